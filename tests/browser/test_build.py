@@ -43,7 +43,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     a.wait_for()
     page.get_by_text("poisson-2d:128: Poisson").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
-    # What is wrong is told below the field without Enter, and what was typed stays.
+    # What is wrong is reported below the field without Enter, and what was typed stays.
     a.fill("")
     a.press_sequentially("1 + sine(x)")
     page.get_by_text("column 5: unknown function 'sine'; did you mean sin?").first.wait_for()
@@ -93,7 +93,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
     assert page.locator(".wb-facts").inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"]
     assert [path.name for path in (lab_folder / "notebooks" / "cache" / "uploads").rglob("*.mtx")] == ["small.mtx"]
-    # The histogram beside the pattern.
+    # The histogram next to the pattern.
     page.wait_for_function("() => document.querySelector('.wb-matrix .wb-chart canvas')?.dataset.layers > 0")
     page.locator(".wb-facts").scroll_into_view_if_needed()
     page.wait_for_timeout(500)

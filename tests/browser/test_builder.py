@@ -44,9 +44,9 @@ def run_cell(page, index=0):
 
 
 def until_seen(page, canvas=PLANE, **values):
-    told = [f"at.dataset.{name} === '{value}'" for name, value in values.items()]
+    reported = [f"at.dataset.{name} === '{value}'" for name, value in values.items()]
     page.wait_for_function(
-        f"path => {{ const at = document.querySelector(path); return {' && '.join(told)}; }}", arg=canvas
+        f"path => {{ const at = document.querySelector(path); return {' && '.join(reported)}; }}", arg=canvas
     )
 
 

@@ -25,7 +25,7 @@ SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 
 
 def come_back(explorer, lab_url, before):
-    """Open the notebook again: the run goes on, and its curve is longer than it was."""
+    """Open the notebook again: the run continues, and its curve is longer than it was."""
     lab.open_notebook(explorer.page, lab_url, "01_two_level_explorer.ipynb")
     explorer.page.wait_for_selector(".wb-convergence canvas.wb-canvas[data-count]")
     explorer.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")

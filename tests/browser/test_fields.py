@@ -1,4 +1,4 @@
-"""The look inside in real JupyterLab: the residual is seen while the run goes on, and the other tabs follow."""
+"""The look inside in real JupyterLab: the residual is seen while the run continues, and the other tabs follow."""
 
 from __future__ import annotations
 

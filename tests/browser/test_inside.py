@@ -19,7 +19,7 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     page.set_viewport_size({"width": 1280, "height": 1300})
     lab.open_notebook(page, lab_url, "05_look_inside.ipynb")
     lab.run_all(page)
-    told = page.locator(".widget-html", has_text="Ritz values reach")
+    reported = page.locator(".widget-html", has_text="Ritz values reach")
     # The roofline comes last; the first view has its exact spectrum when its run is over.
     page.locator(".widget-html", has_text="kernels, together").wait_for()
     charts = page.locator(CHARTS)
@@ -28,17 +28,17 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
         charts.nth(at).scroll_into_view_if_needed()
         page.wait_for_function("([at, k]) => document.querySelectorAll(at)[k].dataset.layers > 0", arg=[CHARTS, at])
     before = [charts.nth(at).get_attribute("aria-label") for at in range(7)]
-    sentence = told.nth(1).inner_text()
+    sentence = reported.nth(1).inner_text()
     slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
     slider.scroll_into_view_if_needed()
     slider.focus()
     page.keyboard.press("Home")
-    told.nth(1).locator("text=After 1 iteration").wait_for()
+    reported.nth(1).locator("text=After 1 iteration").wait_for()
     for _ in range(2):
         page.keyboard.press("PageUp")
     page.wait_for_function(CHANGED, arg=[CHARTS, 3, before[3]])
     page.wait_for_function(CHANGED, arg=[CHARTS, 4, before[4]])
-    assert told.nth(1).inner_text() != sentence
+    assert reported.nth(1).inner_text() != sentence
     menu = page.locator(".widget-dropdown", has_text="roof of").locator("select")
     menu.select_option(label="NVIDIA Tesla V100, 32 GB")
     page.locator(".widget-html", has_text="on NVIDIA Tesla V100").wait_for()

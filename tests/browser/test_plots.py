@@ -140,7 +140,7 @@ def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder,
     page.mouse.dblclick(x, y)
     plot.until("dataset.zoomed === 'false'")
 
-    # Where all three runs still go on.
+    # Where all three runs are still active.
     x = plot.place(left + 40, middle)[0]
     page.mouse.move(x + 1, y)
     readout = page.locator(".wb-readout:not([hidden])")

@@ -32,13 +32,13 @@ COUNT_DRAWS = """
 window.draws = 0;
 for (const name of ["drawArrays", "drawArraysInstanced"]) {
   const draw = WebGL2RenderingContext.prototype[name];
-  WebGL2RenderingContext.prototype[name] = function (...told) { window.draws += 1; return draw.apply(this, told); };
+  WebGL2RenderingContext.prototype[name] = function (...said) { window.draws += 1; return draw.apply(this, said); };
 }
 """
 NO_WEBGL = """
 const context = HTMLCanvasElement.prototype.getContext;
-HTMLCanvasElement.prototype.getContext = function (kind, ...told) {
-  return kind === "webgl2" ? null : context.call(this, kind, ...told);
+HTMLCanvasElement.prototype.getContext = function (kind, ...said) {
+  return kind === "webgl2" ? null : context.call(this, kind, ...said);
 };
 """
 EXECUTE = "code => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}); }"
@@ -69,7 +69,7 @@ class Cube:
         self.page.wait_for_function(f"at => (({{dataset}}) => {condition})(document.querySelector(at))", arg=CUBE)
 
     @property
-    def told(self):
+    def said(self):
         return self.page.eval_on_selector(CUBE, "canvas => ({...canvas.dataset})")
 
     def set(self, **traits):
@@ -83,7 +83,7 @@ class Cube:
         for _ in range(200):
             self.page.wait_for_timeout(700)
             now = self.page.evaluate("() => window.draws")
-            if now == last and float(self.told["quality"]) >= 1:
+            if now == last and float(self.said["quality"]) >= 1:
                 return
             last = now
         raise AssertionError("the view does not come to rest")
@@ -96,7 +96,7 @@ class Cube:
     def seen(self, place):
         """The pixel (row, column) of a place of the cube, and pixels per side length."""
         rows, columns = self.pixels().shape[:2]
-        azimuth, elevation = (np.radians(float(self.told[name])) for name in ("azimuth", "elevation"))
+        azimuth, elevation = (np.radians(float(self.said[name])) for name in ("azimuth", "elevation"))
         right = np.array([-np.sin(azimuth), np.cos(azimuth), 0])
         up = np.array([-np.sin(elevation) * np.cos(azimuth), -np.sin(elevation) * np.sin(azimuth), np.cos(elevation)])
         scale = (min(rows, columns) - MARGIN) / ACROSS
@@ -127,7 +127,7 @@ def yellow(pixels):
 def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(cube_page, lab_url, lab_folder):
     cube = opened(cube_page, lab_url, lab_folder, "volume.ipynb", COUNT_DRAWS)
     cube.until("dataset.quantity === 'coefficient' && dataset.cells === '48 48 48' && Number(dataset.pieces) === 8")
-    assert cube.told["mode"] == "cube"
+    assert cube.said["mode"] == "cube"
     cube.rest()
     keep(cube_page, "volume_bubble")
     ball = yellow(cube.pixels())
@@ -192,7 +192,7 @@ def test_a_run_is_followed_live(cube_page, lab_url, lab_folder):
     cube.until("Number(dataset.pieces) === 8")
     cube.page.get_by_label("field", exact=True).select_option("residual")
     cube.until("dataset.quantity === 'residual' && Number(dataset.iteration) > 5")
-    seen = cube.told
+    seen = cube.said
     cube.until(f"Number(dataset.iteration) > {seen['iteration']} && Number(dataset.paints) > {seen['paints']} + 3")
     assert "residual after iteration" in cube.page.get_attribute(CUBE, "aria-label")
     cube.page.get_by_label("level of the isosurface").fill("0.8")

@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Page:
-    """The other end of a view's link. It acknowledges each message unless it is told to be `slow`."""
+    """The other end of a view's link. It acknowledges each message unless it is reported to be `slow`."""
 
     def __init__(self, view: Any) -> None:
         self.received: list[tuple[dict[str, Any], bytes]] = []
@@ -61,11 +61,11 @@ class Page:
             if message["reset"]:
                 drawn = {}
             samples = np.frombuffer(buffer, np.float32)
-            for told in message["curves"]:
-                own = drawn.setdefault(told["key"], [])
-                assert told["first"] == sum(part.size for part in own), "a gap in the stream"
-                own.append(samples[: told["count"]])
-                samples = samples[told["count"] :]
+            for reported in message["curves"]:
+                own = drawn.setdefault(reported["key"], [])
+                assert reported["first"] == sum(part.size for part in own), "a gap in the stream"
+                own.append(samples[: reported["count"]])
+                samples = samples[reported["count"] :]
         return {key: np.concatenate(parts) for key, parts in drawn.items()}
 
     def _take(self, message: dict[str, Any], buffers: list[bytes]) -> None:

@@ -82,7 +82,7 @@ def _is_gone(artist: Artist | Container, changed: Mapping[str, str | None]) -> b
 
 
 def _change_legend(legend: Legend, figure: Figure, changed: Mapping[str, str | None]) -> None:
-    """Make a legend anew with what is left."""
+    """Draw the legend again with what is left."""
     names = [text.get_text() for text in legend.get_texts()]
     kept = [
         (handle, changed.get(name) or name)

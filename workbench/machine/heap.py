@@ -1,4 +1,4 @@
-"""The heap of the C library, which keeps what is freed until it is told to give it back."""
+"""The heap of the C library, which keeps what is freed until it is asked to give it back."""
 
 from __future__ import annotations
 

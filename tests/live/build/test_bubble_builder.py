@@ -1,4 +1,4 @@
-"""The bubble builder: what the browser sends becomes a problem, what is refused is told, fields and canvas agree."""
+"""The bubble builder: what the browser sends becomes a problem, refusals are reported, fields and canvas agree."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ def test_the_plane_goes_to_the_bubble_that_is_selected():
 
 def test_listeners_hear_of_changes_and_not_of_selections(builder):
     heard = []
-    forget = builder.on_change(lambda told: heard.append(len(told.problem.geometry().radii)))
-    builder.on_change(lambda told: 1 / 0)
+    forget = builder.on_change(lambda reported: heard.append(len(reported.problem.geometry().radii)))
+    builder.on_change(lambda reported: 1 / 0)
     say(builder, act="select", index=1)
     assert heard == []
     say(builder, act="delete")
@@ -217,7 +217,7 @@ def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(b
 
 def test_a_problem_is_loaded_with_its_deflation(builder):
     heard = []
-    builder.on_change(lambda told: heard.append((told.problem, told.deflation.spec)))
+    builder.on_change(lambda reported: heard.append((reported.problem, reported.deflation.spec)))
     builder.form.fields["contrast"].value = "thick"
     settle(builder)
     builder.load(CUBE, "blocks:2")

@@ -46,12 +46,12 @@ def upload(builder, name, content):
 
 
 def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
-    told = []
-    builder.on_change(told.append)
+    reported = []
+    builder.on_change(reported.append)
     upload(builder, "my matrix.mtx", SMALL)
     (path,) = (cache / "uploads").rglob("*.mtx")
     assert (path.name, path.read_bytes()) == ("my-matrix.mtx", SMALL)
-    assert told == [builder.problem] == [MatrixFile(path=str(path))]
+    assert reported == [builder.problem] == [MatrixFile(path=str(path))]
     assert builder.status.text == "my-matrix: 3 unknowns, 5 entries"
     assert builder.facts.rows["symmetric"].startswith("yes")
     assert builder.facts.rows["entries per row"] == "1 to 2, 1.67 on average"

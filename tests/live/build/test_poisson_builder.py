@@ -65,19 +65,19 @@ def test_another_problem_is_refused(builder):
 
 
 def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
-    told = []
-    builder.on_change(told.append)
+    reported = []
+    builder.on_change(reported.append)
     type_into(builder, "a", "1 + sine(x)")
     assert "column 5: unknown function &#x27;sine&#x27;; did you mean sin?" in builder.lines["a"].hint.value
-    assert (builder.lines["a"].text, builder.status.tone, told) == ("1 + sine(x)", "bad", [])
+    assert (builder.lines["a"].text, builder.status.tone, reported) == ("1 + sine(x)", "bad", [])
     type_into(builder, "a", "x - 0.5")
     assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in builder.lines["a"].hint.value
-    assert told == []
+    assert reported == []
     builder.lines["a"].field.value = "1+*x"
     with pytest.raises(InputError, match="in a, column 3: the formula cannot be read"):
         _ = builder.problem
     type_into(builder, "a", "x")
-    assert told == [builder.problem]
+    assert reported == [builder.problem]
     builder.n.value = -1
     assert builder.wait()
     assert builder.status.text == "poisson-2d: n must be between 2 and 46340, got -1"

@@ -98,15 +98,15 @@ ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 def plane(page):
     """The last picture, row 0 at the bottom, as shares of the colour scale."""
     message, buffer = page.received[-1]
-    earlier = sum(told["bytes"] for told in message["before"])
+    earlier = sum(said["bytes"] for said in message["before"])
     pixels = np.frombuffer(buffer, np.uint8, message["width"] * message["height"], earlier)
     return pixels.reshape(message["height"], message["width"])[::-1] / 255
 
 
-def shown(page, quantity, **told):
+def shown(page, quantity, **said):
     """Whether the last message is a picture of a quantity, with these values."""
     last = page.messages[-1] if page.messages else {}
-    return last.get("quantity") == quantity and last.get("width") and all(last[key] == told[key] for key in told)
+    return last.get("quantity") == quantity and last.get("width") and all(last[key] == said[key] for key in said)
 
 
 def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page_of, eventually):
@@ -124,8 +124,8 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     assert (message["width"], message["scale"], message["signed"]) == (128, "symlog", True)
     assert "3 x 3 cells" in message["note"]
     eventually(lambda: len(page.messages[-1]["before"]) >= 2)
-    *told, last = [picture["iteration"] for picture in (*page.messages[-1]["before"], page.messages[-1])]
-    assert sorted({*told, last}) == [*told, last]
+    *said, last = [picture["iteration"] for picture in (*page.messages[-1]["before"], page.messages[-1])]
+    assert sorted({*said, last}) == [*said, last]
     assert message["threshold"] == pytest.approx(message["high"] / 1000)
     assert "r of the recurrence" in message["note"]
     session.pause()

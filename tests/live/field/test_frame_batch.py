@@ -1,4 +1,4 @@
-"""Pictures of a run that goes on travel together; whatever is no mere progress goes at once."""
+"""Pictures of an active run travel together; whatever is no mere progress goes at once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def shot(number, *, live=True, made=None):
     return Frame(make, live)
 
 
-def told(made):
+def reported(made):
     message, buffer = made
     return [one["iteration"] for one in (*message["before"], message)], buffer
 
 
 def test_pictures_wait_for_each_other_and_go_in_order(clock):
     reel, made = FrameBatch(), []
-    assert told(reel.add(shot(1), "a")) == ([1], b"\1")
+    assert reported(reel.add(shot(1), "a")) == ([1], b"\1")
     for number in (2, 3):
         clock[0] += TURN / 4
         assert reel.add(shot(number, made=made), "a") is None
@@ -42,7 +42,7 @@ def test_pictures_wait_for_each_other_and_go_in_order(clock):
     found = reel.due()
     assert found is not None
     message, buffer = found
-    assert told((message, buffer)) == ([2, 3], b"\2\2\3\3\3")
+    assert reported((message, buffer)) == ([2, 3], b"\2\2\3\3\3")
     assert message["before"][0]["bytes"] == 2
     assert message["milliseconds"] == pytest.approx(1000 * TURN)
     assert reel.due() is None
@@ -54,5 +54,5 @@ def test_what_is_no_mere_progress_goes_at_once_and_alone(clock, kind, live):
     reel = FrameBatch()
     reel.add(shot(1), "a")
     reel.add(shot(2), "a")
-    assert told(reel.add(shot(3, live=live), kind)) == ([3], b"\3\3\3")
+    assert reported(reel.add(shot(3, live=live), kind)) == ([3], b"\3\3\3")
     assert not reel.waits

@@ -39,19 +39,19 @@ def cube(n=9, deflation="blocks:3", **choices):
 
 def received(page):
     """The last message of a picture and its buffer."""
-    return next((told for told in reversed(page.received) if told[0]["part"] == "values"), ({}, b""))
+    return next((said for said in reversed(page.received) if said[0]["part"] == "values"), ({}, b""))
 
 
-def shown(page, quantity, **told):
+def shown(page, quantity, **said):
     """Whether the last message is a volume of a quantity, with these values."""
     last = received(page)[0]
-    return last.get("quantity") == quantity and last["size"][0] and all(last[key] == told[key] for key in told)
+    return last.get("quantity") == quantity and last["size"][0] and all(last[key] == said[key] for key in said)
 
 
 def volume(page):
     """The last picture, bytes of shape (nz, ny, nx)."""
     message, buffer = received(page)
-    earlier = sum(told["bytes"] for told in message["before"])
+    earlier = sum(said["bytes"] for said in message["before"])
     size = tuple(message["size"])
     return np.frombuffer(buffer, np.uint8, int(np.prod(size)), earlier).reshape(size[::-1])
 
@@ -112,10 +112,15 @@ def test_the_coefficient_with_its_surfaces_and_labels_is_sent_and_sent_again_aft
     low, high = drawn.values.min(), drawn.values.max()
     np.testing.assert_array_equal(volume(page), np.where(drawn.values == high, 255, 0))
     assert (received(page)[0]["low"], received(page)[0]["high"]) == (low, high)
-    told, buffer = next(told for told in page.received if told[0]["part"] == "still")
-    assert (told["size"], told["labelled"], told["pieces"], told["phases"]) == ((9, 9, 9), (9, 9, 9), 27, True)
+    said, buffer = next(said for said in page.received if said[0]["part"] == "still")
+    assert (said["size"], said["labelled"], said["pieces"], said["phases"]) == (
+        (9, 9, 9),
+        (9, 9, 9),
+        27,
+        True,
+    )
     # The bubbles, of the greater coefficient, take less than half of the room.
-    assert told["inside"] == (np.count_nonzero(drawn.values == high) < drawn.values.size / 2)
+    assert said["inside"] == (np.count_nonzero(drawn.values == high) < drawn.values.size / 2)
     labels = np.frombuffer(buffer, np.uint16, 729, 28 * 27).reshape(9, 9, 9)
     np.testing.assert_array_equal(labels, drawn.labels)
     surfaces = np.frombuffer(buffer, np.uint8, 729, 28 * 27 + 2 * 729).reshape(9, 9, 9)
@@ -141,8 +146,8 @@ def test_the_residual_of_a_session_follows_the_run_and_is_whole_at_rest(view, pa
     # How many come together depends on what a snapshot costs on this machine.
     eventually(lambda: received(page)[0]["iteration"] > message["iteration"])
     last = received(page)[0]
-    told = [picture["iteration"] for picture in (*last["before"], last)]
-    assert sorted(set(told)) == told
+    said = [picture["iteration"] for picture in (*last["before"], last)]
+    assert sorted(set(said)) == said
     session.pause()
     eventually(lambda: session.state is State.PAUSED)
     eventually(lambda: shown(page, "residual", size=(72, 72, 72), iteration=session.run.iterations, live=False))

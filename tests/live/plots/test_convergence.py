@@ -51,9 +51,9 @@ def test_another_norm_has_no_line_and_says_so(view, page_of, eventually):
     page = page_of(view)
     view.watch(finished(stopping=Stopping(norm="natural")))
     eventually(lambda: page.curves())
-    told = page.messages[-1]["curves"][0]
-    assert told["tolerance"] == 0
-    assert "stops by the natural norm" in told["label"]
+    said = page.messages[-1]["curves"][0]
+    assert said["tolerance"] == 0
+    assert "stops by the natural norm" in said["label"]
 
 
 def test_a_reload_gets_everything_again(view, page_of, eventually):
@@ -104,7 +104,7 @@ def test_a_second_run_stays_beside_the_first_and_looks_different(view, page_of, 
     page = page_of(view)
     first, second = view.watch(finished()), view.watch(finished(preconditioner="neumann:2"))
     eventually(lambda: set(page.curves()) == {first.key, second.key})
-    styles = {told["key"]: (told["colour"], tuple(told["dash"])) for m in page.messages for told in m["curves"]}
+    styles = {said["key"]: (said["colour"], tuple(said["dash"])) for m in page.messages for said in m["curves"]}
     assert styles[first.key] != styles[second.key]
 
 
@@ -161,15 +161,15 @@ def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of,
     going = Session(configure("two-layer", n=32))
     view.watch(going)
     view.watch(finished(stopping=Stopping(rtol=1e-17, maxiter=2000), n=16))
-    told = {}
-    eventually(lambda: told.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(told) == 2)
+    said = {}
+    eventually(lambda: said.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(said) == 2)
     eventually(
-        lambda: not told.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not told[2]["open"]
+        lambda: not said.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not said[2]["open"]
     )
-    assert told[1]["open"]
-    assert told[1]["parted"] == -1
+    assert said[1]["open"]
+    assert said[1]["parted"] == -1
     history = view.curves[1].history
-    assert told[2]["parted"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
+    assert said[2]["parted"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
 
 
 def test_two_views_share_nothing():

@@ -72,7 +72,7 @@ def test_another_machine_is_another_roof(result):
     assert "K20m" in view.message.value != before[1]
     assert "not on the machine whose roof this is" in view.message.value
     assert view.again.disabled
-    view.machine.value = module.NOBODY
+    view.machine.value = module.NONE_YET
     assert "of the" not in view.message.value.split("<br>")[0]
 
 
@@ -106,7 +106,7 @@ def test_a_trace_made_elsewhere_waits_for_a_choice(result, measured, tmp_path):
     assert RooflineView(there).machine.value == "v100"
     there.machine = "a machine that nobody knows"
     view = RooflineView(there)
-    assert view.machine.value == module.NOBODY
+    assert view.machine.value == module.NONE_YET
     assert "Choose the machine" in view.message.value
     assert measured == ["cpu"]
 
@@ -136,11 +136,11 @@ def test_what_cannot_be_placed_leaves_no_old_picture(result):
 
 def test_kernels_have_the_colours_of_the_timeline(result):
     timeline = Shown(trace=result.trace, state="done")
-    told = {kernel["name"]: (kernel["colour"], kernel["hatch"]) for kernel in timeline.news("", 10**6)[0]["kernels"]}
+    said = {kernel["name"]: (kernel["colour"], kernel["hatch"]) for kernel in timeline.news("", 10**6)[0]["kernels"]}
     points = RooflineView(result, MINE).plot.scene.layers[-1]
     assert len(points.keys) > 5
     for key, colour, hatch in zip(points.keys, points.colours, points.hatches, strict=True):
-        assert (colour, hatch) == told[key]
+        assert (colour, hatch) == said[key]
     # And so has the figure that is saved.
     figure = RooflineView(result, MINE).figures()["roofline"]
     printed = {to_hex(dots.get_facecolor()[0]) for dots in figure.axes[0].collections}

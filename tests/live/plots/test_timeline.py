@@ -149,8 +149,8 @@ def test_the_word_of_a_trace_and_its_notes_are_told(page_of, eventually, label):
     view = TimelineView(trace)
     page = page_of(view)
     eventually(lambda: count(page) == 1)
-    told = page.messages[-1]
-    assert (told["label"], told["machine"], told["notes"]) == (label, "V100", trace.notes)
+    reported = page.messages[-1]
+    assert (reported["label"], reported["machine"], reported["notes"]) == (label, "V100", trace.notes)
     view.publisher.close()
 
 
@@ -258,8 +258,8 @@ def test_a_machine_stands_beside_a_run_at_rest(view, page_of, eventually):
     view.machine = "v100"
     eventually(lambda: count(page) == 2 * done.run.trace.count and page.messages[-1]["groups"])
     columns, kernels = arrived(page)
-    told = page.messages[-1]
-    assert told["groups"] == ("measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB")
+    reported = page.messages[-1]
+    assert reported["groups"] == ("measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB")
     assert [kernel["group"] for kernel in kernels] == [0] * (len(kernels) // 2) + [1] * (len(kernels) // 2)
     trace, made = done.run.trace, retime(done.run.trace, profile("v100"))
     half = trace.count
@@ -269,9 +269,9 @@ def test_a_machine_stands_beside_a_run_at_rest(view, page_of, eventually):
     assert ends[half:].max() - columns["start"][half] == pytest.approx(made.seconds, rel=1e-4)
     styles = {kernel["name"]: kernel["style"] for kernel in kernels[: len(kernels) // 2]}
     assert all(styles[kernel["name"]] == kernel["style"] for kernel in kernels)
-    assert "measured, this machine: " in told["words"]
+    assert "measured, this machine: " in reported["words"]
     times = trace.seconds / made.seconds
-    assert (f"{times:.3g} times as fast" if times > 1 else f"{1 / times:.3g} times as long") in told["words"]
+    assert (f"{times:.3g} times as fast" if times > 1 else f"{1 / times:.3g} times as long") in reported["words"]
     view.machine = ""
     eventually(lambda: count(page) == half and not page.messages[-1]["groups"])
     assert page.messages[-1]["words"] == ""

@@ -154,12 +154,12 @@ def test_what_each_level_removes_is_computed_only_when_it_is_shown(on_levels, pa
     assert not computed
     said(on_levels, act="toggle_levels")
     eventually(lambda: page.messages[-1]["removal"])
-    told = page.messages[-1]["removal"]
+    reported = page.messages[-1]["removal"]
     found = removal(on_levels.values["x"])
-    assert told["stages"] == [[stage.by, stage.left] for stage in found.stages]
-    assert told["exact"] == found.exact
+    assert reported["stages"] == [[stage.by, stage.left] for stage in found.stages]
+    assert reported["exact"] == found.exact
     removers = [remover["by"] for remover in on_levels.program["removers"]]
-    assert set(told["removed"]) < set(removers)
+    assert set(reported["removed"]) < set(removers)
     assert removers[:3] == ["before", "M", "level 0"]
     # x changes once in an iteration.
     on_levels.go(3, 1)
@@ -168,7 +168,7 @@ def test_what_each_level_removes_is_computed_only_when_it_is_shown(on_levels, pa
     on_levels.go(3)
     eventually(lambda: page.messages[-1]["lines"] > 1)
     assert len(computed) == 2
-    assert page.messages[-1]["removal"] != told
+    assert page.messages[-1]["removal"] != reported
     said(on_levels, act="toggle_levels")
     eventually(lambda: page.messages[-1]["removal"] is None)
 

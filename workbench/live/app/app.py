@@ -98,7 +98,7 @@ class Workbench:
                 self._renew_builder(builder)
 
     def view(self, title: str) -> Any:
-        """What a page shows, made now where nobody has looked at it yet."""
+        """What a page shows, made now if it was not shown before."""
         return self.pages[title].made()
 
     def turn_to(self, title: str) -> None:
@@ -236,8 +236,8 @@ class Workbench:
     def _note(self, builder: Builder, solved: Problem) -> None:
         """Remember what the other pages know of, and say so where that is not what is drawn."""
         self._taken = _built(builder)
-        told = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
-        self._notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{told}</p>'
+        said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
+        self._notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
 
 
 def workbench(

@@ -96,9 +96,9 @@ def in_words(drawing: Drawing, selected: int) -> str:
     size = f"{n}{'²³'[drawing.dimensions - 2]} = {n**drawing.dimensions:,} cells"
     if drawing.empty:
         return f"no bubbles yet on {size}"
-    told = f"{count} bubble{'s' if count > 1 else ''} on {size}"
+    reported = f"{count} bubble{'s' if count > 1 else ''} on {size}"
     if selected < 0:
-        return told
+        return reported
     *centre, radius = drawing.rows[selected]
     place = ", ".join(f"{value:.4g}" for value in centre)
-    return f"{told}; bubble {selected + 1} at ({place}), radius {radius:.4g} (side lengths)"
+    return f"{reported}; bubble {selected + 1} at ({place}), radius {radius:.4g} (side lengths)"

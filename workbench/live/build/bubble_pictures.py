@@ -61,7 +61,7 @@ def picture(wish: Wish, cells: int) -> tuple[dict[str, Any], bytes]:
         if labels is not None:
             found = boundaries(section(labels.reshape(grid), wish.normal, wish.position)[0])
             lines = found.segments
-            notes.append(_told(labels, cells == drawing.parameters.n, found.step))
+            notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
         elif not isinstance(wish.deflation, NoDeflation):
             notes.append(f"deflation {wish.deflation.name} has vectors instead of subdomains, so none are drawn")
     message = {
@@ -89,7 +89,7 @@ def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
     return Geometry(geometry.centres[held], geometry.radii[held]).paint(cells), int(np.count_nonzero(~held))
 
 
-def _told(labels: np.ndarray, whole: bool, step: int) -> str:
-    """The subdomains in words; coarser cells have another number of them, which is not told."""
+def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
+    """The subdomains in words; coarser cells have another number of them, which is not stated."""
     named = f"{int(labels.max()) + 1:,} deflation subdomains" if whole else "deflation subdomains"
     return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named

@@ -253,8 +253,12 @@ def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
         size = path.stat().st_size
     except OSError:
         size = 0
-    told = f"{about}, {size_in_words(size)}"
-    return size > MOST_BYTES, "Read", f"{told}; large, so it is read when you press Read" if size > MOST_BYTES else told
+    said = f"{about}, {size_in_words(size)}"
+    return (
+        size > MOST_BYTES,
+        "Read",
+        f"{said}; large, so it is read when you press Read" if size > MOST_BYTES else said,
+    )
 
 
 def _table(rows: dict[str, str]) -> str:

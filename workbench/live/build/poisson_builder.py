@@ -59,7 +59,7 @@ class PoissonBuilder:
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
         self._callbacks: list[Callable[[Problem], None]] = []
         self._quiet = True
-        self._told: Problem | None = None
+        self._reported: Problem | None = None
         self._worker = LatestOnly("workbench-poisson")
         self.example = widgets.Dropdown(options=["–", *EXAMPLES], **_named("example", "fills in the formulas"))
         self.stencil = widgets.Dropdown(options=list(STENCILS), **_named("stencil", "how many neighbours couple"))
@@ -241,9 +241,9 @@ class PoissonBuilder:
 
     def _tell(self, problem: Problem) -> None:
         self.status.say(f"{problem.label}: {problem.title}", "good")
-        if problem == self._told:
+        if problem == self._reported:
             return
-        self._told = problem
+        self._reported = problem
         for callback in self._callbacks:
             callback(problem)
 

@@ -10,11 +10,11 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import curve_style
 from workbench.live.compare.race_files import KINDS, ended, export_race, race_figure, race_name
 from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
 from workbench.live.compare.race_offer import Offer
-from workbench.live.compare.race_text import COLUMNS, LOW, fastest, finer, row, sentence
+from workbench.live.compare.race_table import entry_table, show_entries
+from workbench.live.compare.race_text import fastest, finer, progress, sentence
 from workbench.live.compare.tolerance_slider import ToleranceSlider
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, provenance
@@ -22,28 +22,23 @@ from workbench.live.kit.form_fields import as_text
 from workbench.live.kit.rows import row as line
 from workbench.live.kit.run_list import RACE, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.sort_table import SortTable, sample
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
-from workbench.run import Configuration, Norm, Race, RaceEntry, State, configure
+from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
-VERBS = (
-    {"name": "pause", "title": "Pause", "tip": "hold this entry, or resume it", "inline": True},
-    {"name": "stop", "title": "Stop", "tip": "end this entry; what it has computed stays", "inline": True},
-    {"name": "remove", "title": "Remove", "tip": "end this entry and take it out of the race", "inline": True},
-)
 
 
-class RaceView:
+class RaceView(ControlledView):
     """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
     Without a configuration its problem is two-layer, n = 256, and it has no entry yet. All entries solve the system of
@@ -93,7 +88,7 @@ class RaceView:
         self.controller = Controller(
             self.publisher,
             self.start,
-            lambda _race, _state: self._words(),
+            lambda _race, _state: progress(self.race, self.base.problem.label, self.notice),
             refresh=self._refresh,
             starting=lambda: "Start again" if self._over else "Start",
             about="run all entries from the start",
@@ -110,8 +105,7 @@ class RaceView:
         """Whether the tolerance was set in this view; it then no longer follows that of the base."""
         self.form = EntryForm(self.base)
         self.offer = Offer(self.take_over)
-        self.table = SortTable(self._act, empty="No entry yet. Choose blocks and press Add entry.", low=LOW)
-        self.table.verbs = list(VERBS)
+        self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
         self._add = button("Add entry", "one more entry, with these blocks", self._adding, style="primary")
         self._exports = {
@@ -275,18 +269,6 @@ class RaceView:
         self.race.start()
         self._wake()
 
-    def pause(self) -> None:
-        """Hold all entries."""
-        self.controller.pause()
-
-    def resume(self) -> None:
-        """Resume all entries."""
-        self.controller.resume()
-
-    def stop(self) -> None:
-        """End all entries; what was computed stays."""
-        self.controller.stop()
-
     def ranking(self) -> Ranking:
         """The order in which the entries reach the tolerance, by the chosen measure."""
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
@@ -305,9 +287,6 @@ class RaceView:
         self.curves.close()
         self.publisher.close()
         close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
         against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)
@@ -410,25 +389,6 @@ class RaceView:
         """Let the publisher update the view at once."""
         self.publisher.wake()
 
-    def _words(self) -> tuple[str, str]:
-        """How far the race is, and the tone of that."""
-        race, entries = self.race, self.race.entries
-        about = f"{self.base.problem.label}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
-        match race.state:
-            case State.QUEUED:
-                return f"{about}: queued behind {race.ahead}", "busy"
-            case State.RUNNING:
-                return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
-            case State.PAUSED:
-                return f"{about}: held; press Resume", "plain"
-        if race.lingering:
-            return f"{about}: stopped; what was under way ends in the background", "plain"
-        if race.state is State.DONE:
-            return f"{about}: all have ended", "good"
-        if self.notice:
-            return f"{about}. {self.notice}", "plain"
-        return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
-
     def _refresh(self) -> None:
         """Update the table, the sentence on the winner and the exports."""
         entries = self.race.entries
@@ -445,31 +405,10 @@ class RaceView:
             control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
-        self._show_table(found, [*finished, *(entry for entry in entries if entry not in finished)])
+        ordered = [*finished, *(entry for entry in entries if entry not in finished)]
+        show_entries(self.table, found, ordered, self._listed)
         text = sentence(found, self._stops_at) if entries else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self._repeated:
             text += FIRST_TIME
         self.winner.say(text, "good" if found.finished else "plain")
         self.fastest.value = fastest(entries, found.measure, with_setup=found.with_setup)
-
-    def _show_table(self, found: Ranking, entries: Sequence[RaceEntry]) -> None:
-        """A row for each entry, the winner first."""
-        finished = {finish.entry: finish for finish in found.finished}
-        listed = [(entry, self._listed[entry]) for entry in entries if entry in self._listed]
-        times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in listed if entry.run]
-        longest = max(times, default=1.0)
-        rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in listed]
-        winners = {finish.entry for finish in found.winners}
-        marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in listed]
-        self.table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in listed])
-
-
-def _facts(entry: RaceEntry, run: ListedRun) -> dict[str, Any]:
-    return {
-        "id": entry.number,
-        "title": run.label,
-        "style": sample(curve_style(run.style)),
-        "styled": f"style {run.style + 1}",
-        "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
-        "words": {"pause": "Resume" if entry.held else "Pause"},
-    }

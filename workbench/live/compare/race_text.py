@@ -14,7 +14,7 @@ from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.run_list import ListedRun
 from workbench.live.kit.run_table import state_words
 from workbench.live.kit.sort_table import sample
-from workbench.run import RaceEntry
+from workbench.run import Race, RaceEntry, State
 from workbench.run.ranking import Finish, Ranking, held_up_seconds, rank
 
 COLUMNS = (
@@ -110,6 +110,26 @@ def sentence(found: Ranking, aim: float) -> str:
     return " ".join(["; ".join(parts) + ".", *_left_out(found)])
 
 
+def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
+    """How far a race on a problem is, and the tone of that. notice: what has happened to its entries since it ended."""
+    entries = race.entries
+    about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+    match race.state:
+        case State.QUEUED:
+            return f"{about}: queued behind {race.ahead}", "busy"
+        case State.RUNNING:
+            return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
+        case State.PAUSED:
+            return f"{about}: held; press Resume", "plain"
+    if race.lingering:
+        return f"{about}: stopped; what was under way ends in the background", "plain"
+    if race.state is State.DONE:
+        return f"{about}: all have ended", "good"
+    if notice:
+        return f"{about}. {notice}", "plain"
+    return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
+
+
 def finer(tolerance: float, aim: float) -> bool:
     """Whether entries that stop at `aim` need not reach a tolerance."""
     return tolerance < aim * (1 - 1e-9)
@@ -146,8 +166,8 @@ def _left_out(found: Ranking) -> list[str]:
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
         (found.uncounted, "left out, since its bytes are not available (PyAMG)"),
     )
-    told = [f"{', '.join(_name(entry) for entry in entries)}: {why}." for entries, why in reasons if entries]
-    return [text[0].upper() + text[1:] for text in told]
+    reported = [f"{', '.join(_name(entry) for entry in entries)}: {why}." for entries, why in reasons if entries]
+    return [text[0].upper() + text[1:] for text in reported]
 
 
 def _amount(finish: Finish, measure: str) -> str:

@@ -16,6 +16,7 @@ from workbench.errors import InputError
 from workbench.live.kit.html_table import html_table
 from workbench.live.kit.number_text import duration, number
 from workbench.live.kit.sort_table import SortTable
+from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
@@ -34,7 +35,7 @@ VERBS = ({"name": "take", "title": "Take", "tip": "put this pair into the form o
 WORKING = "pairs are solved on coarser grids, then the best ones on the whole problem"
 
 
-class Suggest:
+class Suggest(ControlledView):
     """Display it and press Find. `estimates` is the ranking so far, `advice` the result.
 
     configuration: whose problem, seed, device and tolerance are used. take: called with the configuration of a pair.
@@ -91,10 +92,6 @@ class Suggest:
         self.publisher.wake()
         return job
 
-    def stop(self) -> None:
-        """End the search after the present solve; the ranking so far stays."""
-        self.controller.stop()
-
     def rebase(self, configuration: Configuration) -> None:
         """Search for this configuration's problem from the next press on."""
         if configuration != self.base:
@@ -138,9 +135,6 @@ class Suggest:
         self.stop()
         self.publisher.close()
         close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
     def _clear(self) -> None:
         self._base = self.base

@@ -21,6 +21,7 @@ from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.sort_table import SortTable
 from workbench.live.kit.status import StatusLine
+from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.closing import close_all
@@ -38,7 +39,7 @@ SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
 
 
-class SweepView:
+class SweepView(ControlledView):
     """A sweep as in `workbench.run.sweep`: SweepView("two-layer", {"n": [64, 128], "deflation": ["none", "stripes"]}).
 
     Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
@@ -122,13 +123,6 @@ class SweepView:
         job.start()
         self.publisher.wake()
 
-    def stop(self) -> None:
-        """End the sweep; the active run ends with its next iteration and has its row.
-
-        What cannot be interrupted ends in the background, and the sweep can be run again once it has.
-        """
-        self.controller.stop()
-
     def rebase(self, configuration: Configuration) -> None:
         """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
 
@@ -192,9 +186,6 @@ class SweepView:
         self.map.close()
         self.publisher.close()
         close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
     @property
     def _name(self) -> str:

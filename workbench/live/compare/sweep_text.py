@@ -124,8 +124,8 @@ def left_out(gone: Sequence[str]) -> str:
     """The rest of a sentence about a new problem, which does not have these choices."""
     if not gone:
         return ""
-    told = ("is", "varies", "it") if len(gone) == 1 else ("are", "vary", "them")
-    return "; {} {} none of its parameters and {} no more, until a problem has {} again".format(each_of(gone), *told)
+    said = ("is", "varies", "it") if len(gone) == 1 else ("are", "vary", "them")
+    return "; {} {} none of its parameters and {} no more, until a problem has {} again".format(each_of(gone), *said)
 
 
 def _system(row: Row, over: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:

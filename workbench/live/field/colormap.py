@@ -78,8 +78,8 @@ class Colormap:
             return _symlog_bytes(self.signed).take(self._in_thresholds(values).view(np.uint32) >> 16)
         return _bytes(self.share(values))
 
-    def told(self) -> dict[str, Any]:
-        """What the browser is told of it."""
+    def reported(self) -> dict[str, Any]:
+        """What the browser receives of it."""
         return dict(vars(self))
 
     def _in_thresholds(self, values: np.ndarray) -> np.ndarray:

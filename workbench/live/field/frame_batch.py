@@ -1,4 +1,4 @@
-"""Pictures of a run that goes on, several to a message: a message costs JupyterLab more than its pictures do."""
+"""Pictures of an active run, several to a message: a message costs JupyterLab more than its pictures do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TURN = 2 * PERIOD
 @dataclasses.dataclass(frozen=True)
 class Frame:
     """A picture that is made only when it is sent: one after the other they cost less than each by itself, and the
-    solver waits for Python's lock once. live: it is of a run that goes on."""
+    solver waits for Python's lock once. live: it is of an active run."""
 
     make: Callable[[], Picture]
     live: bool = False
@@ -25,7 +25,7 @@ class Frame:
 class FrameBatch:
     """Keeps pictures until a message is due, and makes one of them.
 
-    A picture goes at once, and what waits is left out, unless it is of a run that goes on and shows the same as the one
+    A picture goes at once, and what waits is left out, unless it is of an active run and shows the same as the one
     before, which is that of the same `kind`.
     """
 
@@ -59,6 +59,6 @@ class FrameBatch:
 def _made(shots: list[Frame]) -> Picture:
     """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
     *before, (last, buffer) = [shot.make() for shot in shots]
-    told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
+    reported: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
     whole = b"".join([*(data for _, data in before), buffer])
-    return {**last, "before": told, "milliseconds": 1000 * TURN}, whole
+    return {**last, "before": reported, "milliseconds": 1000 * TURN}, whole

@@ -38,12 +38,12 @@ class Scene:
     even: bool = False
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
-        """The same with other subdomains, labels of shape (N,); those of a matrix are told in words only."""
+        """The same with other subdomains, labels of shape (N,); those of a matrix are described in words only."""
         if labels is None:
             return dataclasses.replace(self, labels=None)
-        told = (*self.notes, _subdomains_in_words(labels))
+        reported = (*self.notes, _subdomains_in_words(labels))
         drawn = None if self.is_matrix else labels.reshape(self.values.shape)
-        return dataclasses.replace(self, labels=drawn, notes=told)
+        return dataclasses.replace(self, labels=drawn, notes=reported)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -81,8 +81,8 @@ def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True, part
     low, high = float(scene.values.min()), float(scene.values.max())
     shades = Colormap(low, high) if scene.even else Colormap.of_magnitudes(low, high)
     message, buffer = plane_picture(cut(scene.values.ravel()), shades, cut, outlined)
-    told = {"title": scene.title, "note": "; ".join([*scene.notes, *outlined.notes]), "bar": scene.bar}
-    return {**message, **told}, buffer
+    reported = {"title": scene.title, "note": "; ".join([*scene.notes, *outlined.notes]), "bar": scene.bar}
+    return {**message, **reported}, buffer
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def plane_picture(plane: np.ndarray, shades: Colormap, cut: Cut, outlined: Outli
     message = {
         "width": plane.shape[1],
         "height": plane.shape[0],
-        **shades.told(),
+        **shades.reported(),
         "sparse": False,
         "down": False,
         "x": {"label": f"{across} ({SIDE})", "low": 0, "high": 1},
@@ -143,7 +143,7 @@ def _matrix_picture(scene: Scene) -> Picture:
         "note": "; ".join(scene.notes),
         "width": counts.shape[1],
         "height": counts.shape[0],
-        **shades.told(),
+        **shades.reported(),
         "bar": ENTRIES,
         "sparse": True,
         "down": True,

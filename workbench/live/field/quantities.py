@@ -19,7 +19,7 @@ AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic"
 
 
 def is_logarithmic(quantity: Quantity, colours: str) -> bool:
-    """Residual and error spread over decades, so that they are logarithmic unless told otherwise."""
+    """Residual and error spread over decades, so that they are logarithmic unless reported otherwise."""
     return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
 
 
@@ -42,10 +42,10 @@ def field_picture(
         message, buffer = _band(values, shades, unknowns)
     else:
         message, buffer = plane_picture(values, shades, cut, outlined)
-    told = [look.words, f"{unknowns:,} unknowns", cut.words(), *outlined.notes]
+    reported = [look.words, f"{unknowns:,} unknowns", cut.words(), *outlined.notes]
     if not np.isfinite(values).all():
-        told.append("there are values that are not finite")
-    about = {"title": heading, "note": "; ".join(filter(None, told)), "bar": BARS[quantity], **_about(look)}
+        reported.append("there are values that are not finite")
+    about = {"title": heading, "note": "; ".join(filter(None, reported)), "bar": BARS[quantity], **_about(look)}
     return {**message, **about}, buffer
 
 
@@ -59,7 +59,7 @@ def _band(values: np.ndarray, shades: Colormap, unknowns: int) -> Picture:
         "band": True,
         "width": values.shape[1],
         "height": 1,
-        **shades.told(),
+        **shades.reported(),
         "x": {"label": "unknown", "low": 0, "high": unknowns},
         "cells": 0,
         "segments": 0,

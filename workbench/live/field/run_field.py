@@ -53,7 +53,7 @@ class RunField:
 
     @property
     def again(self) -> Again:
-        """When there may be more to see of a run that goes on: with the next picture's turn."""
+        """When there may be more to see of an active run: with the next picture's turn."""
         return self._pace.wait or True
 
     @property
@@ -106,11 +106,11 @@ class RunField:
 
     def waiting(self, *, stale: bool) -> Frame | None:
         """A sentence while it is not known where the unknowns lie, once."""
-        told = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
-        if not stale and told["note"] == self._note:
+        reported = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
+        if not stale and reported["note"] == self._note:
             return None
-        self._note = told["note"]
-        return Frame(lambda: (told, b""))
+        self._note = reported["note"]
+        return Frame(lambda: (reported, b""))
 
     @property
     def plane(self) -> str:

@@ -80,7 +80,7 @@ class Still:
             "size": self.coefficient.shape[::-1],
             "reach": self.cut.reach,
             "cells": scene.values.shape[::-1],
-            **self.shades.told(),
+            **self.shades.reported(),
         }, self.coefficient.tobytes()
 
     @property

@@ -239,7 +239,7 @@ def picture(look: Snapshot, shades: Colormap | None, cut: VolumeCut, title: str,
         "reach": cut.reach,
         "cells": cut.grid[::-1],
         "iteration": look.iteration,
-        **shades.told(),
+        **shades.reported(),
     }, np.ascontiguousarray(shades.to_bytes(values)).tobytes()
 
 

@@ -90,7 +90,7 @@ class Replay:
         publisher = Publisher()
         shown = (*self.tabs.children, *self._parts)
         try:
-            said, makers = told(record), self._views(record, publisher)
+            said, makers = reported(record), self._views(record, publisher)
         except BaseException:
             publisher.close()
             raise
@@ -192,7 +192,7 @@ def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
     return Replay(path, folder)
 
 
-def told(record: Record) -> str:
+def reported(record: Record) -> str:
     """A run in a line: what it was, how it ended, on which machine and when."""
     summary, made = record.summary, record.provenance
     parts = [f"{RunHandle(record).title}: {summary['reason']}", f"{summary['iterations']:,} iterations"]

@@ -24,7 +24,7 @@ STYLE = {"description_width": "104px"}
 def field(parameter: Parameter, owner: str = "run") -> Any:
     """The control for one parameter of a block, by its readable name.
 
-    Bounds are not forced on it: a wrong value is told in words where it is read.
+    Bounds are not forced on it: a wrong value is reported in words where it is read.
     """
     common: dict[str, Any] = {
         "description": parameter_label(owner, parameter.name),
@@ -38,7 +38,7 @@ def field(parameter: Parameter, owner: str = "run") -> Any:
         return widgets.Checkbox(value=parameter.default, **common)
     if parameter.kind is int and not parameter.empty:
         return widgets.IntText(value=parameter.default, continuous_update=False, **common)
-    # Text and not FloatText: 1e-06 stays as it is written, and what is no number can be told.
+    # Text and not FloatText: 1e-06 stays as it is written, and what is no number can be reported.
     return widgets.Text(
         value=as_text(parameter.default),
         continuous_update=False,

@@ -86,10 +86,10 @@ class Choice(Field):
 class BlockChoice:
     """The choice of one kind of block with the fields of the block chosen.
 
-    changed: called after every change. told: called when a sentence below the choice is another.
+    changed: called after every change. reported: called when a sentence below the choice is another.
     """
 
-    def __init__(self, kind: str, changed: Changed, chosen: str, told: Changed = lambda: None) -> None:
+    def __init__(self, kind: str, changed: Changed, chosen: str, reported: Changed = lambda: None) -> None:
         check_listed(kind, chosen)
         self.kind = kind
         self.choice = Choice(kind, chosen)
@@ -97,7 +97,7 @@ class BlockChoice:
         self.reasons: dict[str, str] = {}
         """Why blocks are not offered, by name."""
         self.remark = self.complaint = ""
-        self._changed, self._told = changed, told
+        self._changed, self._reported = changed, reported
         self._rebuild()
         self.choice.observe(self._chosen, "value")
 
@@ -133,7 +133,7 @@ class BlockChoice:
     def _say(self, remark: str, complaint: str) -> None:
         if (remark, complaint) != (self.remark, self.complaint):
             self.remark, self.complaint = remark, complaint
-            self._told()
+            self._reported()
 
     def all_fields(self) -> Iterable[tuple[str, Field]]:
         """The fields of the block chosen, by the names that the page uses."""

@@ -16,7 +16,7 @@ from workbench.live.transport.publisher import Publisher
 WIDTH, DPI = 760, 140
 """Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SHARE = 0.1
-"""Of the time while a run goes on that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
+"""Of the time while a run is active that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
 PAINTING = threading.Lock()
 """Matplotlib serves one thread at a time."""
 
@@ -24,7 +24,7 @@ PAINTING = threading.Lock()
 class Watching:
     """A box of widgets over a run. Subclasses say in `extent` how much there is to see, and `draw` it.
 
-    While a run goes on it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
+    While a run is active it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
     """
 
     box: widgets.VBox
@@ -61,14 +61,14 @@ class Watching:
             self._next = now + (now - begun) * (1 / SHARE - 1)
 
     def close(self) -> None:
-        """Take it off the page for good; the run goes on."""
+        """Take it off the page for good; the run continues."""
         self.publisher.remove(self.publish)
         if self._alone:
             self.publisher.close()
         close_all(self.box)
 
     def publish(self) -> bool:
-        """Draw what is new when it is due; True while the run may go on. Called by the publisher's thread."""
+        """Draw what is new when it is due; True while the run may be active. Called by the publisher's thread."""
         watched = self.watched
         if watched is None or self.hidden:
             return False

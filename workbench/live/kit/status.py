@@ -20,7 +20,7 @@ class StatusLine(anywidget.AnyWidget):
     """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: the run's, in one word.
 
     The page answers what it shows. While it does not, progress is kept back, so that a kernel whose page was closed is
-    silent and can be told from one in use.
+    silent and can be distinguished from one in use.
     """
 
     _esm = module("kit/status.js")

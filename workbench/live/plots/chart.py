@@ -18,7 +18,7 @@ EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
 
 
 class ChartView(StreamView):
-    """Shows a `Scene`, and another when it is told to. It can be zoomed, moved, measured and read out like every plot.
+    """Shows a `Scene`, and another on request. It can be zoomed, moved, measured and read out like every plot.
 
     height: in pixels; 0 follows the height of the window. publisher: None for one of its own.
     """

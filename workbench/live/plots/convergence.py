@@ -25,7 +25,7 @@ MOST_SAMPLES = 1 << 18
 
 
 class ConvergenceView(StreamView):
-    """Relative residual against iterations as runs go on. `ConvergenceView(session)` watches one; display it to see it.
+    """Relative residual against iterations as runs proceed. `ConvergenceView(session)` watches one; display it.
 
     height: of the plot, in pixels; 0 follows the height of the window. empty: said while there is no run. Pointing at
     the plot, or the arrow keys on it, read out iteration and residuals. Dragging and Ctrl with the wheel zoom.
@@ -154,9 +154,9 @@ class ConvergenceView(StreamView):
         return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
 
     def _is_due(self) -> bool:
-        told = not self._rewound and all(curve.waiting or curve.state == curve.told for curve in self._curves)
+        reported = not self._rewound and all(curve.waiting or curve.state == curve.reported for curve in self._curves)
         running = any(curve.live for curve in self._curves)
-        return not (told and running) or self._pace.due
+        return not (reported and running) or self._pace.due
 
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
@@ -194,7 +194,7 @@ class ConvergenceView(StreamView):
             curve.marked = tolerance
 
     def _moved(self, tolerance: Any, turn: int) -> None:
-        """Take what was done on the plot; the page goes by its own line until it is told of this turn."""
+        """Take what was done on the plot; the page goes by its own line until this turn is confirmed."""
         if tolerance is not None and not (
             isinstance(tolerance, (int, float)) and math.isfinite(tolerance) and tolerance > 0
         ):

@@ -34,7 +34,7 @@ class Curve:
     setup_seconds: float = 0.0
     live: bool = False
     sent: int = 0
-    told: tuple[Any, ...] = ()
+    reported: tuple[Any, ...] = ()
 
     @classmethod
     def of_record(cls, key: int, label: str, style: int, record: Record) -> Curve:
@@ -66,7 +66,7 @@ class Curve:
 
     @property
     def steady(self) -> bool:
-        """Nothing happens by itself but that samples come, and the end, of which the publisher is told."""
+        """Nothing happens by itself but that samples come, and the end, which the publisher receives."""
         return self.session is None or self.session.steady
 
     @property
@@ -126,8 +126,8 @@ class Curve:
     ) -> tuple[dict[str, Any], np.ndarray] | None:
         """What the browser does not have yet, at most so many samples; None when there is nothing.
 
-        Beside the message, the samples' relative residuals, and where the axis is not iterations their positions after
-        them, float32.
+        A message, and the samples' relative residuals, followed by their positions where the axis is not iterations;
+        float32.
         """
         if self.waiting:
             return None
@@ -142,7 +142,7 @@ class Curve:
             confirmed = self.history.true_residuals
             finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
             rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
-        if fresh.size == 0 and self.state == self.told:
+        if fresh.size == 0 and self.state == self.reported:
             return None
         message = {
             "key": self.key,
@@ -158,12 +158,12 @@ class Curve:
             **dataclasses.asdict(curve_style(self.style)),
         }
         self.sent += fresh.size
-        self.told = self.state
+        self.reported = self.state
         return message, np.concatenate([fresh, positions]).astype(np.float32)
 
     def forget(self) -> None:
         """The browser has nothing of this curve any more."""
-        self.sent, self.told = 0, ()
+        self.sent, self.reported = 0, ()
 
     def _begin(self, run: Run) -> None:
         norm = run.norm_of_b

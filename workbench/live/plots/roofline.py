@@ -34,7 +34,7 @@ from workbench.recording import Trace
 from workbench.run.run_queue import MACHINE, QueueSlot
 
 HERE = "this machine, measured"
-NOBODY = "no machine"
+NONE_YET = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
 """In a notebook. A page without code says which of its controls does that."""
 STYLE = {"description_width": "70px"}
@@ -68,7 +68,7 @@ class RooflineView(Watching):
         choice = given.name if given else self._home()
         named = [(made.title, name) for name, made in self._profiles.items()]
         self.machine = widgets.Dropdown(
-            options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
+            options=[(NONE_YET, NONE_YET), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
@@ -106,7 +106,7 @@ class RooflineView(Watching):
         return {"roofline": self._figure()} if self._figure else {}
 
     def measure(self) -> None:
-        """Measure this machine anew; does nothing while the run goes on."""
+        """Measure this machine anew; does nothing while the run continues."""
         if not self.busy:
             _this_machine.cache_clear()
             self.show()
@@ -176,7 +176,7 @@ class RooflineView(Watching):
     def _roof(self) -> tuple[Profile | None, str]:
         """The machine's limits, and a sentence where there are none."""
         name = str(self.machine.value)
-        if name == NOBODY:
+        if name == NONE_YET:
             return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
         if name != HERE:
             return self._profiles[name], self._elsewhere(name)
@@ -196,7 +196,7 @@ class RooflineView(Watching):
 
     def _elsewhere(self, name: str) -> str:
         """A word of caution where the kernels did not run on the machine whose roof is shown."""
-        if self.trace is None or self._home() in (name, NOBODY):
+        if self.trace is None or self._home() in (name, NONE_YET):
             return ""
         return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine whose roof this is."
 
@@ -214,7 +214,7 @@ class RooflineView(Watching):
         trace = self.trace
         if trace is None or trace.machine == machine_line():
             return HERE
-        return next((name for name, made in self._profiles.items() if made.title == trace.machine), NOBODY)
+        return next((name for name, made in self._profiles.items() if made.title == trace.machine), NONE_YET)
 
 
 class _TakenError(Exception):

@@ -17,7 +17,7 @@ Y = Axis("operations per second", "Gflop/s", log=True)
 LARGEST, SMALLEST = 12.0, 4.0
 """Radii in pixels of a kernel with all of the time, and with none of it."""
 SHORT = 18
-"""Characters of a name beside its mark."""
+"""Characters of a name next to its mark."""
 
 
 def roofline_scene(

@@ -18,14 +18,14 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     """What the kernels do together."""
     seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
     rate = moved / seconds if seconds > 0 else 0.0
-    told = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
+    reported = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
     if roof:
         limit = roof.bandwidth
         of = f"{limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
-        told += f", {percent(rate / limit.value)} of the {of}"
+        reported += f", {percent(rate / limit.value)} of the {of}"
         if any((spot.bandwidth or 0) > limit.value for spot in found):
-            told += "; above the roof stands what the caches serve"
-    return told + "."
+            reported += "; above the roof stands what the caches serve"
+    return reported + "."
 
 
 def table(found: list[RooflinePoint], roof: Profile | None, looks: Mapping[str, tuple[str, int]]) -> str:

@@ -34,7 +34,7 @@ class Layer(Protocol):
     """A part of a scene: what it says of itself, and its numbers."""
 
     @property
-    def told(self) -> dict[str, Any]: ...
+    def reported(self) -> dict[str, Any]: ...
 
     @property
     def numbers(self) -> list[np.ndarray]: ...
@@ -62,7 +62,7 @@ class CurveOf:
     rim: bool = False
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         look = dataclasses.asdict(curve_style(self.style))
         if self.plain:
             look |= {"dash": (), "marker": ""}
@@ -80,7 +80,7 @@ class CurveOf:
 class PointsOf:
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
-    texts: a title and lines for each, read out at the pointer. labels: a word beside each. keys: what a click gives.
+    texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
     word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
     a mark, in units of y.
     """
@@ -103,7 +103,7 @@ class PointsOf:
     word: str = ""
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         names = (
             "name",
             "size",
@@ -140,7 +140,7 @@ class BarsOf:
     texts: Sequence[Sequence[str]] | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         colour, based = curve_style(self.style).colour, self.base is not None
         shown = {"name": self.name, "wide": self.wide, "texts": self.texts, "marker": "s", "dash": ()}
         return {"layer": "bars", "count": len(self.x), "colour": colour, "based": based, **shown}
@@ -162,7 +162,7 @@ class LineAt:
     style: int | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         colour = None if self.style is None else curve_style(self.style).colour
         shown = {name: getattr(self, name) for name in ("value", "label", "upright", "fitted")}
         return {"layer": "line", "colour": colour, **shown}
@@ -192,7 +192,7 @@ class CellsOf:
     figures: bool = True
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         rows, columns = self.values.shape
         shown = {name: getattr(self, name) for name in ("title", "log", "map", "left", "absent", "texts", "keys")}
         size = {"rows": rows, "columns": columns, "count": rows * columns}
@@ -217,7 +217,7 @@ class ParallelOf:
     keys: Sequence[str] | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         axes = [{"title": title, "ticks": list(ticks)} for title, ticks in self.axes]
         return {"layer": "parallel", "axes": axes, "texts": self.texts, "keys": self.keys, "count": self.shares.size}
 
@@ -250,12 +250,12 @@ class Scene:
     def message(self) -> tuple[dict[str, Any], bytes]:
         """For the page, and its numbers as float32."""
         axes = {way: dataclasses.asdict(getattr(self, way)) for way in ("x", "y")}
-        told = {
+        reported = {
             name: getattr(self, name) for name in ("name", "note", "spoken", "ways", "logs", "bare", "square", "live")
         }
         numbers = [np.asarray(part, np.float32) for layer in self.layers for part in layer.numbers]
         data = np.concatenate(numbers).tobytes() if numbers else b""
-        return {**axes, **told, "layers": [layer.told for layer in self.layers]}, data
+        return {**axes, **reported, "layers": [layer.reported for layer in self.layers]}, data
 
 
 def blank(name: str, note: str, x: Axis, y: Axis) -> Scene:

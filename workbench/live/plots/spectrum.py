@@ -152,10 +152,10 @@ class SpectrumView(Watching):
         title = watched.title
         self._figures["ritz"] = lambda: figures.ritz(columns, positive, last=count, title=title)
         self._figures["estimates"] = lambda: figures.error_estimates(found, before, last=count)
-        told, errors = sentences(columns[at], found, positive)
-        self.plots["ritz"].show(ritz_scene(columns, positive, count, told), live=watched.busy)
+        said, errors = sentences(columns[at], found, positive)
+        self.plots["ritz"].show(ritz_scene(columns, positive, count, said), live=watched.busy)
         self.plots["estimates"].show(estimates_scene(found, before, count, errors), live=watched.busy)
-        self.message.value = f"{told} {errors}{_promises(conditions)}{self._footnotes(watched)}"
+        self.message.value = f"{said} {errors}{_promises(conditions)}{self._footnotes(watched)}"
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -225,17 +225,20 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
     """The numbers of the Ritz values, and those of the error, in a sentence each."""
     beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
     iterations = "iterations" if values.size > 1 else "iteration"
-    told = (
+    said = (
         f"After {values.size} {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
         f"effective condition number {values[-1] / values[0]:.4g}{beside}."
     )
     if not found.lower.size:
-        return told, "The error estimates look further ahead than this run has gone."
+        return said, "The error estimates look further ahead than this run has gone."
     at, low = found.lower.size - 1, found.lower[-1]
     if found.upper is None:
-        return told, f"At iteration {at} ‖e‖ was at least {number(low)}; an upper bound needs the smallest eigenvalue."
+        return (
+            said,
+            f"At iteration {at} ‖e‖ was at least {number(low)}; an upper bound needs the smallest eigenvalue.",
+        )
     errors = f"At iteration {at} ‖e‖ was between {number(low)} and {number(found.upper[-1])}"
-    return told, errors + ("." if found.true is None else f"; the true error was {number(found.true[at])}.")
+    return said, errors + ("." if found.true is None else f"; the true error was {number(found.true[at])}.")
 
 
 def _promises(conditions: Mapping[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""The timeline, live: what ran when on which lane, while the run goes on or from a recording."""
+"""The timeline, live: what ran when on which lane, while the run continues or from a recording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workbench.run import Result, Session, State
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
 STROKES = 2
-"""Paints per message while a run goes on, five a second: each draws all that is in sight anew."""
+"""Paints per message while a run is active, five a second: each draws all that is in sight anew."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
 
@@ -142,8 +142,8 @@ class TimelineView(StreamView):
         self.publisher.wake()
 
     def _is_due(self, shown: Shown) -> bool:
-        told = shown.told == (shown.state, shown.note(self._hint), shown.words)
-        return not (told and shown.live) or self._pace.due
+        reported = shown.reported == (shown.state, shown.note(self._hint), shown.words)
+        return not (reported and shown.live) or self._pace.due
 
     def _send_news(self, shown: Shown) -> None:
         news = shown.news(self._hint, MOST_EVENTS)

@@ -33,7 +33,7 @@ class Shown:
     error: str = ""
     sent: int = 0
     kernels: int = 0
-    told: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
     beside: Beside | None = None
     words: str = ""
     key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
@@ -55,7 +55,7 @@ class Shown:
 
     @property
     def steady(self) -> bool:
-        """Nothing happens by itself but that events come, and the end, of which the publisher is told."""
+        """Nothing happens by itself but that events come, and the end, which the publisher receives."""
         return self.session is not None and self.session.steady
 
     @property
@@ -90,7 +90,7 @@ class Shown:
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
         """What the browser does not have yet, at most so many events; None when there is nothing."""
         trace, events, note = self.trace, self.events, self.note(hint)
-        if not self.behind and self.told == (self.state, note, self.words):
+        if not self.behind and self.reported == (self.state, note, self.words):
             return None
         # The rows first: every kernel that they name is then in the list.
         rows = events.rows[self.sent :][:most] if events else np.empty(0)
@@ -114,12 +114,12 @@ class Shown:
         }
         self.sent += int(rows.size)
         self.kernels += len(kernels)
-        self.told = (self.state, note, self.words)
+        self.reported = (self.state, note, self.words)
         return message, _packed(rows) if rows.size else b""
 
     def forget(self) -> None:
         """The browser has nothing of this run any more."""
-        self.sent, self.kernels, self.told = 0, 0, ()
+        self.sent, self.kernels, self.reported = 0, 0, ()
 
     def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
         """A kernel with its style. One name looks the same on every lane, for every size and on every machine, and all

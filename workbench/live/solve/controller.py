@@ -197,8 +197,8 @@ class Controller:
             return
         others = self._others(job)
         about, now = f"{id(job)} {word}", time.monotonic()
-        before, told, when = self._said
-        if state is State.RUNNING and (before, told) == (about, others) and now - when < self._period:
+        before, reported, when = self._said
+        if state is State.RUNNING and (before, reported) == (about, others) and now - when < self._period:
             return
         self._said = (about, others, now)
         text, tone = self._sentence(job, state)

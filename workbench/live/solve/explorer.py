@@ -29,6 +29,7 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
+from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import EMPTY, ending, result_html, sentence
 from workbench.live.solve.form import Form
@@ -47,7 +48,7 @@ HINT = "Tick “Record kernel timings” and press Run: every kernel then appear
 PLANE = "plane of the slice"
 
 
-class Explorer:
+class Explorer(ControlledView):
     """A form, the bar of its runs, their convergence, the field and a table. Display it in a notebook.
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.
@@ -111,7 +112,7 @@ class Explorer:
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()
-        self._told: object = None
+        self._reported: object = None
         self._timed: Session | None = None
         self._followed: RunSource | None = None
         """The run of the field."""
@@ -150,18 +151,6 @@ class Explorer:
         else:
             self._begin(Session.step)
 
-    def pause(self) -> None:
-        """Hold the present run and the queued ones."""
-        self.controller.pause()
-
-    def resume(self) -> None:
-        """Resume all held runs, one after another."""
-        self.controller.resume()
-
-    def stop(self) -> None:
-        """End the present run; what was computed stays, and the next one in the queue begins."""
-        self.controller.stop()
-
     def stop_all(self) -> None:
         """End the present run, and take the others out of the queue."""
         self.controller.stop_all()
@@ -191,9 +180,6 @@ class Explorer:
         self.runs.forget(self.publisher.wake)
         self.publisher.close()
         close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
@@ -327,9 +313,9 @@ class Explorer:
         ended, listed = self._ended, self.runs.runs
         exported = self._exported
         # A run that was chosen while it ran is exported once it has a result.
-        told = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
-        if self._told != told:
-            self._told = told
+        reported = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
+        if self._reported != reported:
+            self._reported = reported
             last = next((run for run in reversed(ended) if run.record is not None), None)
             self.setup.value = _setup_of(last) if last else ""
             self.result.value = _result_of(last) if last else ""

@@ -72,9 +72,9 @@ def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone
     setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
     each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
     took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
-    told = [note for note in notes if note.startswith(EXPLAINED)]
-    told += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
-    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in told)
+    reported = [note for note in notes if note.startswith(EXPLAINED)]
+    reported += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
+    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in reported)
     return (
         f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{_bold(words)}</span>'
         f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'

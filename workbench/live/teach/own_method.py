@@ -52,7 +52,7 @@ class OwnMethod:
         self.base = configure(problem, **choices)
         self.folder = folder
         self.view: RaceView | None = None
-        self._told: RaceView | None = None
+        self._reported: RaceView | None = None
         self._setting = prepare(self.base)
         self._kept: tuple[str, str] | None = None
         shape: dict[str, Any] = {"layout": {"width": "190px"}, "style": {"description_width": "54px"}}
@@ -182,8 +182,8 @@ class OwnMethod:
         mine = entries[1]
         if not mine.ended:
             return True
-        if view is not self._told:
-            self._told = view
+        if view is not self._reported:
+            self._reported = view
             said = mine.error or (mine.result.summary["reason"] if mine.result else "")
             won = mine.result is not None and mine.result.converged
             self.status.say(f"{mine.configuration.solver.name}: {said}", "good" if won else "bad", "raced")

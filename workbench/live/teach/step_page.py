@@ -24,7 +24,7 @@ FEW_CELLS, MOST_CELLS = 16, 64
 class StepPage:
     """Display it. configuration: what is stepped through, with a smaller n where the problem has one.
 
-    Every change makes the iterations anew, in a thread of its own; what cannot be stepped is told in the status line.
+    Every change computes the iterations again, in a thread; what cannot be stepped is reported in the status line.
     """
 
     def __init__(self, configuration: Configuration) -> None:

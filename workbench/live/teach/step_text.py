@@ -121,17 +121,17 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
     names = [name for name in ALWAYS if name in held]
     if lines and np.ndim(held[written]) and written not in names:
         names.append(written)
-    told, pixels = [], []
+    reported, pixels = [], []
     for name in names:
         cells = np.real(held[name]).reshape(grid)[::-1]
         finite = cells[np.isfinite(cells)]
         high = float(np.abs(finite).max(initial=0.0))
         share = np.nan_to_num(cells / high if high else np.zeros(grid), nan=0.0, posinf=1.0, neginf=-1.0)
         pixels.append((128 + np.rint(127 * share)).astype(np.uint8).tobytes())
-        told.append(
+        reported.append(
             {"name": name, "high": _number(high), "fresh": name == written, "width": grid[1], "height": grid[0]}
         )
-    return told, b"".join(pixels)
+    return reported, b"".join(pixels)
 
 
 def _grid(walk: Walk) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ class Stepper:
     """Steps through two solvers on one problem. Display `box` or the stepper itself; `slider` chooses the iteration.
 
     problem and parameters as in `configure`; small ones, since every vector of every iteration is kept. iterations: how
-    many to make. A value that both methods have is marked as equal, or told apart by its relative difference. Raises
+    many to make. A value that both methods have is marked as equal, or shown with its relative difference. Raises
     InputError for what cannot be stepped.
     """
 
@@ -77,13 +77,13 @@ class Stepper:
             (
                 Html(f"<code>{html.escape(value.text)}</code>"),
                 f"{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}",
-                self._told(value.name),
+                self._reported(value.name),
             )
             for value in moment.values
         ]
         return f"<b>{html.escape(title)}</b>{html_table(('line', 'value', 'the other'), rows, classes='')}"
 
-    def _told(self, name: str) -> str:
+    def _reported(self, name: str) -> str:
         apart = self.difference(name, self.slider.value)
         if math.isnan(apart):
             return ""

@@ -25,10 +25,10 @@ RATE = 21.0
 SOON = 0.01
 """Seconds between two ticks at least, however often something changes."""
 PAINTS = 8
-"""Paints per message while a run goes on. A message costs several times what a paint does, most of it in JupyterLab, so
+"""Paints per message while a run is active. A message costs several times what a paint does, most of it in JupyterLab:
 the page draws what one message brings in so many strokes. Whatever is no mere progress is sent and drawn at once."""
 PERIOD = PAINTS / RATE
-"""Seconds between messages while a run goes on."""
+"""Seconds between messages while a run is active."""
 
 Again = bool | float
 """Whether a view is to be looked at again without a wake-up: at the next tick, or in so many seconds."""
@@ -36,7 +36,7 @@ View = Callable[[], Again]
 
 
 def message_rate_limit(period: float = PERIOD) -> RateLimit:
-    """Says when the next message of a run that goes on is due, at the tick that is nearest."""
+    """Says when the next message of an active run is due, at the tick that is nearest."""
     return RateLimit(period, early=0.5 / RATE)
 
 

@@ -7,7 +7,7 @@ import { helpPanel } from "./help.js";
 import { watchKeys } from "./keys.js";
 import { startTour } from "./tour.js";
 
-// The frame of the page. The views themselves are other widgets beside this one; which of them is in front is said by a
+// The frame of the page. The views themselves are other widgets; which of them is in front is said by a
 // style sheet, so that turning to a view needs no answer from the kernel.
 
 const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];

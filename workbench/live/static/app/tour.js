@@ -1,6 +1,6 @@
 import { element } from "../kit/page.js";
 
-// A tour of the page: a card beside each of a few parts. It can be left at any time, also by Escape.
+// A tour of the page: a card next to each of a few parts. It can be left at any time, also by Escape.
 
 const STEPS = [
   ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],

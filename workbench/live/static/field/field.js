@@ -43,11 +43,11 @@ function render({ model, el }) {
   // What is on the canvas, in words, and in numbers for whoever tests or measures.
   function painted({ seq, paints, frames, picture }) {
     wire.painted(seq);
-    const { width: columns = 0, height: rows = 0, segments = 0, title = "", note: told = "" } = picture;
+    const { width: columns = 0, height: rows = 0, segments = 0, title = "", note: reported = "" } = picture;
     const { quantity = "", iteration = 0, scale = "", low = 0, high = 0, threshold = 0 } = picture;
     write(heading, title);
-    write(note, told);
-    canvas.setAttribute("aria-label", `${title}. ${columns ? spoken(picture) : ""} ${told}`);
+    write(note, reported);
+    canvas.setAttribute("aria-label", `${title}. ${columns ? spoken(picture) : ""} ${reported}`);
     const numbers = { columns, rows, segments, paints, frames, iteration, low, high, threshold };
     Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });
   }

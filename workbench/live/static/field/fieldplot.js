@@ -11,7 +11,7 @@ const MARGIN = { left: 34, top: 8, bottom: 42 };
 const EMPTY = 24;
 
 export class FieldPlot extends Stage {
-  // hear(report) is told what is painted, of a run that goes on at most once a second, and how high the canvas is to be.
+  // hear(report) receives what is painted, of an active run at most once a second, and how high the canvas is to be.
   constructor(hear) {
     super(hear);
     this.picture = null;
@@ -21,7 +21,7 @@ export class FieldPlot extends Stage {
     this.cells = null;
   }
 
-  // The height that is told is the most that the picture may have.
+  // The height that is reported is the most that the picture may have.
   size({ width, height, scale }) {
     this.most = height;
     super.size({ width, height: this.tall, scale });
@@ -32,7 +32,7 @@ export class FieldPlot extends Stage {
     clearTimeout(this.next);
     let used = 0;
     const own = (length) => bytes.subarray(used, (used += length));
-    const before = content.before.map((told) => ({ ...told, pixels: own(told.bytes) }));
+    const before = content.before.map((described) => ({ ...described, pixels: own(described.bytes) }));
     this.waiting = [...before, { ...content, pixels: own(bytes.length - used) }];
     this.each = content.milliseconds / this.waiting.length;
     this.frames += this.waiting.length;
@@ -48,8 +48,8 @@ export class FieldPlot extends Stage {
 
   state() {
     const { seq, paints, frames, picture } = this;
-    const { pixels, ...told } = picture ?? {};
-    return { kind: "painted", seq, paints, frames, picture: told };
+    const { pixels, ...described } = picture ?? {};
+    return { kind: "painted", seq, paints, frames, picture: described };
   }
 
   draw() {

@@ -74,13 +74,13 @@ function render({ model, el }) {
     });
   }
   const report = atMost(REPORT_MS, tell);
-  const feed = volumeFeed((told) => {
-    still = told;
+  const feed = volumeFeed((reported) => {
+    still = reported;
     upload();
     controls.know(picture, still);
     moved();
-  }, (told) => {
-    picture = told;
+  }, (reported) => {
+    picture = reported;
     fresh = true;
     frames += 1;
     controls.know(picture, still);
@@ -193,9 +193,9 @@ function render({ model, el }) {
 
   // What is on the canvas, in words, and in numbers for whoever tests or measures.
   function tell() {
-    const { title = "", note: told = "", quantity = "", iteration = 0, size, low = 0, high = 0 } = picture;
+    const { title = "", note: reported = "", quantity = "", iteration = 0, size, low = 0, high = 0 } = picture;
     write(heading, title);
-    write(note, told);
+    write(note, reported);
     over.setAttribute("aria-label", inWords(picture, shown()));
     Object.assign(over.dataset, {
       ...{ title, quantity, iteration, low, high, frames, paints, cells: size.join(" "), pieces: still.pieces ?? 0 },

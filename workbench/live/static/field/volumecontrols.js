@@ -68,8 +68,8 @@ export function volumeControls(model, changed, solid) {
     changed();
   };
   for (const trait of traits) model.on(trait, follow);
-  const know = whenNew((told, kept) => {
-    [shades, still] = [told, kept];
+  const know = whenNew((reported, kept) => {
+    [shades, still] = [reported, kept];
     pull();
   });
   pull();

@@ -2,7 +2,7 @@ import { copied } from "../transport/link.js";
 
 // What the kernel sends to the 3D view, taken apart: what stays as it is, and pictures, of an active run several at once.
 
-// still(told) and picture(told) are called with each in its time; a picture comes with its `bytes`.
+// still(reported) and picture(reported) are called with each in its time; a picture comes with its `bytes`.
 export function volumeFeed(still, picture) {
   let [waiting, next] = [[], 0];
 
@@ -22,7 +22,7 @@ export function volumeFeed(still, picture) {
       clearTimeout(next);
       let used = 0;
       const own = (length) => bytes.subarray(used, (used += length));
-      const before = content.before.map((told) => ({ ...told, bytes: own(told.bytes) }));
+      const before = content.before.map((reported) => ({ ...reported, bytes: own(reported.bytes) }));
       waiting = [...before, { ...content, bytes: own(bytes.length - used) }];
       turnOver(content.milliseconds / waiting.length);
     },

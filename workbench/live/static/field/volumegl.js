@@ -64,16 +64,16 @@ export function volumeRenderer(canvas, lost, again) {
     gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, target.depth);
   }
 
-  // quality: pixels per pixel of the canvas and side. told: the uniforms.
-  function draw(told, quality) {
+  // quality: pixels per pixel of the canvas and side. reported: the uniforms.
+  function draw(reported, quality) {
     const [width, height] = [canvas.width, canvas.height].map((side) => Math.max(1, Math.round(side * quality)));
     prepare(width, height);
     gl.viewport(0, 0, width, height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-    const drawn = told.apart > 0 && count ? pieces : rays;
+    const drawn = reported.apart > 0 && count ? pieces : rays;
     gl.useProgram(drawn.made);
-    drawn.set({ ...UNITS, ...told, pixel: (2 * told.span[1]) / height });
+    drawn.set({ ...UNITS, ...reported, pixel: (2 * reported.span[1]) / height });
     if (drawn === pieces) {
       gl.enable(gl.DEPTH_TEST);
       gl.bindVertexArray(boxes.array);
@@ -165,5 +165,5 @@ function program(gl, vertex, fragment) {
         : type === gl.FLOAT_VEC3 ? (value) => gl.uniform3fv(place, value)
           : (value) => gl.uniform1i(place, Number(value));
   }
-  return { made, set: (told) => Object.entries(setters).forEach(([name, set]) => set(told[name])) };
+  return { made, set: (reported) => Object.entries(setters).forEach(([name, set]) => set(reported[name])) };
 }

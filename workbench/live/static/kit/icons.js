@@ -1,4 +1,4 @@
-// Icons as inline SVG, drawn in the colour of the text beside them.
+// Icons as inline SVG, drawn in the colour of the text next to them.
 
 const PATHS = {
   build: '<rect x="2.5" y="2.5" width="15" height="15" rx="2"/><circle cx="7.5" cy="12" r="2.8"/><circle cx="13" cy="7" r="2"/>',

@@ -2,7 +2,7 @@ import { focusable } from "./page.js";
 
 // A canvas that is sharp on every screen and draws at most once per frame.
 
-// heightFor(width) is the height in pixels that suits a width. draw(context, width, height, blank) is told whether the
+// heightFor(width) is the height in pixels that suits a width. draw(context, width, height, blank) receives whether the
 // canvas lost what was drawn on it before.
 export function surface(host, heightFor, draw) {
   const canvas = focusable();

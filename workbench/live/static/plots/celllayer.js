@@ -4,17 +4,17 @@ import { asHex, colourMap } from "./maps.js";
 import { setFont, drawText } from "./plotaxes.js";
 import { Scale } from "./scale.js";
 
-// A map: cells of a table as colours, with their numbers where there is room, and a colour bar beside it.
+// A map: cells of a table as colours, with their numbers where there is room, and a colour bar next to it.
 
 const BAR = { away: 16, wide: 12, room: 78 };
 // Cells that are larger have a gap between them.
 const GAPPED = 20;
 
 export class CellLayer {
-  // told: rows, columns, log, map ("batlow", "viridis" or "signed"), title and kind of the values, absent: a reason for each
+  // reported: rows, columns, log, map ("batlow", "viridis" or "signed"), title and kind of the values, absent: a reason for each
   // cell without a value, "" where there is none yet; texts and keys of each cell, or null. Row 0 is at the bottom.
-  constructor(told, values) {
-    Object.assign(this, told, { values });
+  constructor(reported, values) {
+    Object.assign(this, reported, { values });
     const finite = [...values].filter((value) => Number.isFinite(value) && (value > 0 || !this.log));
     let [low, high] = finite.length ? [Math.min(...sampled(finite, Math.min)), Math.max(...sampled(finite, Math.max))] : [0, 1];
     if (this.map === "signed") [low, high] = [-Math.max(-low, high), Math.max(-low, high)];

@@ -6,7 +6,7 @@ import { plotPage } from "./plotpage.js";
 // A plot of what the kernel has worked out, and words for those who cannot see it.
 
 function render({ model, el }) {
-  let told = null;
+  let reported = null;
   const page = plotPage(el, "wb-chart", {
     model,
     Drawing: ChartPlot,
@@ -16,7 +16,7 @@ function render({ model, el }) {
   const wire = link(model, apply, () => canvas.clientWidth > 0);
 
   function apply(content, buffer) {
-    told = content;
+    reported = content;
     const data = copied(buffer, Float32Array);
     engine.post({ kind: "take", content, data }, [data.buffer]);
     page.offer(content.logs);
@@ -27,7 +27,7 @@ function render({ model, el }) {
     wire.painted(seq);
     Object.assign(canvas.dataset, { layers: count, name });
     const slope = canvas.dataset.slope ? ` ${canvas.dataset.slope}.` : "";
-    canvas.setAttribute("aria-label", told ? `${told.spoken || told.note}${slope}` : "Nothing yet.");
+    canvas.setAttribute("aria-label", reported ? `${reported.spoken || reported.note}${slope}` : "Nothing yet.");
   }
 
   return () => {

@@ -45,7 +45,7 @@ export class ChartPlot extends Plot {
     }
     let used = 0;
     const next = (count) => data.subarray(used, (used += count));
-    this.layers = content.layers.map((told, place) => Object.assign(layerOf(told, next), { key: told.key ?? place }));
+    this.layers = content.layers.map((reported, place) => Object.assign(layerOf(reported, next), { key: reported.key ?? place }));
     this.empty = content.note;
     this.change();
   }
@@ -66,24 +66,24 @@ export class ChartPlot extends Plot {
   }
 }
 
-function layerOf(told, next) {
-  switch (told.layer) {
+function layerOf(reported, next) {
+  switch (reported.layer) {
     case "curve": {
-      const [x, y] = [next(told.count), next(told.count)];
-      const curve = Object.assign(new CurveLayer(), told);
+      const [x, y] = [next(reported.count), next(reported.count)];
+      const curve = Object.assign(new CurveLayer(), reported);
       curve.samples.append(y, x);
-      curve.shown = told.count;
+      curve.shown = reported.count;
       return curve;
     }
     case "points":
-      return new PointLayer(told, next(told.count), next(told.count));
+      return new PointLayer(reported, next(reported.count), next(reported.count));
     case "bars":
-      return new BarLayer(told, next(told.count), next(told.count), told.based ? next(told.count) : null);
+      return new BarLayer(reported, next(reported.count), next(reported.count), reported.based ? next(reported.count) : null);
     case "cells":
-      return new CellLayer(told, next(told.count));
+      return new CellLayer(reported, next(reported.count));
     case "parallel":
-      return new ParallelLayer(told, next(told.count));
+      return new ParallelLayer(reported, next(reported.count));
     default:
-      return new LineLayer(told);
+      return new LineLayer(reported);
   }
 }

@@ -13,7 +13,7 @@ function render({ model, el }) {
   const page = plotPage(el, "wb-convergence", {
     model,
     Drawing: ConvergencePlot,
-    hear: { painted, scale: (told) => grip.scaled(told), picked() {} },
+    hear: { painted, scale: (reported) => grip.scaled(reported), picked() {} },
     held: (event) => grip.holds(event),
   });
   const { canvas, engine } = page;
@@ -43,12 +43,12 @@ function render({ model, el }) {
     // Positions follow the residuals of a curve where its samples' numbers are not their positions.
     const columns = content.axis === "iterations" ? 1 : 2;
     let used = 0;
-    for (const told of content.curves) {
-      const curve = curves.get(told.key) ?? { total: 0, last: NaN };
-      if (curve.total !== told.first) return false;
-      const last = told.count ? fresh[used + told.count - 1] : curve.last;
-      used += columns * told.count;
-      curves.set(told.key, { ...told, total: told.first + told.count, last });
+    for (const reported of content.curves) {
+      const curve = curves.get(reported.key) ?? { total: 0, last: NaN };
+      if (curve.total !== reported.first) return false;
+      const last = reported.count ? fresh[used + reported.count - 1] : curve.last;
+      used += columns * reported.count;
+      curves.set(reported.key, { ...reported, total: reported.first + reported.count, last });
     }
     return true;
   }

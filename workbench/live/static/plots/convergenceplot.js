@@ -7,9 +7,9 @@ import { drawLevelWords } from "./levelwords.js";
 import { drawNames } from "./names.js";
 import { Plot } from "./plot.js";
 
-// The convergence plot: relative residuals of runs that may still go on, and the tolerance at which they are compared.
+// The convergence plot: relative residuals of runs that may still be active, and the tolerance at which they are compared.
 
-const NOBODY = { first: [], open: false };
+const NONE_YET = { first: [], open: false };
 // What residuals are drawn against; least: the shortest picture.
 const AGAINST = {
   iterations: { title: "iteration", kind: "count", whole: true, word: "iteration", least: 10 },
@@ -27,7 +27,7 @@ export class ConvergencePlot extends Plot {
     this.y.is({ title: "‖r‖ / ‖b‖", log: true });
     // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
     [this.moved, this.held] = [null, false];
-    [this.marked, this.reported, this.winners] = [false, "", NOBODY];
+    [this.marked, this.reported, this.winners] = [false, "", NONE_YET];
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
     [this.left, this.next, this.words] = [0, 0, null];
@@ -56,10 +56,10 @@ export class ConvergencePlot extends Plot {
     this.marked = content.marked;
     let used = 0;
     const take = (count) => fresh.subarray(used, (used += count));
-    for (const told of content.curves) {
-      const curve = this.curves.get(told.key) ?? new CurveLayer();
-      curve.samples.append(take(told.count), this.against.whole ? null : take(told.count));
-      this.curves.set(told.key, Object.assign(curve, told, { name: told.label, setup: content.setup && content.axis === "seconds" }));
+    for (const described of content.curves) {
+      const curve = this.curves.get(described.key) ?? new CurveLayer();
+      curve.samples.append(take(described.count), this.against.whole ? null : take(described.count));
+      this.curves.set(described.key, Object.assign(curve, described, { name: described.label, setup: content.setup && content.axis === "seconds" }));
     }
     this.layers = [...this.curves.values()];
     [this.seq, this.pace] = [content.seq, content.pace];
@@ -73,7 +73,7 @@ export class ConvergencePlot extends Plot {
     [this.shown.x, this.measured] = [null, null];
   }
 
-  // Shows part of what has come while runs go on, and all of it once they are at rest.
+  // Shows part of what has come while runs are active, and all of it once they are at rest.
   reveal() {
     clearTimeout(this.next);
     let waiting = false;
@@ -114,7 +114,7 @@ export class ConvergencePlot extends Plot {
     // An axis that moved under the pointer would run away from it.
     if (!(this.held && this.frame)) this.layOut();
     const lines = this.lines();
-    this.winners = this.marked || this.moved !== null ? firstAt(this.visible, lines[0]) : NOBODY;
+    this.winners = this.marked || this.moved !== null ? firstAt(this.visible, lines[0]) : NONE_YET;
     const { first, open } = this.winners;
     const { x, y } = this;
     const states = this.layers.map(({ key, live, rings, name }) => [key, live, rings.length, name]);
@@ -159,9 +159,9 @@ export class ConvergencePlot extends Plot {
   reportScale(lines) {
     const { box } = this.frame;
     const { low, high, log } = this.y;
-    const told = { kind: "scale", lines, low, high, log, top: box.top, bottom: box.bottom, right: box.right };
-    const text = JSON.stringify(told);
-    if (text !== this.reported) this.hear(told);
+    const described = { kind: "scale", lines, low, high, log, top: box.top, bottom: box.bottom, right: box.right };
+    const text = JSON.stringify(described);
+    if (text !== this.reported) this.hear(described);
     this.reported = text;
   }
 

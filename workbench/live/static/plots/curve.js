@@ -134,12 +134,12 @@ function inSight(samples, { left, right }, from, end) {
   return [Math.max(from, samples.before(left, end) - 1), Math.min(end, samples.before(right, end) + 3)];
 }
 
-// offset: length of the line before the first point, so that dashes go on where they stopped.
+// offset: length of the line before the first point, so that dashes continue where they stopped.
 export function drawPolyline(context, points, colour, dash, offset = 0, width = 1.75) {
   context.save();
   context.strokeStyle = colour;
   context.lineWidth = width;
-  // Round joins of a dense path cost more than all the rest, and nobody sees them.
+  // Round joins of a dense path cost more than all the rest, and are not visible.
   context.lineJoin = points.length > DENSE ? "bevel" : "round";
   context.setLineDash(dash);
   context.lineDashOffset = offset;

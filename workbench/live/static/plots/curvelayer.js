@@ -2,7 +2,7 @@ import { onPage } from "../kit/theme.js";
 import { line } from "../kit/axes.js";
 import { Samples, drawMarker, drawPolyline, lengthOf, outline } from "./curve.js";
 
-// A curve of a plot: with dash and marks, growing while its run goes on.
+// A curve of a plot: with dash and marks, growing while its run is active.
 
 // Marks along the width of a plot.
 const MARKS = 6;

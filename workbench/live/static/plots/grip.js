@@ -114,8 +114,8 @@ export function toleranceGrip(canvas, plot, engine, movable, tell) {
   return {
     // Whether the pointer is on the line or drags it.
     holds: (event) => held !== null || (event.type === "pointerdown" && !event.shiftKey && near(event.clientY - canvas.getBoundingClientRect().top) !== undefined),
-    scaled(told) {
-      scale = told;
+    scaled(reported) {
+      scale = reported;
       show();
     },
     // A message of the kernel's has been handed to the drawing: what it says counts again once it knows of the last move.

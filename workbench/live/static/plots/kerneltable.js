@@ -32,7 +32,7 @@ export function kernelTable() {
       const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
       const rows = inOrder(all.filter(({ calls }) => calls > 0));
       root.hidden = rows.length === 0;
-      body.replaceChildren(...rows.map((told) => row(told, sum, told.name ? null : patchOf(told.same[0], colours))));
+      body.replaceChildren(...rows.map((reported) => row(reported, sum, reported.name ? null : patchOf(reported.same[0], colours))));
     },
   };
 }

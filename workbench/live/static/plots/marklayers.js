@@ -10,10 +10,10 @@ import { setFont, drawText } from "./plotaxes.js";
 
 const REACH = 18;
 
-// Points with texts of their own. told: sizes, texts (a title and lines for each) and keys, each a list or null.
+// Points with texts of their own. reported: sizes, texts (a title and lines for each) and keys, each a list or null.
 export class PointLayer {
-  constructor(told, x, y) {
-    Object.assign(this, told, { x, y });
+  constructor(reported, x, y) {
+    Object.assign(this, reported, { x, y });
   }
 
   get range() {
@@ -45,7 +45,7 @@ export class PointLayer {
     return hatch ? fillOf(context, { colour: this.colours[k], hatch }, palette).fill : colour;
   }
 
-  // Names beside points, each where it meets none before it.
+  // Names next to points, each where it meets none before it.
   drawLabels(context, { toX, toY, box }, palette) {
     setFont(context, palette, 12, 500);
     const taken = Array.from(this.x, (_, k) => this.boxOf(toX(this.x[k]), toY(this.y[k]), this.sizes?.[k] ?? this.size, palette));
@@ -103,8 +103,8 @@ function drawTick(context, { toY }, colour, x, height, tall) {
 
 // Bars from a base to a height. wide: of each, in the unit of the axis.
 export class BarLayer {
-  constructor(told, x, y, base) {
-    Object.assign(this, told, { x, y, base });
+  constructor(reported, x, y, base) {
+    Object.assign(this, reported, { x, y, base });
   }
 
   get range() {
@@ -142,8 +142,8 @@ export class BarLayer {
 
 // A line across the plot at a value, upright or level, with a label at its end.
 export class LineLayer {
-  constructor(told) {
-    Object.assign(this, told);
+  constructor(reported) {
+    Object.assign(this, reported);
   }
 
   get range() {

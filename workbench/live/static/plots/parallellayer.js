@@ -7,10 +7,10 @@ import { setFont, shortened, drawText } from "./plotaxes.js";
 const REACH_OF_LINE = 8;
 
 export class ParallelLayer {
-  // told: axes as {title, ticks: [[share, text]]}; texts and keys of each run. shares: where each run meets each axis, run
+  // reported: axes as {title, ticks: [[share, text]]}; texts and keys of each run. shares: where each run meets each axis, run
   // after run, NaN where it has no value.
-  constructor(told, shares) {
-    Object.assign(this, told, { shares });
+  constructor(reported, shares) {
+    Object.assign(this, reported, { shares });
     this.runs = shares.length / this.axes.length;
   }
 

@@ -12,13 +12,13 @@ import { line } from "../kit/axes.js";
 
 // Rows of a readout at most; the plot is not much higher.
 const MOST_READ = 10;
-// The page is told what a gesture has done so often.
+// The page receives what a gesture has done so often.
 const TOLD_MS = 60;
 // The least that can be zoomed to, of the whole, and on an axis of integers.
 const [CLOSEST, FEWEST] = [1e-6, 2];
 
 export class Plot extends Stage {
-  // hear(report) is told what is painted, what the pointer points at, and what was clicked.
+  // hear(report) receives what is painted, what the pointer points at, and what was clicked.
   constructor(hear) {
     super(hear);
     [this.x, this.y] = [new Scale(), new Scale()];
@@ -298,17 +298,17 @@ export class Plot extends Stage {
 
   readOut() {
     const found = this.found();
-    const told = { kind: "readout", at: null };
+    const reported = { kind: "readout", at: null };
     if (found) {
       const { context, palette, frame } = this;
       if (found.spot) this.ringed(found.spot);
       else this.drawCross(frame.toX(found.value));
       for (const { x, y, colour, marker } of found.rows) drawMarker(context, marker, x, y, colour, colour, 4.5);
       const say = ({ layer, colour, value, nearest }) => ({ name: layer.name ?? "", colour, text: this.y.quantity.say(value), nearest });
-      Object.assign(told, { at: found.at, title: found.title, lines: found.lines, rows: found.rows.map(say), more: found.more });
+      Object.assign(reported, { at: found.at, title: found.title, lines: found.lines, rows: found.rows.map(say), more: found.more });
     }
-    const text = JSON.stringify(told);
-    if (text !== this.reading) this.hear(told);
+    const text = JSON.stringify(reported);
+    if (text !== this.reading) this.hear(reported);
     this.reading = text;
   }
 

@@ -52,10 +52,10 @@ function drawBottom(context, { box, x, toX }, palette, bottom) {
   for (const [value, words] of ticks) {
     const at = Math.round(toX(value)) + 0.5;
     line(context, palette.edge, at, bottom, at, bottom + 4);
-    const told = x.names ? shortened(context, words, room) : words;
-    const half = context.measureText(told).width / 2;
+    const reported = x.names ? shortened(context, words, room) : words;
+    const half = context.measureText(reported).width / 2;
     if (at - half < taken + 5) continue;
-    drawText(context, palette.soft, told, at, bottom + 6, "center", "top");
+    drawText(context, palette.soft, reported, at, bottom + 6, "center", "top");
     taken = at + half;
   }
 }

@@ -9,7 +9,7 @@ export const HELP =
 
 // state(): what was painted last; held(event): whether another hand has the pointer.
 export function plotGestures(canvas, engine, state, held) {
-  const post = (kind, told = {}) => engine.post({ kind, ...told });
+  const post = (kind, reported = {}) => engine.post({ kind, ...reported });
   let down = null;
   const at = ({ clientX, clientY }) => {
     const { left, top } = canvas.getBoundingClientRect();

@@ -47,16 +47,16 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
   all.hidden = true;
   bar.append(all, ...logs, ask);
 
-  function painted(told) {
-    state = told;
-    all.hidden = !told.zoomed;
-    logs.forEach((button, place) => button.setAttribute("aria-pressed", String(told[`${"xy"[place]}Log`])));
-    const { seq, paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, box, named } = told;
-    const shown = { paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, live: told.live };
-    Object.assign(canvas.dataset, shown, { xTicks: told.xTicks.join("|"), box: box ? [box.left, box.top, box.right, box.bottom].map(Math.round).join() : "" });
+  function painted(reported) {
+    state = reported;
+    all.hidden = !reported.zoomed;
+    logs.forEach((button, place) => button.setAttribute("aria-pressed", String(reported[`${"xy"[place]}Log`])));
+    const { seq, paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, box, named } = reported;
+    const shown = { paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, live: reported.live };
+    Object.assign(canvas.dataset, shown, { xTicks: reported.xTicks.join("|"), box: box ? [box.left, box.top, box.right, box.bottom].map(Math.round).join() : "" });
     canvas.dataset.names = JSON.stringify(named.map(({ key, left, top, right, bottom }) => ({ key, x: (left + right) / 2, y: (top + bottom) / 2 })));
-    showLegend(told.legend, told.whole, colours);
-    hear.painted(told, seq);
+    showLegend(reported.legend, reported.whole, colours);
+    hear.painted(reported, seq);
   }
 
   const showLegend = whenNew((entries, whole, palette) => {

@@ -32,12 +32,12 @@ function render({ model, el }) {
   root.append(bar, plot, words, table.root);
   el.append(root);
 
-  let [told, kernels, total, synchronous] = [EMPTY, [], 0, false];
+  let [reported, kernels, total, synchronous] = [EMPTY, [], 0, false];
   let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
   const hear = { painted, readout: showReadout };
   const engine = startDrawing(canvas, model.get("_worker"), TimelinePlot, (report) => hear[report.kind](report));
   const act = gestures(canvas, engine, () => total === 0);
-  const follow = press("Follow", "keep the last iterations in view while the run goes on", () => {
+  const follow = press("Follow", "keep the last iterations in view while the run continues", () => {
     engine.post({ kind: "follow", on: shown.mode !== "follow" });
   });
   const all = press("Show all", "the whole run (Home)", act.all);
@@ -60,7 +60,7 @@ function render({ model, el }) {
     const whole = bytes.byteLength === EVENT_BYTES * content.count;
     synchronous &&= whole && content.first === total && content.firstKernel === kernels.length;
     if (!synchronous) return MISSED;
-    told = content;
+    reported = content;
     kernels = kernels.concat(content.kernels);
     fitHeight();
     total += content.count;
@@ -70,18 +70,18 @@ function render({ model, el }) {
   }
 
   function showAbout() {
-    showTitle(told.label, told.machine, told.title, told.notes);
-    write(words, told.words);
-    write(note, told.note);
-    note.hidden = !told.note;
-    canvas.dataset.label = told.label;
+    showTitle(reported.label, reported.machine, reported.title, reported.notes);
+    write(words, reported.words);
+    write(note, reported.note);
+    note.hidden = !reported.note;
+    canvas.dataset.label = reported.label;
     enable();
     describe();
   }
 
   function enable() {
-    follow.disabled = told.over || !total;
-    follow.setAttribute("aria-pressed", shown.mode === "follow" && !told.over);
+    follow.disabled = reported.over || !total;
+    follow.setAttribute("aria-pressed", shown.mode === "follow" && !reported.over);
     all.disabled = !total || shown.mode === "all";
     [closer.disabled, further.disabled] = [!total, !total || shown.mode === "all"];
   }
@@ -104,9 +104,9 @@ function render({ model, el }) {
   function describe() {
     const events = `${grouped(shown.count)} events on ${shown.lanes.join(", ")}`;
     const range = `Shown: ${duration(Math.max(0, shown.from))} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
-    const state = told.live ? "running" : "at rest";
-    const spoken = shown.count ? `${told.label}. ${events}. ${range}. ${state}. ${told.words}` : told.note;
-    canvas.setAttribute("aria-label", `Timeline of ${told.title || "a run"}. ${spoken}`);
+    const state = reported.live ? "running" : "at rest";
+    const spoken = shown.count ? `${reported.label}. ${events}. ${range}. ${state}. ${reported.words}` : reported.note;
+    canvas.setAttribute("aria-label", `Timeline of ${reported.title || "a run"}. ${spoken}`);
   }
 
   function showReadout({ event, others, x, y }) {
@@ -128,7 +128,7 @@ function render({ model, el }) {
   function fitHeight() {
     const count = (some) => new Set(some.map(({ lane, group }) => `${lane} ${group}`)).size;
     const workers = count(kernels.filter(({ worker }) => worker));
-    const height = heightOf(count(kernels), model.get("height"), told.groups.length, workers);
+    const height = heightOf(count(kernels), model.get("height"), reported.groups.length, workers);
     canvas.style.height = `${height}px`;
     return height;
   }

@@ -21,7 +21,7 @@ const NEAR = 3;
 const WORD = 60;
 
 // As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again, and where there
-// are workers, every lane can be told from the next.
+// are workers, every lane can be distinguished from the next.
 export function heightOf(lanes, most, groups = 0, workers = 0) {
   const above = (groups ? groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
   const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
@@ -30,7 +30,7 @@ export function heightOf(lanes, most, groups = 0, workers = 0) {
 }
 
 export class TimelinePlot extends Stage {
-  // hear(report) is told what is painted, at most once a second while a run goes on, and what is pointed at.
+  // hear(report) receives what is painted, at most once a second while a run is active, and what is pointed at.
   constructor(hear) {
     super(hear);
     this.run = 0;

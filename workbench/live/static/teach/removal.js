@@ -34,10 +34,10 @@ export function removalPlot(host, removers) {
       const x = FRAME.left + k * pitch;
       const size = { x: x + 0.12 * pitch, width: 0.76 * pitch, y: toY(left), height: FRAME.bottom - toY(left) };
       const column = shape(picture, "rect", { ...size, fill: known[by].colour });
-      const told = shape(column, "title", {});
+      const reported = shape(column, "title", {});
       const change = k ? stages[k - 1][1] - left : 0;
       const effect = k ? `, ${percent(Math.abs(change), 1)} ${change < 0 ? "added" : "removed"}` : "";
-      told.textContent = `${known[by].name}: ${percent(left, 1)} left${effect}`;
+      reported.textContent = `${known[by].name}: ${percent(left, 1)} left${effect}`;
       if (pitch >= (by === "before" ? 2.4 * ROOM : ROOM)) write(known[by].short, x + pitch / 2, FRAME.bottom + 15, "middle");
     });
     const y = toY(exact);

@@ -7,9 +7,9 @@ const [BELOW, ZERO, ABOVE] = [[0, 114, 178], [247, 247, 247], [213, 94, 0]];
 export function smallFields(host) {
   const kept = new Map();
 
-  return (told, bytes) => {
+  return (reported, bytes) => {
     let first = 0;
-    const shown = told.map((about) => {
+    const shown = reported.map((about) => {
       const { name, high, fresh, width, height } = about;
       if (!kept.has(name)) kept.set(name, tile(name));
       const { root, canvas, words } = kept.get(name);

@@ -33,8 +33,8 @@ export function smallPlot(host) {
     for (let k = 0; k <= shown; k += 1) {
       if (afresh[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(afresh[k]), r: 2.6, class: "wb-ring" });
     }
-    const told = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
-    picture.setAttribute("aria-label", `Convergence. ${told}`);
+    const reported = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
+    picture.setAttribute("aria-label", `Convergence. ${reported}`);
 
     function path(samples, kind) {
       const points = samples.map((value, k) => (value > 0 ? `${toX(k)},${toY(value)}` : "")).filter(Boolean);

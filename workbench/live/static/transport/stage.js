@@ -1,13 +1,13 @@
 import { atMost } from "./throttle.js";
 
-// What every drawing is told about its canvas: its size, its colours, whether anyone sees it. It knows a canvas but no page,
+// What every drawing knows of its canvas: its size, its colours, whether anyone sees it. It knows a canvas but no page,
 // so that it runs in a worker as well. Subclasses draw in `draw`, tell of it in `state`, and forget in `outdated` what they
 // drew before.
 
 const REPORT_MS = 1000;
 
 export class Stage {
-  // hear(report) is told the state of what is painted, at most once a second where `report.call` asks for it.
+  // hear(report) receives the state of what is painted, at most once a second where `report.call` asks for it.
   constructor(hear) {
     this.hear = hear;
     this.hidden = false;

@@ -43,13 +43,13 @@ function following(period) {
   return (Math.floor((clock() + EARLY) / period) + 1) * period;
 }
 
-// Calls something only when it is told something else than before: what is put on the page once more is laid out once more,
+// Calls something only with other arguments than before: what is put on the page once more is laid out once more,
 // and JupyterLab's page is a large one.
 export function whenNew(act) {
   let last = "";
-  return (...told) => {
-    const text = JSON.stringify(told);
-    if (text !== last) act(...told);
+  return (...reported) => {
+    const text = JSON.stringify(reported);
+    if (text !== last) act(...reported);
     last = text;
   };
 }
