@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -18,10 +17,6 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 STATUS = "[role=status]"
 OF_JUPYTER = "Canceled future for"
 """What JupyterLab throws where a kernel ends before it has answered."""
-ALL = "WORKBENCH_ALL_BROWSER_TESTS"
-"""Environment variable that runs the files that are not adapted too."""
-ADAPTED = {"test_lost_kernel"}
-"""Files whose tests follow the words and selectors of the redesigned page, and pass on it."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 
@@ -130,12 +125,9 @@ class ExplorerPage:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests here wait for a server, a kernel and a browser."""
-    adapted = ADAPTED if not os.environ.get(ALL) else {item.path.stem for item in items}
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.timeout(LONGEST))
-            if item.path.stem not in adapted:
-                item.add_marker(pytest.mark.skip(reason=f"not adapted to the redesigned page yet; {ALL}=1 runs it"))
 
 
 @pytest.fixture(scope="session")

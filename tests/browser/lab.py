@@ -140,9 +140,20 @@ def kernel_processes() -> list[psutil.Process]:
     return found
 
 
-def kernels() -> set[int]:
-    """The processes of all kernels, without those that fork them."""
-    processes = kernel_processes()
+def of_server(folder: Path) -> list[psutil.Process]:
+    """The processes of all kernels of a server that runs in a folder, and those that fork them."""
+    return [process for process in kernel_processes() if _runs_in(process, str(folder))]
+
+
+def _runs_in(process: psutil.Process, folder: str) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return any(folder in part for parent in (process, *process.parents()) for part in parent.cmdline())
+    return False
+
+
+def kernels(folder: Path | None = None) -> set[int]:
+    """The processes of all kernels, without those that fork them. folder: only of the server that runs there."""
+    processes = kernel_processes() if folder is None else of_server(folder)
     known, found = {process.pid for process in processes}, set()
     for process in processes:
         with contextlib.suppress(psutil.Error):

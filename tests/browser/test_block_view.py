@@ -23,7 +23,7 @@ def view(page, lab_url, lab_folder):
 
 def test_pointing_at_a_curve_names_the_column(view, shoot):
     view.get_by_role("button", name="Run", exact=True).click()
-    view.locator(".wb-status", has_text="run 1 converged").wait_for()
+    view.locator(".wb-status", has_text="Run 1: Converged").wait_for()
     view.wait_for_function(f"() => document.querySelector('{PLOT}').dataset.curves === '12'")
     box = view.locator(PLOT).bounding_box()
     view.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -19,7 +19,7 @@ PAGES = 10
 MOST_BYTES = 3 * 10**9
 """Of the kernels of all these pages together, with the process that they are forked from."""
 SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="levelset:8")
-TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
+TABS = ".wb-rail .wb-tab"
 SHARE = ".wb-share .wb-status"
 OUTLINE = "#wb-outline"
 OURS = ("_xsrf", "Unknown subshell_id", "Comm not found", "Traceback")
@@ -63,10 +63,10 @@ def pages(chromium):
         context.close()
 
 
-def shared_memory():
+def shared_memory(folder):
     """Bytes of all these processes, where pages that several of them share are divided among them (PSS)."""
     return sum(
-        getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in lab.kernel_processes()
+        getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in lab.of_server(folder)
     )
 
 
@@ -86,12 +86,12 @@ def started(page):
 
 def turn_to_solve(page):
     page.locator(TABS).filter(has_text=re.compile("^Solve$")).click()
-    page.get_by_role("button", name="Run", exact=True).locator("visible=true").wait_for()
+    page.locator(".wb-solving [data-act=run]").wait_for()
 
 
 def state_of(page):
     """The line of the run that is shown."""
-    return page.locator("[role=status][data-state]").locator("visible=true").first
+    return page.locator(".wb-solving [role=status][data-state]").first
 
 
 def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, pages):
@@ -102,19 +102,19 @@ def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, 
     for page in opened:
         started(page)
         turn_to_solve(page)
-    assert len(lab.kernels()) == PAGES
-    idle = shared_memory()
+    assert len(lab.kernels(folder)) == PAGES
+    idle = shared_memory(folder)
     for page in opened:
-        page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
+        page.locator(".wb-solving [data-act=run]").click()
     for page in opened:
-        page.locator("[role=status][data-state=done]").locator("visible=true").first.wait_for()
-        assert "converged" in state_of(page).inner_text()
-    used = shared_memory()
+        page.locator(".wb-solving [role=status][data-state=done]").wait_for(state="attached")
+        assert "Converged in" in state_of(page).inner_text()
+    used = shared_memory(folder)
     print(f"{PAGES} pages: {idle / 1e6:.0f} MB before, {used / 1e6:.0f} MB after a run of 256 x 256 on each")
     assert used < MOST_BYTES
     for page in opened:
         page.goto("about:blank")
-    until(lambda: not lab.kernels(), "the kernels of closed pages are still there")
+    until(lambda: not lab.kernels(folder), "the kernels of closed pages are still there")
     log = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
     assert [words for words in OURS if words in log] == []
 
@@ -124,9 +124,9 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
     page = pages(f"{url}/?p={to_link(configure('bubbles-2d', n=48, stopping=Stopping(rtol=1e-4)))}")
     started(page)
     turn_to_solve(page)
-    assert page.get_by_label("n", exact=True).locator("visible=true").input_value() == "48"
-    page.get_by_label("n", exact=True).locator("visible=true").fill("40")
-    page.get_by_label("n", exact=True).locator("visible=true").press("Tab")
+    assert page.locator('[data-field="problem.n"] input').locator("visible=true").input_value() == "48"
+    page.locator('[data-field="problem.n"] input').locator("visible=true").fill("40")
+    page.locator('[data-field="problem.n"] input').locator("visible=true").press("Tab")
     page.get_by_role("button", name="Copy address", exact=True).locator("visible=true").click()
     copied = page.locator(".wb-copied").locator("visible=true")
     copied.wait_for()
@@ -136,7 +136,7 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
     other = pages(address)
     started(other)
     turn_to_solve(other)
-    assert other.get_by_label("n", exact=True).locator("visible=true").input_value() == "40"
+    assert other.locator('[data-field="problem.n"] input').locator("visible=true").input_value() == "40"
 
     damaged = pages(address[:-9])
     started(damaged)
@@ -168,10 +168,10 @@ def test_a_run_says_that_another_one_shares_the_machine(served, pages):
     started(page)
     turn_to_solve(page)
     with MACHINE_USE:
-        page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
-        page.locator("[role=status][data-state=done]").locator("visible=true").first.wait_for()
+        page.locator(".wb-solving [data-act=run]").click()
+        page.locator(".wb-solving [role=status][data-state=done]").wait_for(state="attached")
     notice = "2 runs shared this machine; times are not comparable"
-    assert state_of(page).inner_text().endswith(notice)
+    page.locator(".wb-result", has_text=notice).wait_for()
     assert page.locator(f".wb-table [title='{notice}']").count() == 2
 
 

@@ -93,9 +93,10 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     text.fill(lines.replace("p = u + beta*p", "w = M(s)\np = u + beta*p + 0*w"))
     page.locator(".wb-costs b").first.wait_for()
     press(page, "Race")
-    page.locator(".wb-race .wb-status", has_text="all have ended").wait_for()
-    assert page.locator(".wb-lane").count() == 2
-    assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
+    page.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
+    entries = page.locator(".wb-race table").first.locator("tbody tr")
+    assert entries.count() == 2
+    assert any("my-cg" in text for text in entries.all_inner_texts())
     page.wait_for_timeout(300)
     lab.shut(page)
 

@@ -31,7 +31,7 @@ def point(explorer, share):
 
 
 def open_timeline(explorer):
-    explorer.page.get_by_text("Timeline of the kernels").click()
+    explorer.page.locator(".wb-explorer").get_by_text("Timeline of the kernels").click()
     explorer.page.locator(LANES).wait_for(state="visible")
 
 

@@ -193,7 +193,7 @@ def come_back(bench):
     bench.turn_to("Build", ".wb-building canvas")
     bench.until_said("5 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
-    bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 1)
+    bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 5)
     bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas")["curves"] == "1")
 
 

@@ -62,9 +62,9 @@ def test_labels_name_the_problem_only_where_there_are_several():
 def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually):
     session = Session(configure("two-layer", n=12))
     run = table.runs.add(session, "Solve")
-    eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "not started")
+    table.runs.notify()
     result = session.wait(LIMIT)
-    eventually(lambda: shown(table)["1"]["State"] == "converged")
+    eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "converged")
     row = shown(table)["1"]
     assert row["Iterations"] == str(result.iterations)
     assert row["N"] == "144"
@@ -76,6 +76,17 @@ def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually)
     eventually(lambda: "2" in shown(table) and shown(table)["2"]["State"] == "failed")
     assert "400 vectors" in next(cells[-1]["tip"] for cells in table.table.rows if cells[0]["key"] == 2)
     assert table.table.marks == ["failed", ""]
+
+
+def test_an_entry_of_a_race_is_in_the_table_once_the_race_has_started(table, eventually):
+    race = Race([configure("two-layer", n=12)])
+    waiting = table.runs.add(race.entries[0], "Race")
+    table.runs.add(record(), "Solve")
+    eventually(lambda: set(shown(table)) == {"2"})
+    assert not waiting.begun
+    race.wait(LIMIT)
+    eventually(lambda: set(shown(table)) == {"1", "2"})
+    assert waiting.begun
 
 
 def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):

@@ -47,8 +47,7 @@ MARK_NAMES = {
     "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "inverted triangle", "x": "cross", "+": "plus",
     "*": "star",
 }  # fmt: skip
-WORDS = {State.QUEUED: "queued", State.SETUP: "setting up", State.RUNNING: "running", State.PAUSED: "paused",
-         State.IDLE: "not started"}  # fmt: skip
+WORDS = {State.QUEUED: "queued", State.SETUP: "setting up", State.RUNNING: "running", State.PAUSED: "paused"}
 
 
 class RunTable:
@@ -84,7 +83,7 @@ class RunTable:
         return active and PERIOD
 
     def _show(self) -> None:
-        listed = self.runs.runs[::-1]
+        listed = [run for run in self.runs.runs[::-1] if run.begun]
         offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
         marks = ["failed" if run.error else "" for run in listed]
         with self.table.hold_sync():
