@@ -61,7 +61,8 @@ def test_a_closed_page_finds_its_runs_again(explorer, lab_url):
     explorer.click("Stop")
     explorer.until(lambda: explorer.status.startswith("Run 2: running") and explorer.seen()["curves"] == "2")
     rows = explorer.page.locator("table.wb-table tbody tr")
-    explorer.until(lambda: rows.count() == 1 and "run 3 queued" in explorer.status)
+    # The one that was stopped, the one that runs, and the one that waits.
+    explorer.until(lambda: rows.count() == 3 and "run 3 queued" in explorer.status)
     explorer.page.screenshot(path=Path(__file__).parent / "screenshots" / "coming_back_queue.png")
     explorer.click("Stop all")
     explorer.until(

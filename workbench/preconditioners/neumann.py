@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from scipy import sparse
 
-from workbench.devices.cpu.neumann import scratch_bytes
+from workbench.devices.cpu.neumann import scratch_bytes, stores_bands
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.operators import BoundOperator, Operator, Size, Stencil
@@ -43,14 +43,14 @@ class Neumann(Preconditioner):
 
     def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int | None:
         vector = item * size.unknowns
-        # Bands of L D^-1, or two triangles in CSR format.
-        factors = (0 if size.two_phases else len(size.grid) * vector) if size.grid else size.nbytes
-        if not size.grid and not size.nbytes:
-            return None
         between = vector * (1 + (self.order > 1))
-        if on_host and size.grid:
+        if size.grid is None:
+            # Two triangles of L D^-1 together.
+            return size.nbytes + vector + between if size.nbytes else None
+        banded = not size.two_phases or (on_host and stores_bands(len(size.grid), item))
+        if on_host:
             between = scratch_bytes(size.unknowns, math.prod(size.grid[1:]), self.order, item)
-        return factors + vector + between
+        return (len(size.grid) * vector if banded else 0) + vector + between
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
