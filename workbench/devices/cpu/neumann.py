@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu import generated, neumann_text
+from workbench.devices.cpu import face_codes, generated, neumann_text
 from workbench.devices.cpu.compiled import kernel
-from workbench.devices.cpu.face_codes import band, diagonal, inverse_diagonal
 from workbench.devices.cpu.memory import vector
 from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK, Coefficients, FaceSeries, ScaledBands
 from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
@@ -45,10 +44,10 @@ def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inv
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
     """The same for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
     if stores_bands(faces.directions, dtype.itemsize):
-        lower = tuple(band(faces, direction) for direction in range(faces.directions))
-        bands, scale = scaled_bands(diagonal(faces), lower, faces.strides)
+        lower = tuple(face_codes.band(faces, direction) for direction in range(faces.directions))
+        bands, scale = scaled_bands(face_codes.diagonal(faces), lower, faces.strides)
         return stencil_series(bands, faces.strides, scale, order)
-    scale = inverse_diagonal(faces, dtype)
+    scale = face_codes.inverse_diagonal(faces, dtype)
     arrays = (faces.codes, faces.values, faces.walls, scale, np.array(faces.strides))
     words = 1 + faces.codes.itemsize / scale.itemsize
     return _series(Stored(FaceSeries(faces.directions, scale.dtype), arrays, faces.strides[-1], words), order)
