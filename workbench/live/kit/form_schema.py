@@ -9,8 +9,8 @@ from typing import Any
 from workbench.analysis.solver_costs import line_counts
 from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.errors import InputError
-from workbench.live.kit.number_text import SUPERSCRIPTS, THIN, count
 from workbench.lines.dependence import waiting
+from workbench.live.kit.number_text import SUPERSCRIPTS, THIN, count
 from workbench.registry import Block, Parameter, registered
 
 DOCS = {
