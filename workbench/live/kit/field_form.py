@@ -88,8 +88,8 @@ class FieldForm:
         for declared in cls.parameters():
             field = self.settings.get(declared.name)
             if field is not None:
-                field.declared, field.owner = declared, cls.name
-                self.about[declared.name] = field.looks.get("about") or explanation(declared, cls.name)
+                field.declare(declared, cls.name)
+                self.about[declared.name] = field.looks.get("about", explanation(declared, cls.name))
 
     def show(self) -> None:
         """Send what is chosen to the page."""
@@ -100,8 +100,9 @@ class FieldForm:
             "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
             "off": [name for name, field in fields.items() if field.disabled],
             "offReason": self.off_reason,
-            "hidden": list(self.hidden),
-            "about": self.about,
+            "hidden": sorted(self.hidden),
+            "about": dict(self.about),
+            "labels": {name: field.label for name, field in self.settings.items()},
             "wrong": {**self.complaints, **{name: at.wrong for name, at in fields.items() if at.wrong}, **said},
             "notes": {kind: choice.remark for kind, choice in self.blocks.items() if choice.remark},
             "reasons": {kind: choice.reasons for kind, choice in self.blocks.items() if choice.reasons},

@@ -31,11 +31,15 @@ class Field(traitlets.HasTraits):
 
     def __init__(self, declared: Parameter, owner: str = "run", **looks: Any) -> None:
         super().__init__(options=tuple(declared.choices))
-        self.declared, self.owner, self.looks = declared, owner, looks
-        self.label = looks.get("label") or parameter_label(owner, declared.name)
-        self.inverse = bool(inverse_help(owner, declared.name))
-        self.wrong = ""
+        self.looks, self.wrong = looks, ""
+        self.declare(declared, owner)
         self.put(declared.default)
+
+    def declare(self, declared: Parameter, owner: str) -> None:
+        """The field is from now on that of another block; its value stays."""
+        self.declared, self.owner = declared, owner
+        self.label = self.looks.get("label") or parameter_label(owner, declared.name)
+        self.inverse = bool(inverse_help(owner, declared.name))
 
     def put(self, value: Any) -> None:
         """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""

@@ -58,12 +58,13 @@ function render({ model, el }) {
     const box = element("div", "wb-f");
     box.dataset.field = at;
     control.id = `${name}-${at.replace(".", "-")}`;
-    const title = element(grouped ? "div" : "label", "wb-lab", label);
+    const title = element(grouped ? "div" : "label", "wb-lab");
+    const named = element("span", "", label);
     if (grouped) {
       title.id = `${control.id}-title`;
       control.setAttribute("aria-labelledby", title.id);
     } else title.htmlFor = control.id;
-    title.append(element("code", "", code));
+    title.append(named, element("code", "", code));
     const explanation = element("p", "wb-note wb-explained");
     explanation.id = `${control.id}-about`;
     const error = element("p", "wb-err");
@@ -74,7 +75,7 @@ function render({ model, el }) {
     control.setAttribute("aria-describedby", `${explanation.id} ${error.id}`);
     box.append(title, control, explanation, error, remark);
     const complain = () => {
-      const { wrong, notes, off, offReason, hidden, about: changing } = state();
+      const { wrong, notes, off, offReason, hidden, labels, about: changing } = state();
       const words = wrong[at] ?? "";
       box.hidden = Boolean(hidden?.includes(at));
       box.classList.toggle("wb-invalid", Boolean(words));
@@ -84,6 +85,7 @@ function render({ model, el }) {
         error.replaceChildren(...(words ? [icon("bad"), element("span", "", words)] : []));
         if (words && restored) error.append(link("Use the default", "put the default value back", () => say("default", at)));
       }
+      write(named, labels?.[at] ?? label);
       write(explanation, changing?.[at] ?? about);
       write(remark, notes[at] ?? "");
       const isOff = off.includes(at);

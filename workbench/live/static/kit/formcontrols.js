@@ -8,7 +8,7 @@ export function controlOf(declared, current, say) {
   return (MAKERS[declared.kind] ?? typed)(declared, current, say);
 }
 
-const MAKERS = { bool: tick, choice, formula, segments, sides, press, file };
+const MAKERS = { bool: tick, choice, formula, segments, sides, press, file, words };
 
 function typed(declared, current, say) {
   const control = textBox(declared);
@@ -133,6 +133,12 @@ function sides(declared, current, say) {
 function press(declared, current, say) {
   const control = button(`wb-btn${declared.primary ? " wb-primary" : ""}`, declared.label, () => say(true));
   return { control, show: (value) => (control.textContent = value || declared.label), untitled: true };
+}
+
+// No control, but a sentence among the fields.
+function words() {
+  const control = element("p", "wb-note");
+  return { control, show: (value) => (control.textContent = value), untitled: true };
 }
 
 // A file of the user's; its bytes come along unless there are more than a message may have.
