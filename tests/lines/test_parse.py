@@ -83,8 +83,15 @@ def test_what_is_outside_the_language_is_refused_with_its_sentence(text):
 
 @pytest.mark.parametrize("text", ["x = = y", "x = (y", "lambda = 2", "x = y z", "x = y\n    y = x"])
 def test_broken_python_is_refused_and_the_line_is_quoted(text):
-    with pytest.raises(LinesError, match=r"^line '.*' is no formula: .+"):
+    with pytest.raises(LinesError, match=r"^line '.*'( is no formula: .+|: unexpected \".+\")$"):
         parse(text)
+
+
+@pytest.mark.parametrize(("text", "met"), [("x = = y", "="), ("x = y < < z", "<"), ("lambda = 2", "=")])
+def test_what_cannot_follow_is_named(text, met):
+    with pytest.raises(LinesError) as refusal:
+        parse(text)
+    assert str(refusal.value) == f'line {text!r}: unexpected "{met}"'
 
 
 def test_the_line_at_fault_is_quoted_not_the_first():

@@ -106,7 +106,14 @@ def _module(source: str, margins: list[int]) -> ast.Module:
     except SyntaxError as error:
         quoted, row = (error.text or "").strip(), error.lineno or 1
         place = Place(row, (error.offset or 1) + _margin(margins, row))
-        raise LinesError(f"line {quoted!r} is no formula: {error.msg}", place) from None
+        raise LinesError(f"line {quoted!r}{_why(error)}", place) from None
+
+
+def _why(error: SyntaxError) -> str:
+    """What is wrong with a line: Python says no more than "invalid syntax" where it meets what cannot follow."""
+    at, end = (error.offset or 1) - 1, (error.end_offset or 0) - 1
+    met = (error.text or "")[at : max(end, at + 1)].strip()
+    return f': unexpected "{met}"' if met and error.msg == "invalid syntax" else f" is no formula: {error.msg}"
 
 
 def _segment(rows: list[bytes], statement: ast.stmt) -> str:
