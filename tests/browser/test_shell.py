@@ -125,7 +125,7 @@ def test_a_worked_example_is_loaded_undone_and_named_in_the_header(app):
 def test_the_density_ratio_goes_the_same_way_for_every_problem(app):
     """It was 1000 for two layers and 0.001 for bubbles."""
     app.keyboard.press("2")
-    app.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+    app.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
     ratio = app.locator('[data-field="problem.contrast"] input')
     assert ratio.input_value() == "1000"
     app.get_by_label("Example").select_option("Two layers, as in the paper")
@@ -182,8 +182,8 @@ def test_nothing_is_cut_off_or_covered_at_any_width(chromium, app_url, width):
         assert page.evaluate(OVERLAPS) == [], key
     page.keyboard.press("2")
     run = page.locator(".wb-solving [data-act=run]")
-    page.locator(".wb-form .wb-advanced summary").click()
-    page.locator(".wb-form .wb-advanced").scroll_into_view_if_needed()
+    page.locator(".wb-solving .wb-advanced summary").click()
+    page.locator(".wb-solving .wb-advanced").scroll_into_view_if_needed()
     assert run.is_visible()
     box = run.bounding_box()
     assert 0 <= box["y"] < 250
