@@ -6,7 +6,7 @@ import { drawSides, BAND } from "./boxsides.js";
 
 // The plane on which bubbles are built: cells, subdomains, and the bubbles over them.
 
-const MARGIN = { left: 46, top: 6, right: 8, bottom: 42 };
+const MARGIN = { left: 34, top: 24, right: 8, bottom: 42 };
 const GRID_UP_TO = 32;
 const MARKED = "#c48700";
 export const REFUSED = "#d55e00";
@@ -142,6 +142,7 @@ export function bubblePlane(host, shown, painted) {
     drawSides(context, colours, box, shown.state.sides, across, up);
     const outer = { left: box.left - BAND, top: box.top - BAND, right: box.right + BAND, bottom: box.bottom + BAND };
     const ticks = linearTicks(0, 1, Math.max(2, Math.floor(size / 55))).map((value) => Number(value.toFixed(3)));
+    context.font = `12px ${colours.type}`;
     drawAxes(context, outer, colours, {
       xTicks: ticks.map((value) => [toX(value), String(value)]),
       yTicks: ticks.map((value) => [toY(value), String(value)]),

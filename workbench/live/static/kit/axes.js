@@ -40,9 +40,10 @@ export function decadeTicks(low, high, most) {
   return ticks;
 }
 
-// ticks: [position in pixels, text]; box: {left, top, right, bottom}. yTitleAt: where the title of y stands, in pixels.
-export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, yTitleAt = 12, grid }) {
-  context.font = `12px ${colours.type}`;
+// ticks: [position in pixels, text]; box: {left, top, right, bottom}. The title of y stands upright above its axis, that of x
+// beneath; the font is the context's.
+export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, grid }) {
+  const zoom = colours.zoom ?? 1;
   context.lineWidth = 1;
   for (const [x, text] of xTicks) {
     if (grid) line(context, colours.rule, x, box.top, x, box.bottom);
@@ -56,12 +57,8 @@ export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle
   }
   context.strokeStyle = colours.soft;
   context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-  label(context, colours.ink, xTitle, (box.left + box.right) / 2, box.bottom + 23, "center", "top");
-  context.save();
-  context.translate(yTitleAt, (box.top + box.bottom) / 2);
-  context.rotate(-Math.PI / 2);
-  label(context, colours.ink, yTitle, 0, 0, "center", "middle");
-  context.restore();
+  label(context, colours.soft, xTitle, (box.left + box.right) / 2, box.bottom + 8 + 14 * zoom, "center", "top");
+  label(context, colours.soft, yTitle, Math.max(0, box.left - 24 * zoom), box.top - 7, "left", "bottom");
 }
 
 export function line(context, colour, x0, y0, x1, y1) {

@@ -100,7 +100,9 @@ function render({ model, el }) {
     part.style.setProperty("--w", Math.max(weight, 1e-9));
     const track = element("i", "");
     track.style.setProperty("--p", `${100 * share}%`);
-    part.append(track, element("em", "", `${name} ${text}`));
+    const words = element("em", "", "");
+    words.append(element("span", "", name), ` ${text}`);
+    part.append(track, words);
     part.title = `${name} ${text}`;
     return part;
   }
