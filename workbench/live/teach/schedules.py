@@ -16,7 +16,7 @@ from workbench.errors import InputError
 from workbench.figures.crossover import crossover
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import Axis, CurveOf, LineAt, Scene
+from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 from workbench.live.plots.timeline import TimelineView
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
@@ -147,7 +147,7 @@ def crossover_scene(unknowns: Sequence[int], seconds: Mapping[str, Sequence[floa
     some = runs.any(axis=0)
     quickest = np.nanmin(shares[:, some], axis=0)
     layers += [
-        CurveOf("the fastest", sizes[some], quickest, style=5, only=True, every=True),
+        PointsOf("the fastest", sizes[some], quickest, style=5, size=7),
         LineAt(at, "N = {}", upright=True),
     ]
     x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)

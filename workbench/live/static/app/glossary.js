@@ -37,10 +37,11 @@ export function watchTerms(root, terms) {
   // A control has the term in its label; the sentence of the first one is shown below it until something is typed.
   const focus = (event) => {
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
-    const isWrong = event.target.getAttribute("aria-invalid") === "true";
-    if (!label || isWrong || !event.target.matches(":focus-visible")) return;
+    if (!label || !event.target.matches(":focus-visible")) return;
     const found = [...label.firstChild.textContent.matchAll(pattern)][0];
-    if (found) later(() => show(found[1], event.target.getBoundingClientRect()));
+    // What is wrong with a value stands where the sentence would be.
+    const isRight = () => event.target.getAttribute("aria-invalid") !== "true";
+    if (found) later(() => isRight() && show(found[1], event.target.getBoundingClientRect()));
   };
 
   function show(term, box) {

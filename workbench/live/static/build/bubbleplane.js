@@ -20,7 +20,8 @@ export function bubblePlane(host, shown, painted) {
   let box = { left: 0, top: 0, right: 1, bottom: 1 };
 
   function heightFor(width) {
-    return Math.min(430, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    const most = Math.max(300, Math.min(640, 0.55 * innerHeight));
+    return Math.min(most, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
   }
 
   function draw(context, width, height) {
@@ -29,7 +30,7 @@ export function bubblePlane(host, shown, painted) {
     if (width <= 0 || !shown.state.dimensions) return;
     const room = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(20, Math.min(...room) - 2 * BAND);
-    const left = MARGIN.left + BAND + Math.floor((room[0] - size - 2 * BAND) / 2);
+    const left = MARGIN.left + BAND;
     const top = MARGIN.top + BAND;
     box = { left, top, right: left + size, bottom: top + size };
     context.save();

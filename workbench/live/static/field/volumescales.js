@@ -1,15 +1,9 @@
-import { powerOfTen, short } from "../kit/axes.js";
+import { short } from "../kit/axes.js";
 import { BAR_WIDTH, drawRamp, shadeTicks, titleOf } from "./colorscale.js";
 
 // The scale of the 3D view: its bar with the level of the isosurface, and levels in words.
 
 const [GAP, TITLE] = [6, 20];
-
-// A number as it is written in a text: 1.2 × 10⁻³.
-export function figure(value) {
-  const [digits, exponent] = short(value).replace("-", "−").split("e");
-  return exponent === undefined ? digits : `${digits}\u2009×\u2009${powerOfTen(Number(exponent.replace("−", "-")))}`;
-}
 
 // The numbers at a level, a share of the scale; those of a signed quantity are taken to both sides of zero.
 export function atLevel({ low, high, scale, signed, threshold }, level) {
@@ -20,7 +14,7 @@ export function atLevel({ low, high, scale, signed, threshold }, level) {
 }
 
 export function levelWords(shades, level) {
-  return `${shades.signed ? "±\u2009" : ""}${figure(atLevel(shades, level))}`;
+  return `${shades.signed ? "±\u2009" : ""}${short(atLevel(shades, level))}`;
 }
 
 // Pixels that the bar needs at the right.

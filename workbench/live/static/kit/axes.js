@@ -10,9 +10,12 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }
 
+// A number of at most three digits, as in a text: 0.25 or 1.2 × 10⁻³.
 export function short(value) {
-  if (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1e4)) return String(Number(value.toPrecision(3)));
-  return value.toExponential(2).replace(/\.?0+e/, "e");
+  const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
+  if (size === 0 || (size >= 0.01 && size < 1e4)) return sign + Number(size.toPrecision(3));
+  const [digits, exponent] = size.toExponential(2).replace(/\.?0+e/, "e").split("e");
+  return `${sign}${digits === "1" ? "" : `${digits}\u2009×\u2009`}${powerOfTen(Number(exponent))}`;
 }
 
 // The smallest comfortable bound above a count. One that goes on growing gets a bound that lasts, as each new one means

@@ -25,7 +25,7 @@ export function press(text, tip, act) {
 
 // The height of a picture in pixels: the model's, or where that is 0 one that suits the window.
 export function tallOf(model) {
-  return model.get("height") || Math.round(Math.max(300, Math.min(640, innerHeight / 2)));
+  return model.get("height") || Math.round(Math.max(300, Math.min(680, 0.55 * innerHeight)));
 }
 
 export function focusable() {
