@@ -19,6 +19,7 @@ from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
 from workbench.live.field.volume_rate import ShareLimit
 from workbench.live.field.volume_still import Still
 from workbench.live.kit.assets import module
+from workbench.live.kit.number_text import count as grouped
 from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.transport.publisher import Again, Publisher
@@ -227,12 +228,12 @@ def picture(look: Snapshot, shades: Colormap | None, cut: VolumeCut, title: str,
     quantity, values = look.quantity, look.values
     if values is None or shades is None:
         return {**volume_blank(f"{quantity.value}: {title}", f"{look.words}."), "iteration": look.iteration}, b""
-    notes = [look.words, f"{place.unknowns:,} unknowns", cut.words()]
+    notes = [look.words, f"{grouped(place.unknowns)} unknowns", cut.words()]
     if not np.isfinite(values).all():
         notes.append("there are values that are not finite")
     return {
         "part": "values",
-        "title": f"{quantity.value} after iteration {look.iteration:,}: {title}",
+        "title": f"{quantity.value} after iteration {grouped(look.iteration)}: {title}",
         "note": "; ".join(filter(None, notes)),
         "bar": BARS[quantity],
         "size": values.shape[::-1],
