@@ -71,7 +71,7 @@ def test_a_field_of_both_signs_is_symmetric_about_zero(logarithmic):
 
 def test_a_field_of_magnitudes_and_one_without_a_grid():
     axes, _ = field(np.array([[1.0, 2.0]]), "solution", sides=("y", "z")).axes
-    assert axes.get_images()[0].get_cmap().name == "cividis"
+    assert axes.get_images()[0].get_cmap().name == "viridis"
     assert axes.get_xlabel() == "y (side lengths)"
     (band,) = field(np.array([[-1.0, 0.0], [1.0, 3.0]]), "solution", sides=("", "")).axes
     assert band.get_ylabel() == "solution"

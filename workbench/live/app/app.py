@@ -159,7 +159,7 @@ class Workbench:
         return Suggest(self.configuration, self._take_pair, self._race_pairs)
 
     def _inside(self) -> InsidePage:
-        return InsidePage(self.runs, self.explorer.publisher, self.folder)
+        return InsidePage(self.runs, self.explorer.publisher, self.folder, lambda: self.turn_to(SOLVE))
 
     def _take_pair(self, configuration: Configuration) -> None:
         """Put a suggested pair into the form, and show it."""

@@ -37,9 +37,9 @@ class FieldView(StreamView):
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear
     for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. level: of a coarse
     solver that works on levels, draw the parts of that level; level 0 is the subdomains. frame: where no solution is
-    known, which of the states of x seen on the way is set against the final one. height: of the picture, in pixels.
-    choices: offer the menus of what is shown; False where there is one picture only. At most ten pictures a second are
-    sent, and while nobody sees them the run is not looked at.
+    known, which of the states of x seen on the way is set against the final one. height: of the picture, in pixels;
+    0 follows the window. choices: offer the menus of what is shown; False where there is one picture only. At most ten
+    pictures a second are sent, and while nobody sees them the run is not looked at.
     """
 
     _esm = module("field/field.js")

@@ -44,7 +44,7 @@ class InsideView:
     ) -> None:
         self._alone, self.publisher = publisher is None, publisher or Publisher()
         self._hidden = False
-        self.panel = FieldPanel(self.publisher, heights=(400, 460))
+        self.panel = FieldPanel(self.publisher)
         self.field = self.panel.field
         self.timeline = TimelineView(hint=hint, publisher=self.publisher)
         self._run: RunSource | None = None

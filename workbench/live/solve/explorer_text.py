@@ -62,7 +62,7 @@ def ending(summary: Mapping[str, Any]) -> str:
         of = " of b minus its mean" if summary["reason"].startswith(Reason.CONSISTENT.sentence) else ""
         return f"Converged in {done}: {true} (residual{of} verified)."
     # Where it ended is in the number of iterations.
-    what, _, hint = re.sub(r" \(at iteration [\d,]+\)", "", summary["reason"]).partition("; ")
+    what, _, hint = re.sub(r" \((at iteration [\d,]+|[\d,]+ iterations?)\)", "", summary["reason"]).partition("; ")
     way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""
     return f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}"
 

@@ -14,6 +14,20 @@ export function write(where, text) {
   if (where.textContent !== text) where.textContent = text;
 }
 
+// A button that acts at once. Keys on it are not the notebook's.
+export function press(text, tip, act) {
+  const made = element("button", "wb-press", text);
+  [made.type, made.title] = ["button", tip];
+  made.setAttribute("data-lm-suppress-shortcuts", "true");
+  made.addEventListener("click", act);
+  return made;
+}
+
+// The height of a picture in pixels: the model's, or where that is 0 one that suits the window.
+export function tallOf(model) {
+  return model.get("height") || Math.round(Math.max(300, Math.min(680, 0.55 * innerHeight)));
+}
+
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;

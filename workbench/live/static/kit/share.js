@@ -1,5 +1,5 @@
 import { tellKernel } from "../transport/kernel.js";
-import { element } from "./page.js";
+import { element, press } from "./page.js";
 import { saveAs } from "./saving.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
@@ -97,14 +97,6 @@ function render({ model, el }) {
     model.off("msg:custom", receive);
     root.remove();
   };
-}
-
-function press(text, tip, act) {
-  const made = element("button", "wb-press", text);
-  made.type = "button";
-  made.title = tip;
-  made.addEventListener("click", act);
-  return made;
 }
 
 // Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.

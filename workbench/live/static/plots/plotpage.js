@@ -1,4 +1,4 @@
-import { element, focusable, keepInStep } from "../kit/page.js";
+import { element, focusable, keepInStep, press } from "../kit/page.js";
 import { onPage } from "../kit/theme.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { whenNew } from "../transport/throttle.js";
@@ -120,14 +120,6 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
       root.remove();
     },
   };
-}
-
-function press(text, tip, act) {
-  const made = element("button", "wb-press", text);
-  [made.type, made.title] = ["button", tip];
-  made.setAttribute("data-lm-suppress-shortcuts", "true");
-  made.addEventListener("click", act);
-  return made;
 }
 
 // A piece of a curve with its mark, a mark alone, or a patch.

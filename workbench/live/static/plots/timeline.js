@@ -1,6 +1,6 @@
 import { theme } from "../kit/theme.js";
 import { link, copied, MISSED } from "../transport/link.js";
-import { element, focusable, keepInStep, write } from "../kit/page.js";
+import { element, focusable, keepInStep, press, write } from "../kit/page.js";
 import { startDrawing } from "../transport/engine.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
@@ -140,14 +140,6 @@ function render({ model, el }) {
     engine.close();
     root.remove();
   };
-}
-
-function press(text, tip, act) {
-  const made = element("button", "wb-press", text);
-  [made.type, made.title] = ["button", tip];
-  made.setAttribute("data-lm-suppress-shortcuts", "true");
-  made.addEventListener("click", act);
-  return made;
 }
 
 // Whose times are put beside those of the run.

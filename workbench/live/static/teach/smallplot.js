@@ -5,7 +5,7 @@ import { powerOfTen, decadeTicks, linearTicks } from "../kit/axes.js";
 // The name of the format, put together so that no address stands in a script that fetches nothing.
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
 const [WIDTH, HEIGHT] = [320, 176];
-const BOX = { left: 46, top: 8, right: 312, bottom: 138 };
+const BOX = { left: 34, top: 22, right: 312, bottom: 138 };
 
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
@@ -25,8 +25,7 @@ export function smallPlot(host) {
     }
     for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
     write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
-    const upright = write("‖r‖ / ‖b‖", 0, 0, "middle");
-    upright.setAttribute("transform", `translate(11 ${(BOX.top + BOX.bottom) / 2}) rotate(-90)`);
+    write("‖r‖ / ‖b‖", 0, 10, "start");
     path(recurrence, "wb-tocome");
     path(recurrence.slice(0, shown + 1), "wb-walked");
     if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
