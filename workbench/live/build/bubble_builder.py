@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping
@@ -51,18 +52,16 @@ class BubbleBuilder:
         self._lock = threading.RLock()
         self._acts = InOrder("workbench-bubbles")
         self._callbacks: list[Callable[[BubbleBuilder], object]] = []
-        self._complaints: dict[str, str] = {}
         self._refused: Refused | None = None
         self._heard = 0
         self._accepted = True
         self.canvas = BubbleCanvas(self._receive, publisher)
         self._painter = BubblePainter(self._wish, self.canvas.paint)
-        self.form = BubbleForm(self._ask, self._read_deflation, self._model.drawing, self._deflation)
+        self._first = self._value()
+        self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
         self.status = StatusLine()
         self._buttons = {
             "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
-            "undo": button("Undo", "take the last change back (Ctrl+Z on the canvas)", lambda: self._ask("undo")),
-            "redo": button("Redo", "make it again (Ctrl+Shift+Z)", lambda: self._ask("redo")),
             "delete": button("Delete", "take the selected bubble away (Delete)", lambda: self._ask("delete")),
             "clear": button("Clear", "take all bubbles away; Undo leads back", lambda: self._ask("clear")),
         }
@@ -110,8 +109,8 @@ class BubbleBuilder:
             if block is not None:
                 self._deflation = block
                 self.form.load_deflation(block)
-            self._complaints, self._refused = {}, None
-            self.form.show(self._model.drawing, anew=True)
+            self.form.complaints, self._refused = {}, None
+            self.form.show_drawing(self._model.drawing, anew=True)
             self._show()
             self._tell(before)
 
@@ -129,10 +128,10 @@ class BubbleBuilder:
         bar.add_class("wb-buttons")
         views = widgets.VBox([bar, self.status, self.canvas])
         views.add_class("wb-views")
-        body = widgets.HBox([self.form.box, views])
+        body = widgets.HBox([self.form.box.add_class("wb-formside"), views])
         body.add_class("wb-body")
         box = widgets.VBox([body])
-        box.add_class("wb-explorer")
+        box.add_class("wb-explorer").add_class("wb-build")
         return box
 
     def _ask(self, act: str, **values: Any) -> None:
@@ -148,14 +147,14 @@ class BubbleBuilder:
             self._heard = int(message.get("seq", self._heard))
             source = _source(message)
             for name in {"canvas", source}:
-                self._complaints.pop(name, None)
+                self.form.complaints.pop(name, None)
             self._refused = None
             self._accepted = False
             try:
                 perform(self._model, message)
                 self._accepted = True
             except InputError as error:
-                self._complaints[source] = str(error)
+                self.form.complain(source, error)
                 # What was let go springs back; what is held or typed is drawn where it cannot be.
                 self._refused = None if message.get("done") else refused_row(self._model, message)
             self._forget_what_changed(before[0])
@@ -167,7 +166,7 @@ class BubbleBuilder:
         """A field that shows another value has lost what was wrong in it."""
         for name in PARAMETERS:
             if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
-                self._complaints.pop(name, None)
+                self.form.complaints.pop(name, None)
 
     def _reveal(self, message: Mapping[str, Any]) -> None:
         """Bring the section to a bubble that was selected and that it misses."""
@@ -180,13 +179,12 @@ class BubbleBuilder:
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.show(history.present)
-        self._buttons["undo"].disabled = not history.can_undo
-        self._buttons["redo"].disabled = not history.can_redo
+        self.form.undoable(history)
+        self.form.show_drawing(history.present)
         self._buttons["delete"].disabled = self._model.selected < 0
         self._buttons["clear"].disabled = history.present.empty
         self.canvas.show(self._model, self._refused, self._heard, self._accepted)
-        complaint = next(reversed(self._complaints.values()), "")
+        complaint = next(reversed(self.form.complaints.values()), "")
         self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
         self._painter.ask()
 
@@ -203,17 +201,18 @@ class BubbleBuilder:
             except Exception:
                 logging.getLogger(__name__).exception("a listener of the bubble builder failed")
 
+    def _reset(self) -> None:
+        drawing, deflation = self._first
+        self._acts.ask(lambda: self.load(drawing.parameters, deflation))
+
     def _read_deflation(self) -> None:
         self._acts.ask(self._take_deflation)
 
     def _take_deflation(self) -> None:
         with self._lock:
             before = self._value()
-            try:
-                self._deflation = _deflation(self.form.deflation.block())
-                self._complaints.pop("deflation", None)
-            except InputError as error:
-                self._complaints["deflation"] = str(error)
+            with contextlib.suppress(InputError):
+                self._deflation = self.form.read_deflation()
             self._show()
             self._tell(before)
 
@@ -225,7 +224,7 @@ class BubbleBuilder:
 def _source(message: Mapping[str, Any]) -> str:
     """Which field a complaint is about; it stands until that field is heard of again, or shows something else."""
     values = message["values"] if message["act"] == "change" else {}
-    return next(iter(values)) if len(values) == 1 else "canvas"
+    return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
 
 
 def _bubbles(problem: Any) -> Bubbles:

@@ -18,7 +18,7 @@ import { slicer } from "./slicer.js";
 const SHADES = coloursOf("cividis");
 const SAME_STROKE = 700;
 const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
-  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape lets go.";
+  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape deselects.";
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
