@@ -14,6 +14,12 @@ export function write(where, text) {
   if (where.textContent !== text) where.textContent = text;
 }
 
+// A name that no other element of the page has. Each widget brings a copy of this module, so the page counts.
+export function uniqueName(kind) {
+  window.workbenchNames = (window.workbenchNames ?? 0) + 1;
+  return `wb-${kind}-${window.workbenchNames}`;
+}
+
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;
