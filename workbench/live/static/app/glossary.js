@@ -38,7 +38,8 @@ export function watchTerms(root, terms) {
   const focus = (event) => {
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
     const isWrong = event.target.getAttribute("aria-invalid") === "true";
-    if (!label || isWrong || !event.target.matches(":focus-visible")) return;
+    // Labels of controls without a name are there, and empty.
+    if (!label?.firstChild || isWrong || !event.target.matches(":focus-visible")) return;
     const found = [...label.firstChild.textContent.matchAll(pattern)][0];
     if (found) later(() => show(found[1], event.target.getBoundingClientRect()));
   };
