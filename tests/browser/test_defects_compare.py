@@ -9,7 +9,6 @@ import dataclasses
 
 import pytest
 
-from tests.browser import lab
 from tests.browser.bench import Bench, opened
 from workbench.recording import History, save
 from workbench.run import Run, configure, run_through

@@ -14,7 +14,7 @@ from workbench.errors import InputError, error_message
 from workbench.live.build.formula_line import NARROW, hint
 from workbench.live.build.matrix_facts import Facts, facts, size_in_words
 from workbench.live.build.row_lengths_scene import row_lengths_scene
-from workbench.live.build.uploads import MOST_UPLOAD, store
+from workbench.live.build.uploads import MOST_UPLOAD, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.kit.block_fields import WIDE
@@ -214,7 +214,7 @@ class MatrixBuilder:
         except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)
-                self.status.say(error_message(error, "reading the matrix"), "bad")
+                self.status.say(without_folder(error_message(error, "reading the matrix")), "bad")
             return
         finally:
             self.read.disabled = self._problem is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from workbench.errors import InputError
@@ -31,7 +32,16 @@ def store(name: str, content: bytes) -> Path:
             "put it where this notebook's kernel runs and give its path"
         )
     ending = next(ending for ending in ENDINGS[::-1] if name.endswith(ending))
-    folder = cache_folder() / "uploads" / hashlib.sha256(content).hexdigest()[:16]
+    folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
     make_folder(folder)
     path = folder / f"{slug(name.removesuffix(ending)) or 'matrix'}{ending}"
     return path if path.exists() else write(path, content)
+
+
+def without_folder(sentence: str) -> str:
+    """The sentence with the names of uploaded files alone; their folder means nothing to whoever uploaded them."""
+    return re.sub(rf"{re.escape(str(_uploads()))}[/\\\\][0-9a-f]{{16}}[/\\\\]", "", sentence)
+
+
+def _uploads() -> Path:
+    return cache_folder() / "uploads"
