@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 
 import pytest
 
 from tests.browser import lab
-from tests.waiting import LIMIT
+from tests.browser.bench import Bench
 from workbench.run.share_link import from_link
 
 pytestmark = pytest.mark.browser
@@ -18,40 +17,6 @@ CELL = "from workbench.live import workbench\nworkbench(n=64)"
 BUBBLES = ".wb-building canvas.wb-canvas"
 TABS = ".wb-rail .wb-tab"
 CURVES = ".wb-convergence canvas.wb-canvas"
-
-
-class Bench:
-    """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
-
-    def __init__(self, page, shoot):
-        self.page = page
-        self.shoot = shoot
-
-    def until(self, condition):
-        end = time.monotonic() + LIMIT
-        while not (value := condition()):
-            assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
-            self.page.wait_for_timeout(30)
-        return value
-
-    def turn_to(self, title, shown):
-        """Press a tab, and wait until an element that only its page has is visible."""
-        lab.turn_to(self.page, title)
-        self.page.locator(shown).locator("visible=true").first.wait_for()
-
-    def button(self, name):
-        return self.page.get_by_role("button", name=name, exact=True).locator("visible=true")
-
-    def said(self):
-        """The texts of all visible status lines."""
-        return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
-
-    def until_said(self, words):
-        return self.until(lambda: re.search(words, self.said()))
-
-    def seen(self, canvas):
-        """The data attributes of a visible canvas, in which it reports what it has drawn."""
-        return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
 
 
 @contextlib.contextmanager

@@ -21,10 +21,10 @@ from workbench.live.kit.page_link import link_in, query_of
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration
 from workbench.run.link_codec import ENDING, LINK, is_shared
-from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_python
+from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_script
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
-    "python": ("Copy as Python", "the Python lines that make this configuration", to_python),
+    "python": ("Copy as Python", "Python lines that solve this problem and print how that ended", to_script),
     "command": ("Copy as command", "the workbench solve command that runs it", to_command),
     "link": ("Copy link text", "a short text that holds all of it, to paste here or anywhere else", to_link),
 }

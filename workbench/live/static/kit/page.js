@@ -28,6 +28,12 @@ export function tallOf(model) {
   return model.get("height") || Math.round(Math.max(300, Math.min(680, 0.55 * innerHeight)));
 }
 
+// A name that no other element of the page has. Each widget brings a copy of this module, so the page counts.
+export function uniqueName(kind) {
+  window.workbenchNames = (window.workbenchNames ?? 0) + 1;
+  return `wb-${kind}-${window.workbenchNames}`;
+}
+
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;
