@@ -63,7 +63,7 @@ class BubbleBuilder:
         self._painter = BubblePainter(self._wish, self.canvas.paint)
         self.form = BubbleForm(self._ask, self._read_deflation, self._model.drawing, self._deflation)
         self.status = StatusLine()
-        self.live = LivePanel(self.canvas.publisher, self._drawn, configuration)
+        self.live = LivePanel(self.canvas, self._drawn, configuration)
         self._buttons = {
             "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
             "undo": button("Undo", "take the last change back (Ctrl+Z on the canvas)", lambda: self._ask("undo")),
@@ -136,10 +136,10 @@ class BubbleBuilder:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        bar = widgets.HBox(list(self._buttons.values()))
+        bar = widgets.HBox([*self._buttons.values(), self.live.switch])
         bar.add_class("wb-buttons")
         drawn = widgets.HBox([self.canvas, self.live.box]).add_class("wb-drawn")
-        views = widgets.VBox([bar, self.live.switch, self.status, drawn])
+        views = widgets.VBox([bar, self.status, drawn])
         views.add_class("wb-views")
         body = widgets.HBox([self.form.box, views])
         body.add_class("wb-body")

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live.build.bubble_canvas import BubbleCanvas
 from workbench.live.build.bubble_drawing import Drawing
 from workbench.live.build.live_configuration import live_configuration, too_many_cells
 from workbench.live.build.live_scenes import (
@@ -28,7 +29,7 @@ from workbench.live.kit.number_text import count, duration
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.scene import blank
-from workbench.live.transport.publisher import SOON, Again, Publisher
+from workbench.live.transport.publisher import SOON, Again
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration, Quantity, State
 
@@ -44,17 +45,19 @@ ABOUT = "whenever the pointer rests, and after every other change, the problem i
 class LivePanel:
     """`switch`, a check box, and `box`, which is empty until it is ticked.
 
-    drawn: what is to be solved, asked for in a thread. configuration: that of the page, see `live_configuration`.
+    canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: what is to be solved, asked for in a
+    thread. configuration: that of the page, see `live_configuration`.
     """
 
     def __init__(
         self,
-        publisher: Publisher,
+        canvas: BubbleCanvas,
         drawn: Callable[[], tuple[Drawing, Deflation]],
         configuration: Callable[[], Configuration] | None = None,
     ) -> None:
-        self.publisher, self._drawn, self._configuration = publisher, drawn, configuration
-        self.solver = LiveSolver(publisher.wake)
+        self.publisher = canvas.publisher
+        self._canvas, self._drawn, self._configuration = canvas, drawn, configuration
+        self.solver = LiveSolver(self.publisher.wake)
         self.check = widgets.Checkbox(False, description="Solve while dragging", indent=False, tooltip=ABOUT)
         self._reason = widgets.HTML().add_class("wb-hint")
         self.switch = widgets.HBox([self.check, self._reason]).add_class("wb-liveswitch")
@@ -71,7 +74,8 @@ class LivePanel:
         self._spectra: tuple[LiveSolve | None, np.ndarray, np.ndarray] = (None, np.empty(0), np.empty(0))
         self._wrong = ""
         self.check.observe(lambda _change: self._turn(), "value")
-        publisher.add(self._publish)
+        canvas.observe(lambda _change: self.publisher.wake(), ["normal", "position"])
+        self.publisher.add(self._publish)
         self._turn()
 
     def changed(self, *, moving: bool = False) -> None:
@@ -152,6 +156,7 @@ class LivePanel:
         """Bring the panel up to date; in the thread of the publisher."""
         if self.curve is None or not self._on:
             return False
+        self._cut_as_drawn()
         if self._wrong:
             self.line.say(self._wrong, "bad")
             return False
@@ -183,6 +188,14 @@ class LivePanel:
         if solve is not self._followed:
             self._followed = solve
             self.field.follow(solve.session)
+
+    def _cut_as_drawn(self) -> None:
+        """Show the plane of the canvas of a cube of cells."""
+        if self._followed is not None and self.field is not None:
+            problem: Any = self._followed.session.configuration.problem
+            field, canvas = self.field.field, self._canvas
+            field.normal = canvas.normal
+            field.index = min(problem.n - 1, int(canvas.position * problem.n))
 
     def _show_spectrum(self, solve: LiveSolve | None) -> None:
         before, values, _ = self._spectra
