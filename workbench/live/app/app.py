@@ -202,7 +202,7 @@ class Workbench:
 
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
-        made = Builder(chosen.problem, chosen.deflation)
+        made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration)
         made.on_change(self._name_problem)
         made.box.children = (self._notice, *made.box.children, self.share)
         self._note(made, chosen.problem)

@@ -132,6 +132,8 @@ class SnapshotSource:
             self._look = run.snapshots.request(quantity, cut)
             if not alive:
                 run.serve_snapshots()
+                # It is there already, and need not wait for the next tick.
+                self._wake()
             return
         self._look = look = Snapshot(quantity, cut)
         self._worker.ask(lambda: self._rest(look))
