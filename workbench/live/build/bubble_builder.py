@@ -111,7 +111,7 @@ class BubbleBuilder:
                 self._deflation = block
                 self.form.load_deflation(block)
             self._complaints, self._refused = {}, None
-            self.form.show(self._model.drawing, anew=True)
+            self.form.show(self._model.drawing, complete=True)
             self._show()
             self._tell(before)
 
@@ -156,7 +156,7 @@ class BubbleBuilder:
                 self._accepted = True
             except InputError as error:
                 self._complaints[source] = str(error)
-                # What was let go springs back; what is held or typed is drawn where it cannot be.
+                # What was released springs back; what is held or typed is drawn where it cannot be.
                 self._refused = None if message.get("done") else refused_row(self._model, message)
             self._forget_what_changed(before[0])
             self._reveal(message)

@@ -1,4 +1,4 @@
-"""The controls beside the canvas of bubbles: the problem's parameters, presets, random bubbles, sides, deflation."""
+"""The controls next to the canvas of bubbles: the problem's parameters, presets, random bubbles, sides, deflation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BubbleForm:
             tooltips=["bubbles in the unit square", "bubbles in the unit cube"],
             style={"button_width": "124px"},
         )
-        self.preset = _dropdown("preset", [CHOOSE], "arrange the bubbles anew; Undo leads back")
+        self.preset = _dropdown("preset", [CHOOSE], "rearrange the bubbles; Undo restores them")
         self.fields: dict[str, Any] = {name: field(declared[name], block.name) for name in (*PARAMETERS, *RANDOM)}
         about = "that many bubbles of that radius; the same seed places the same ones"
         self.random = button("Place at random", about, self._random, width="100%")
@@ -62,9 +62,9 @@ class BubbleForm:
         self.show(drawing)
         self._listen()
 
-    def show(self, drawing: Drawing, *, anew: bool = False) -> None:
-        """Show a drawing; unless `anew` only what differs from the one before is set, so that typed text stays."""
-        before, self._shown = None if anew else self._shown, drawing
+    def show(self, drawing: Drawing, *, complete: bool = False) -> None:
+        """Show a drawing; unless `complete` only what differs from the one before is set, so that typed text stays."""
+        before, self._shown = None if complete else self._shown, drawing
         self._showing = threading.get_ident()
         try:
             if before is None or before.dimensions != drawing.dimensions:

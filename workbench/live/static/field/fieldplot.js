@@ -68,25 +68,25 @@ export class FieldPlot extends Stage {
   paint() {
     const { picture, context, palette } = this;
     const as = picture.width && !picture.band ? around(picture) : "";
-    const anew = !as || as !== this.drawnAs;
-    if (anew) {
+    const redrawn = !as || as !== this.drawnAs;
+    if (redrawn) {
       this.measure();
       this.wipe();
       context.font = `12px ${palette.type}`;
     }
     this.drawnAs = as;
     if (picture.band) this.paintBand();
-    else if (picture.width) this.paintPlane(anew);
+    else if (picture.width) this.paintPlane(redrawn);
   }
 
-  paintPlane(anew) {
+  paintPlane(redrawn) {
     const { context, palette } = this;
     const room = [this.width - MARGIN.left - this.numbers - this.bar, this.height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(10, Math.min(...room));
     const left = MARGIN.left + this.numbers + Math.max(0, Math.floor((room[0] - size) / 2));
     const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
     this.paintCells(box, size);
-    if (anew) this.paintAround(box, size);
+    if (redrawn) this.paintAround(box, size);
     else {
       context.strokeStyle = palette.soft;
       context.lineWidth = 1;
