@@ -57,8 +57,8 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     page.get_by_label("deflation", exact=True).locator("visible=true").select_option("levelset")
     bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
     bench.shoot("build")
-    # The address of a served page holds the link text.
-    bench.button("Copy address" if place == "voila" else "Copy link text").click()
+    # The address of a served page holds the share link.
+    bench.button("Copy address" if place == "voila" else "Copy share link").click()
     link = bench.until(lambda: re.search(r"cgw1\.[\w-]+", page.locator(".wb-building textarea").first.input_value()))
     built = from_link(link[0])
     assert built.problem.geometry().radii.size == 5
@@ -169,5 +169,5 @@ def start_again(bench):
     page.wait_for_selector(BUBBLES)
     bench.until_said("4 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
-    bench.until_said("Reloading this page begins afresh")
+    bench.until_said("Reloading this page discards its state")
     assert page.locator(".wb-solving .wb-table tbody tr").count() == 0

@@ -115,7 +115,7 @@ class BubbleBuilder:
                 self._deflation = block
                 self.form.load_deflation(block)
             self.form.complaints, self._refused = {}, None
-            self.form.show_drawing(self._model.drawing, anew=True)
+            self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
             self._tell(before)
         self.live.changed()
@@ -167,7 +167,7 @@ class BubbleBuilder:
                 self._accepted = True
             except InputError as error:
                 self.form.complain(source, error)
-                # What was let go springs back; what is held or typed is drawn where it cannot be.
+                # What was released springs back; what is held or typed is drawn where it cannot be.
                 self._refused = None if message.get("done") else refused_row(self._model, message)
             self._forget_what_changed(before[0])
             self._reveal(message)

@@ -1,4 +1,4 @@
-"""Looks at the vectors of one run, wherever it is: going on in a thread, at rest in memory, or loaded from a file."""
+"""Snapshots of the vectors of one run: active in a thread, at rest in memory, or loaded from a file."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ export function bubbleHands(plane, shown, tools) {
       const row = event.type === "pointerup" ? ended.next : ended.row;
       seq = tools.ask("place", { index: ended.index, row, stroke: ended.stroke, done: true });
     }
-    // What was let go stays there until the kernel has answered.
+    // What was released stays there until the kernel has answered.
     tools.hold(shown.held && seq ? { ...shown.held, seq } : null);
   };
   canvas.addEventListener("pointerup", release);

@@ -32,7 +32,7 @@ function render({ model, el }) {
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
-    // Numbers go on after a reload of the page, since those of the last page may have been higher.
+    // Numbers continue after a reload of the page, since those of the last page may have been higher.
     ask(act, values) {
       last = Math.max(last + 1, Date.now());
       tellKernel(model, { act, ...values, seq: last });

@@ -43,7 +43,7 @@ export function focusable() {
   return canvas;
 }
 
-// Tells a drawing of size, theme and visibility. height() in pixels; recoloured(colours) is called when they are known anew.
+// Notifies a drawing of size, theme and visibility. height() in pixels; recoloured(colours) is called when they change.
 export function keepInStep(canvas, engine, height, recoloured) {
   const recolour = () => {
     const colours = theme(canvas);

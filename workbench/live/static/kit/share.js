@@ -22,7 +22,7 @@ function render({ model, el }) {
   given.id = uniqueName("open");
   given.placeholder = "cgw1. …  or  name.cg.json";
   given.spellcheck = false;
-  const name = element("label", "", "Open link text or file");
+  const name = element("label", "", "Open shared problem");
   name.htmlFor = given.id;
   const open = () => tellKernel(model, { kind: "open", text: given.value });
   given.addEventListener("keydown", (event) => {
