@@ -9,7 +9,7 @@ from tests.browser import lab
 pytestmark = pytest.mark.browser
 
 
-PICTURE = ".jp-OutputArea-output img.widget-image"
+PICTURE = ".jp-OutputArea-output .wb-chart canvas[data-name=crossover]"
 LANES = ".wb-timeline canvas.wb-canvas"
 
 
@@ -21,11 +21,13 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     # The cell after the widget starts from a V100 and asks for hybrid 1.
     message = page.locator(".widget-html", has_text="modelled:")
     message.locator("text=hybrid1").first.wait_for()
-    sentence, picture = message.inner_text(), page.locator(PICTURE).get_attribute("src")
+    sentence, paints = message.inner_text(), page.locator(PICTURE).get_attribute("data-paints")
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
-    page.wait_for_function("src => document.querySelector('img.widget-image').src !== src", arg=picture)
+    page.wait_for_function(
+        "([at, before]) => document.querySelector(at).dataset.paints !== before", arg=[PICTURE, paints]
+    )
     page.wait_for_function(
         "before => [...document.querySelectorAll('.widget-html')].some("
         "box => box.innerText.includes('modelled:') && box.innerText !== before)",

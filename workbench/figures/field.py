@@ -14,7 +14,7 @@ DECADES = 3
 """Decades below the largest value on a logarithmic colour scale; smaller values are on a linear scale."""
 DRAWABLE = (1e-300, 1e300)
 """Bounds of the largest value; beyond them Matplotlib's ticks and norms overflow or underflow."""
-SIGNED, MAGNITUDE = "RdBu_r", "cividis"
+SIGNED, MAGNITUDE = "RdBu_r", "viridis"
 """Colormaps for readers with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
 
 

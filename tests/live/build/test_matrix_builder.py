@@ -117,6 +117,12 @@ def test_a_file_that_is_too_large_does_not_come_at_all(builder):
     assert builder.form.box.state["wrong"] == {}
 
 
+def test_an_upload_that_cannot_be_read_is_reported_by_its_name_alone(builder, cache):
+    upload(builder, "cut off.mtx", SMALL[:-9])
+    assert builder.status.text.startswith("cannot read cut-off.mtx: ")
+    assert str(cache) not in builder.status.text
+
+
 def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
     path = store("../../evil dir/..mtx.mtx", SMALL)
     assert path.resolve().is_relative_to(cache.resolve() / "uploads")

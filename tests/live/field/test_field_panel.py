@@ -99,3 +99,17 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     volume.quantity = "solution"
     eventually(lambda: volume.look is not None and volume.look.values.size == 12**3)
     explorer.close()
+
+
+def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventually, tmp_path):
+    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+    eventually(lambda: explorer.field.solid)
+    explorer.panel.view.value = SOLID
+    with explorer.publisher.at_rest():
+        explorer.run().wait(LIMIT)
+        explorer.form.blocks["problem"].fields["n"].value = 16
+        assert explorer._painter.wait(LIMIT)
+    eventually(lambda: explorer._drawn is not None)
+    assert explorer._painter.wait(LIMIT)
+    eventually(lambda: explorer.panel.volume.still is not None and explorer.panel.volume.still.scene.cells == (16,) * 3)
+    explorer.close()

@@ -18,6 +18,7 @@ from workbench.live import FieldView
 from workbench.live.field import field_view as module
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import scene
+from workbench.live.kit.number_text import count as grouped
 from workbench.live.transport.publisher import Publisher
 from workbench.recording import load, save
 from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
@@ -393,7 +394,7 @@ def test_parts_of_any_level_can_be_outlined(view, page_of, eventually, problem, 
     assert len(names) == len(sizes) > 1
     for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
         box = " x ".join([str(2 * 2**level)] * dimensions)
-        assert name.startswith(f"level {level}: {size:,} parts, boxes of {box} cells")
+        assert name.startswith(f"level {level}: {grouped(size)} parts, boxes of {box} cells")
     assert names[-1].endswith(", the coarsest")
     lengths = []
     for level in range(len(names)):

@@ -44,7 +44,7 @@ def test_a_constant_coefficient_needs_no_assembly_of_a_large_matrix():
 def test_a_constant_coefficient_that_fits_is_shown_with_its_own_subdomains():
     drawn = preview("poisson7", "blocks:4", n=64)
     assert drawn.values.shape == (64, 64, 64)
-    assert "64 deflation subdomains of 4,096 unknowns" in drawn.notes[-1]
+    assert "64 deflation subdomains of 4096 unknowns" in drawn.notes[-1]
 
 
 def test_bubbles_that_no_coarse_grid_holds_wait_for_the_run():

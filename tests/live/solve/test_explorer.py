@@ -13,9 +13,10 @@ from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import explore
 from workbench.live.kit.export import KINDS, PICTURES, slug
+from workbench.live.solve.explorer_text import ending
 from workbench.live.transport.publisher import SOON
 from workbench.recording import load, load_trace
-from workbench.run import Session, State, Stopping, configure
+from workbench.run import Reason, Session, State, Stopping, configure
 from workbench.run.share_link import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -451,3 +452,12 @@ def test_what_a_new_problem_replaced_is_told_and_the_rest_can_be_run(explorer, e
     assert not explorer.controls.run.disabled
     assert explorer.run().wait(LIMIT).converged
     eventually(lambda: "Converged" in explorer.status.text)
+
+
+def test_a_sentence_says_once_how_many_iterations_there_were():
+    reason = f"{Reason.MAXITER.sentence} (15 iterations)"
+    summary = {"iterations": 15, "true_relative_residual": 45.5, "converged": False, "reason": reason}
+    assert ending(summary) == (
+        "Not converged: the iteration limit was reached, after 15 iterations: ‖b − Ax‖/‖b‖ = 45.5. "
+        "Raise maxiter or choose a stronger preconditioner."
+    )

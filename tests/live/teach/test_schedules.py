@@ -28,12 +28,20 @@ def test_every_slider_moves_the_picture_and_the_times(schedules):
     for name in schedules.sliders:
         if name == "memory":
             continue
-        before = dict(schedules.seconds), schedules.picture.value
+        before = dict(schedules.seconds), schedules.plot.scene.message()
         slider = schedules.sliders[name]
         schedules.turn(**{name: slider.value * 3})
         assert schedules.seconds != before[0], name
-        assert schedules.picture.value != before[1], name
-        assert bytes(schedules.picture.value).startswith(b"\x89PNG")
+        assert schedules.plot.scene.message() != before[1], name
+
+
+def test_the_plot_has_the_times_of_each_method_and_marks_the_fastest(schedules):
+    *methods, rings, line = schedules.plot.scene.layers
+    assert [curve.name for curve in methods] == list(schedules.seconds)
+    at = 3
+    quickest = min(curve.y[list(curve.x).index(rings.x[at])] for curve in methods if rings.x[at] in curve.x)
+    assert rings.y[at] == quickest
+    assert line.value == round(schedules.sliders["unknowns"].value)
 
 
 def test_a_small_memory_leaves_hybrid_3(schedules):

@@ -19,6 +19,7 @@ from workbench.live.build.bubble_form import PARAMETERS, BubbleForm
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_painter import BubblePainter
 from workbench.live.build.bubble_pictures import Wish
+from workbench.live.build.live_panel import LivePanel
 from workbench.live.kit.controls import button
 from workbench.live.kit.status import StatusLine
 from workbench.live.transport.closing import close_all
@@ -26,6 +27,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
 from workbench.problems.bubbles import Bubbles, Bubbles2D
 from workbench.registry import find
+from workbench.run import Configuration
 
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
 """Acts after which the selected bubble is to be seen."""
@@ -37,7 +39,8 @@ class BubbleBuilder:
     """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
 
     problem: to begin with, by default four bubbles in a square. deflation: a block or what `find` reads, such as
-    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. A position that cannot be is shown
+    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. configuration: returns how its page
+    solves, for solves while a bubble is dragged. A position that cannot be is shown
     as refused with its sentence, and the last valid one stays the value. Raises InputError for another problem.
     """
 
@@ -46,6 +49,7 @@ class BubbleBuilder:
         problem: Bubbles | None = None,
         deflation: Deflation | str | None = None,
         publisher: Publisher | None = None,
+        configuration: Callable[[], Configuration] | None = None,
     ) -> None:
         self._model = BubbleModel(_bubbles(problem or Bubbles2D()))
         self._deflation = _deflation(deflation or "none")
@@ -60,6 +64,7 @@ class BubbleBuilder:
         self._first = self._value()
         self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
         self.status = StatusLine()
+        self.live = LivePanel(self.canvas, self._drawn, configuration)
         self._buttons = {
             "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
             "delete": button("Delete", "take the selected bubble away (Delete)", lambda: self._ask("delete")),
@@ -110,12 +115,18 @@ class BubbleBuilder:
                 self._deflation = block
                 self.form.load_deflation(block)
             self.form.complaints, self._refused = {}, None
-            self.form.show_drawing(self._model.drawing, anew=True)
+            self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
             self._tell(before)
+        self.live.changed()
+
+    def hide(self, hidden: bool) -> None:
+        """Another page is in front, or this one is again."""
+        self.live.hide(hidden)
 
     def close(self) -> None:
         """Take it off the page."""
+        self.live.close()
         self._acts.close()
         self._painter.close()
         close_all(self.box)
@@ -124,9 +135,10 @@ class BubbleBuilder:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        bar = widgets.HBox(list(self._buttons.values()))
+        bar = widgets.HBox([*self._buttons.values(), self.live.switch])
         bar.add_class("wb-buttons")
-        views = widgets.VBox([bar, self.status, self.canvas])
+        drawn = widgets.HBox([self.canvas, self.live.box]).add_class("wb-drawn")
+        views = widgets.VBox([bar, self.status, drawn])
         views.add_class("wb-views")
         body = widgets.HBox([self.form.box.add_class("wb-formside"), views])
         body.add_class("wb-body")
@@ -155,12 +167,13 @@ class BubbleBuilder:
                 self._accepted = True
             except InputError as error:
                 self.form.complain(source, error)
-                # What was let go springs back; what is held or typed is drawn where it cannot be.
+                # What was released springs back; what is held or typed is drawn where it cannot be.
                 self._refused = None if message.get("done") else refused_row(self._model, message)
             self._forget_what_changed(before[0])
             self._reveal(message)
             self._show()
             self._tell(before)
+        self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """A field that shows another value has lost what was wrong in it."""
@@ -191,6 +204,10 @@ class BubbleBuilder:
     def _value(self) -> tuple[Drawing, Deflation]:
         return self._model.drawing, self._deflation
 
+    def _drawn(self) -> tuple[Drawing, Deflation]:
+        with self._lock:
+            return self._value()
+
     def _tell(self, before: tuple[Drawing, Deflation]) -> None:
         if self._value() == before or self._model.drawing.empty:
             return
@@ -215,6 +232,7 @@ class BubbleBuilder:
                 self._deflation = self.form.read_deflation()
             self._show()
             self._tell(before)
+        self.live.changed()
 
     def _wish(self) -> Wish:
         with self._lock:

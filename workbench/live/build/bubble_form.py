@@ -1,4 +1,4 @@
-"""The form beside the canvas of bubbles: the problem's parameters, presets, random bubbles, sides, deflation."""
+"""The form next to the canvas of bubbles: the problem's parameters, presets, random bubbles, sides, deflation."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ class BubbleForm(FieldForm):
         """Show a deflation block."""
         self._choice.load(deflation)
 
-    def show_drawing(self, drawing: Drawing, *, anew: bool = False) -> None:
-        """Show a drawing; unless `anew` only what differs from the one before is set, so that typed text stays."""
-        before, self._shown = None if anew else self._shown, drawing
+    def show_drawing(self, drawing: Drawing, *, complete: bool = False) -> None:
+        """Show a drawing; unless `complete` only what differs from the one before is set, so that typed text stays."""
+        before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
         for name in PARAMETERS:

@@ -14,7 +14,7 @@ from workbench.errors import InputError, error_message
 from workbench.live.build.matrix_facts import Facts, facts, size_in_words
 from workbench.live.build.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
 from workbench.live.build.row_lengths_scene import row_lengths_scene
-from workbench.live.build.uploads import check_upload, store
+from workbench.live.build.uploads import check_upload, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.kit.status import StatusLine
@@ -186,7 +186,7 @@ class MatrixBuilder:
         except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)
-                said = error_message(error, "reading the matrix")
+                said = without_folder(error_message(error, "reading the matrix"))
                 self.form.say(self.form.about[self.form.source], said)
                 self.status.say(said, "bad")
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from workbench.errors import InputError
@@ -23,7 +24,7 @@ def store(name: str, content: bytes) -> Path:
     """
     check_upload(name, len(content))
     ending = next(ending for ending in ENDINGS[::-1] if name.endswith(ending))
-    folder = cache_folder() / "uploads" / hashlib.sha256(content).hexdigest()[:16]
+    folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
     make_folder(folder)
     path = folder / f"{slug(name.removesuffix(ending)) or 'matrix'}{ending}"
     return path if path.exists() else write(path, content)
@@ -40,3 +41,12 @@ def check_upload(name: str, size: int) -> None:
             f"{name[:60]!r} has {size / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
             "put it where this notebook's kernel runs and give its path"
         )
+
+
+def without_folder(sentence: str) -> str:
+    """The sentence with the names of uploaded files alone; their folder means nothing to whoever uploaded them."""
+    return re.sub(rf"{re.escape(str(_uploads()))}[/\\\\][0-9a-f]{{16}}[/\\\\]", "", sentence)
+
+
+def _uploads() -> Path:
+    return cache_folder() / "uploads"

@@ -107,7 +107,7 @@ class RaceView(ControlledView):
         self.offer = Offer(self.take_over)
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
-        self._add = button("Add entry", "one more entry, with these blocks", self._adding, style="primary")
+        self._add = button("Add entry", "one more entry, with these blocks", self._adding)
         self._exports = {
             kind: button(text, "save it, a file for each entry", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()

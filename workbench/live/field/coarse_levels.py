@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from workbench.deflation.nested import NestedParts
+from workbench.live.kit.number_text import count as grouped
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,4 +38,4 @@ def _name(level: int, count: int, box: tuple[int, ...], grid: tuple[int, ...]) -
     """As in level 2: 768 parts, boxes of 16 x 16 x 16 cells."""
     even = all(cells % side == 0 for cells, side in zip(grid, box, strict=True))
     sides = " x ".join(map(str, reversed(box)))
-    return f"level {level}: {count:,} parts, boxes of {'' if even else 'up to '}{sides} cells"
+    return f"level {level}: {grouped(count)} parts, boxes of {'' if even else 'up to '}{sides} cells"

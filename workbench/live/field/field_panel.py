@@ -21,10 +21,10 @@ class FieldPanel:
     """A field view and, for a cube of cells, a switch to the 3D view, which is made when it is first chosen.
 
     Display `box`. Both views show the same problem and run; the one that is not chosen is sent nothing. heights: of the
-    slices and of the 3D view, in pixels.
+    slices and of the 3D view, in pixels; 0 follows the window.
     """
 
-    def __init__(self, publisher: Publisher, heights: tuple[int, int] = (300, 420)) -> None:
+    def __init__(self, publisher: Publisher, heights: tuple[int, int] = (0, 0)) -> None:
         self.publisher = publisher
         self.field = FieldView(publisher, height=heights[0])
         self.volume: VolumeView | None = None

@@ -13,6 +13,7 @@ from workbench.figures.pattern import ENTRIES
 from workbench.figures.subdomains import COEFFICIENT, ordinal
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import MOST_PIXELS, Cut
+from workbench.live.kit.number_text import count as grouped
 from workbench.problems import LinearSystem
 
 SIDE = "side lengths"
@@ -62,11 +63,11 @@ def scene(title: str, system: LinearSystem) -> Scene:
             counts = pattern_counts(system.operator.to_csr(), MOST_PIXELS // 2)
         except InputError:
             raise InputError(f"{title} shows neither a grid nor its entries, so there is nothing to draw") from None
-        entries = f", {system.operator.nnz:,} entries" if system.operator.nnz else ""
-        return Scene(title, counts, True, size, notes=(f"{size:,} unknowns{entries}",))
+        entries = f", {grouped(system.operator.nnz)} entries" if system.operator.nnz else ""
+        return Scene(title, counts, True, size, notes=(f"{grouped(size)} unknowns{entries}",))
     values = np.ones(system.grid) if system.coefficient is None else system.coefficient.reshape(system.grid)
     bar = system.coefficient_name or COEFFICIENT
-    return Scene(title, values, unknowns=size, notes=(f"{size:,} unknowns",), bar=bar)
+    return Scene(title, values, unknowns=size, notes=(f"{grouped(size)} unknowns",), bar=bar)
 
 
 def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True, parts: np.ndarray | None = None) -> Picture:
@@ -108,7 +109,7 @@ def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = Non
 
 
 def plane_picture(plane: np.ndarray, shades: Colormap, cut: Cut, outlined: Outlines) -> Picture:
-    """The part of a message that tells of a plane of values, and its buffer."""
+    """The part of a message on a plane of values, and its buffer."""
     grid = cut.grid or ()
     across, up = cut.sides
     message = {
@@ -158,5 +159,5 @@ def _matrix_picture(scene: Scene) -> Picture:
 def _subdomains_in_words(labels: np.ndarray) -> str:
     sizes = np.bincount(labels)
     least, most = int(sizes.min()), int(sizes.max())
-    each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{sizes.size:,} deflation subdomains of {each} unknowns"
+    each = f"{grouped(most)}" if least == most else f"{grouped(least)} to {grouped(most)}"
+    return f"{grouped(sizes.size)} deflation subdomains of {each} unknowns"

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.field.pictures import Scene, scene
+from workbench.live.kit.number_text import count as grouped
 from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
@@ -98,7 +99,7 @@ def _constant(title: str, side: int, dimensions: int) -> Cells:
     """A field of ones, for which nothing needs to be assembled."""
     drawn = min(side, int(MOST_CELLS ** (1 / dimensions)))
     size = drawn**dimensions
-    note = f"{size:,} unknowns" if drawn == side else "constant coefficient"
+    note = f"{grouped(size)} unknowns" if drawn == side else "constant coefficient"
     ones = Scene(title, np.broadcast_to(1.0, (drawn,) * dimensions), unknowns=size, notes=(note,))
     return Cells(ones, None, drawn == side)
 

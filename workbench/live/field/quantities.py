@@ -9,6 +9,7 @@ import numpy as np
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import Cut
 from workbench.live.field.pictures import Outlines, Picture, blank, plane_picture
+from workbench.live.kit.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
 
 COEFFICIENT = "coefficient"
@@ -35,14 +36,14 @@ def field_picture(
 ) -> Picture:
     """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
     quantity, values = look.quantity, look.values
-    heading = f"{quantity.value} after iteration {look.iteration:,}: {title}"
+    heading = f"{quantity.value} after iteration {grouped(look.iteration)}: {title}"
     if values is None or shades is None:
         return {**blank(f"{quantity.value}: {title}", f"{look.words}."), **_about(look)}, b""
     if cut.grid is None:
         message, buffer = _band(values, shades, unknowns)
     else:
         message, buffer = plane_picture(values, shades, cut, outlined)
-    reported = [look.words, f"{unknowns:,} unknowns", cut.words(), *outlined.notes]
+    reported = [look.words, f"{grouped(unknowns)} unknowns", cut.words(), *outlined.notes]
     if not np.isfinite(values).all():
         reported.append("there are values that are not finite")
     about = {"title": heading, "note": "; ".join(filter(None, reported)), "bar": BARS[quantity], **_about(look)}

@@ -18,6 +18,7 @@ from workbench.live.field.iterate_history import AGAINST, BAR, IterateHistory
 from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
+from workbench.live.kit.number_text import count as grouped
 from workbench.live.kit.run_handle import RunSource
 from workbench.live.transport.publisher import Again
 from workbench.live.transport.rate_limit import RateLimit
@@ -97,7 +98,7 @@ class RunField:
 
         def make() -> Picture:
             shades = shades_of(latest, choice.colours)
-            # What was chosen anew or is at rest has a scale of its own.
+            # What was chosen last or is at rest has a scale of its own.
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
             message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
             return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer
@@ -129,7 +130,7 @@ class RunField:
             BAR if look.words == AGAINST else BARS[look.quantity],
             logarithmic=is_logarithmic(look.quantity, choice.colours),
             sides=cut.sides,
-            title=f"after iteration {look.iteration:,}",
+            title=f"after iteration {grouped(look.iteration)}",
             plane=cut.where,
         )
 

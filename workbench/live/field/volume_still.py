@@ -11,6 +11,7 @@ from scipy import ndimage
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import Picture, Scene
 from workbench.live.field.volume_cut import LIVE_CELLS, VolumeCut
+from workbench.live.kit.number_text import count as grouped
 
 MOST_LABELS = 1 << 16
 """Subdomains that 16 bits tell apart."""
@@ -89,7 +90,7 @@ class Still:
         if self.scene.labels is None or self.labels is not None:
             return ""
         count = int(self.scene.labels.max()) + 1
-        return f"{count:,} subdomains are not drawn, since the view tells at most {MOST_LABELS:,} apart"
+        return f"{grouped(count)} subdomains are not drawn, since the view distinguishes at most {grouped(MOST_LABELS)}"
 
 
 def smoothed(shares: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
 from workbench.live.field.volume_rate import ShareLimit
 from workbench.live.field.volume_still import Still
 from workbench.live.kit.assets import module
+from workbench.live.kit.number_text import count as grouped
 from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.transport.publisher import Again, Publisher
@@ -36,8 +37,8 @@ class VolumeView(StreamView):
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, as in the field
     view. position: of the slices normal to x, y and z, in side lengths. slices, surface, phases, subdomains: what is
     drawn. level: of the isosurface, as a share of the scale; of a signed quantity the surfaces of both signs are drawn.
-    apart: how far the subdomains are drawn apart, 0 to 1. height: in pixels. rate: pictures per second that the page
-    can paint, set by the page.
+    apart: how far the subdomains are drawn apart, 0 to 1. height: in pixels, 0 follows the window. rate: pictures per
+    second that the page can paint, set by the page.
 
     During a run the solver thread reduces the vector to at most 64^3 cells, at most ten times a second and for at most
     3% of its time; at rest to at most 128^3. Without WebGL2 the page draws the three slices in 2D.
@@ -45,7 +46,7 @@ class VolumeView(StreamView):
 
     _esm = module("field/volume.js")
 
-    height = traitlets.Int(460, min=120).tag(sync=True)
+    height = traitlets.Int(460, min=0).tag(sync=True)
     quantity = traitlets.Enum(tuple(NAMES), COEFFICIENT).tag(sync=True)
     colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
     position = traitlets.List(traitlets.Float(), [0.25, 0.75, 0.25], 3, 3).tag(sync=True)
@@ -110,7 +111,7 @@ class VolumeView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            made = self._reel.add(self._told_more(shot), (looker, self.quantity, self.colours))
+            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours))
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -208,7 +209,7 @@ class VolumeView(StreamView):
     def _if_stale(self, make: Callable[[], Picture]) -> Frame | None:
         return Frame(make) if self._stale else None
 
-    def _told_more(self, shot: Frame) -> Frame:
+    def _annotated(self, shot: Frame) -> Frame:
         quantity, live = self.quantity, shot.live
 
         def make() -> Picture:
@@ -227,12 +228,12 @@ def picture(look: Snapshot, shades: Colormap | None, cut: VolumeCut, title: str,
     quantity, values = look.quantity, look.values
     if values is None or shades is None:
         return {**volume_blank(f"{quantity.value}: {title}", f"{look.words}."), "iteration": look.iteration}, b""
-    notes = [look.words, f"{place.unknowns:,} unknowns", cut.words()]
+    notes = [look.words, f"{grouped(place.unknowns)} unknowns", cut.words()]
     if not np.isfinite(values).all():
         notes.append("there are values that are not finite")
     return {
         "part": "values",
-        "title": f"{quantity.value} after iteration {look.iteration:,}: {title}",
+        "title": f"{quantity.value} after iteration {grouped(look.iteration)}: {title}",
         "note": "; ".join(filter(None, notes)),
         "bar": BARS[quantity],
         "size": values.shape[::-1],

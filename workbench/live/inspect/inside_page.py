@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.run import RaceEntry, Session
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
+NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."
 UNTIMED = "This run was made without kernel timings, which Timeline and Roofline show."
 
 
@@ -26,10 +28,16 @@ class InsidePage:
 
     The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
     nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page. folder: where
-    figures go.
+    figures go. begin: what a button offers while there is no run, such as to turn to the page that makes one.
     """
 
-    def __init__(self, runs: RunList, publisher: Publisher | None = None, folder: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        runs: RunList,
+        publisher: Publisher | None = None,
+        folder: str | Path | None = None,
+        begin: Callable[[], object] | None = None,
+    ) -> None:
         self.runs = runs
         self.shown: ListedRun | None = None
         self._offered: list[ListedRun] = []
@@ -43,7 +51,9 @@ class InsidePage:
         self.status = StatusLine()
         self.offer = row("wb-buttons", self.again, self.status)
         self.inside = InsideView(publisher=publisher, folder=folder, hint=HINT)
-        parts = [self.choice, self.offer, self.inside.box]
+        begins = [button("Go to Solve", "choose a problem and run it there", begin)] if begin else []
+        self.nothing = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{NOTHING}</p>'), *begins)
+        parts = [self.nothing, self.choice, self.offer, self.inside.box]
         self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-insidepage")
         self.choice.observe(lambda _change: self._renewing or self._pick(), "index")
         runs.on_change(self._notified)
@@ -65,6 +75,8 @@ class InsidePage:
         self._renewing = True
         self.choice.options = [(run.label, place) for place, run in enumerate(self._offered)]
         self.choice.disabled = not self._offered
+        for part, hidden in ((self.nothing, self._offered), (self.choice, not shown), (self.inside.box, not shown)):
+            part.layout.display = "none" if hidden else None
         self.choice.index = self._offered.index(shown) if shown else None
         self._renewing = False
         self._follow(shown)

@@ -119,6 +119,8 @@ class Explorer(ControlledView):
         self._picked: tuple[int, ...] = ()
         self._unfit = ""
         self._drawn: Run | None = None
+        self._edited = False
+        """Whether the form has changed since the last run was started; its problem is then the one to draw."""
         self._progress: Progress | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
         self._whole = False
@@ -204,7 +206,7 @@ class Explorer(ControlledView):
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
             configuration = self.form.configuration()
-            self.form.notice = ""
+            self.form.notice, self._edited = "", False
             for run in self._ended:
                 run.settle()
             session = Session(configuration, trace=bool(self.trace.value))
@@ -234,6 +236,7 @@ class Explorer(ControlledView):
         self.publisher.wake()
 
     def _form_changed(self) -> None:
+        self._edited = True
         self.changed()
         # Whether a wrong value was put right is known at once, whatever the picture takes.
         self._unfit = ""
@@ -340,8 +343,9 @@ class Explorer(ControlledView):
             self._follow(session)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
-            # Under a key of its own, so that it drops no preview.
-            self._painter.ask(lambda: self._show_run(run), "run")
+            if not self._edited:
+                # Under a key of its own, so that it drops no preview.
+                self._painter.ask(lambda: self._show_run(run), "run")
 
     def _follow(self, run: RunSource) -> None:
         """Show a run in the field: the latest of those that were started or chosen in the list."""
@@ -363,7 +367,7 @@ class Explorer(ControlledView):
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:
     """The explorer, its form filled as by `configure`: explore("bubbles-3d", n=64, preconditioner="jacobi").
 
-    problem may also be link text or a saved .cg.json file, which says the whole configuration. folder: where
+    problem may also be a share link or a saved .cg.json file, which says the whole configuration. folder: where
     exports go, by default exports/ next to the notebook. On a served page, a link in its address comes first. Raises
     InputError for unknown names.
     """

@@ -1,9 +1,9 @@
-"""Schedules on machines that one can turn: sliders for a machine and a system, lanes and curves that follow."""
+"""Schedules on adjustable machines: sliders for a machine and a system, lanes and curves that follow."""
 
 from __future__ import annotations
 
-import io
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -15,20 +15,20 @@ from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
 from workbench.live.kit.save_bar import SaveBar
+from workbench.live.plots.chart import ChartView
+from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 from workbench.live.plots.timeline import TimelineView
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
 
 GIGA, MICRO = 1e9, 1e-6
-WIDTH, DPI = 760, 140
-"""Pixels of the page that the curves take, and dots an inch of what is sent."""
 LARGEST, POINTS = 30_000_000, 11
 ITERATIONS = (4, 5)
-"""Shown on the lanes: by then iterations have found their rhythm."""
+"""Shown on the lanes: by then the schedule is periodic."""
 STYLE = {"description_width": "190px"}
 POSITIONS = 81
-"""Of a slider, in equal ratios, beside those of the machines that it can start from."""
+"""Of a slider, in equal ratios, in addition to those of the machines that it can start from."""
 SLIDERS = {
     "cores": ("cores, GB/s", 5, 1000, GIGA),
     "accelerator": ("accelerator, GB/s", 20, 8000, GIGA),
@@ -63,7 +63,7 @@ class Schedules:
         self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
-        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
+        self.plot = ChartView()
         self.seconds: dict[str, float | None] = {}
         self._quiet = False
         self._start_from(like, unknowns=1e6, entries=50)
@@ -73,11 +73,12 @@ class Schedules:
         rows = [self.like, *self.sliders.values(), self.method]
         controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
         self.save_bar = SaveBar(
-            lambda: {"crossover": self._figure, **self.lanes.figures(ITERATIONS)},
+            lambda: {"crossover": self._figure(), **self.lanes.figures(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
-        self.box = widgets.VBox([controls, self.message, self.picture, self.lanes, self.save_bar.box])
+        self.box = widgets.VBox([controls, self.message, self.plot, self.lanes, self.save_bar.box])
+        self.box.add_class("wb-explorer").add_class("wb-schedules")
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -109,7 +110,7 @@ class Schedules:
         self.show()
 
     def show(self) -> None:
-        """Model everything anew, unless several sliders are being turned."""
+        """Model everything again, unless several sliders are being turned."""
         if self._quiet:
             return
         chosen, rate = self.numbers.machine(), self.sliders["entries"].value
@@ -124,15 +125,34 @@ class Schedules:
         else:
             self.lanes.clear()
         unknowns = unknowns_up_to(LARGEST, POINTS)
-        png = io.BytesIO()
+        times = curves(chosen, rate, unknowns)
+        self.plot.show(crossover_scene(unknowns, times, at=size))
         title = f"modelled, {rate:.4g} entries a row"
-        figure = self._figure = crossover(unknowns, curves(chosen, rate, unknowns), title=title, at=size)
-        figure.savefig(png, format="png", dpi=DPI)
-        self.picture.value = png.getvalue()
+        self._figure = lambda: crossover(unknowns, times, title=title, at=size)
 
     def _start_from(self, name: str, **more: float) -> None:
         numbers = MachineParameters.of(machine(name))
         self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
+
+
+def crossover_scene(unknowns: Sequence[int], seconds: Mapping[str, Sequence[float | None]], *, at: int) -> Scene:
+    """As `figures.crossover`: seconds per iteration and unknown against N, rings at the fastest, a line at N = `at`."""
+    sizes = np.asarray(unknowns, float)
+    shares = np.array([[math.nan if value is None else value for value in each] for each in seconds.values()]) / sizes
+    runs = ~np.isnan(shares)
+    layers: list[Any] = [
+        CurveOf(name, sizes[known], each[known], style=place)
+        for place, (name, each, known) in enumerate(zip(seconds, shares, runs, strict=True))
+    ]
+    some = runs.any(axis=0)
+    quickest = np.nanmin(shares[:, some], axis=0)
+    layers += [
+        PointsOf("the fastest", sizes[some], quickest, style=5, size=7),
+        LineAt(at, "N = {}", upright=True),
+    ]
+    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
+    spoken = f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns."
+    return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")
 
 
 def _slider(text: str, low: float, high: float, others: list[float]) -> Any:

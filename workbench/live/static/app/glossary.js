@@ -34,13 +34,15 @@ export function watchTerms(root, terms) {
     });
   };
 
-  // A control has the term in its label; the sentence of the first one is shown below it.
+  // A control has the term in its label; the sentence of the first one is shown below it until something is typed.
   const focus = (event) => {
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
-    const isWrong = event.target.getAttribute("aria-invalid") === "true";
-    if (!label || isWrong || !event.target.matches(":focus-visible")) return;
+    // Labels of controls without a name are there, and empty.
+    if (!label?.firstChild || !event.target.matches(":focus-visible")) return;
     const found = [...label.firstChild.textContent.matchAll(pattern)][0];
-    if (found) later(() => show(found[1], event.target.getBoundingClientRect()));
+    // What is wrong with a value stands where the sentence would be.
+    const isRight = () => event.target.getAttribute("aria-invalid") !== "true";
+    if (found) later(() => isRight() && show(found[1], event.target.getBoundingClientRect()));
   };
 
   function show(term, box) {
@@ -54,10 +56,7 @@ export function watchTerms(root, terms) {
     bubble.style.top = `${below ? box.bottom + 6 : Math.max(0, box.top - bubble.offsetHeight - 6)}px`;
   }
 
-  const escape = (event) => {
-    if (event.key === "Escape") hide();
-  };
-  const listeners = [["pointermove", move], ["pointerleave", hide], ["pointerdown", hide], ["focusin", focus], ["focusout", hide], ["keydown", escape], ["wheel", hide]];
+  const listeners = [["pointermove", move], ["pointerleave", hide], ["pointerdown", hide], ["focusin", focus], ["focusout", hide], ["keydown", hide], ["wheel", hide]];
   for (const [name, act] of listeners) root.addEventListener(name, act, { passive: true });
   return () => {
     hide();

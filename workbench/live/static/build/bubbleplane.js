@@ -6,7 +6,7 @@ import { drawSides, BAND } from "./boxsides.js";
 
 // The plane on which bubbles are built: cells, subdomains, and the bubbles over them.
 
-const MARGIN = { left: 46, top: 6, right: 8, bottom: 42 };
+const MARGIN = { left: 34, top: 24, right: 8, bottom: 42 };
 const GRID_UP_TO = 32;
 const MARKED = "#c48700";
 export const REFUSED = "#d55e00";
@@ -20,7 +20,8 @@ export function bubblePlane(host, shown, painted) {
   let box = { left: 0, top: 0, right: 1, bottom: 1 };
 
   function heightFor(width) {
-    return Math.min(430, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    const most = Math.max(300, Math.min(640, 0.55 * innerHeight));
+    return Math.min(most, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
   }
 
   function draw(context, width, height) {
@@ -29,7 +30,7 @@ export function bubblePlane(host, shown, painted) {
     if (width <= 0 || !shown.state.dimensions) return;
     const room = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(20, Math.min(...room) - 2 * BAND);
-    const left = MARGIN.left + BAND + Math.floor((room[0] - size - 2 * BAND) / 2);
+    const left = MARGIN.left + BAND;
     const top = MARGIN.top + BAND;
     box = { left, top, right: left + size, bottom: top + size };
     context.save();
@@ -142,6 +143,7 @@ export function bubblePlane(host, shown, painted) {
     drawSides(context, colours, box, shown.state.sides, across, up);
     const outer = { left: box.left - BAND, top: box.top - BAND, right: box.right + BAND, bottom: box.bottom + BAND };
     const ticks = linearTicks(0, 1, Math.max(2, Math.floor(size / 55))).map((value) => Number(value.toFixed(3)));
+    context.font = `12px ${colours.type}`;
     drawAxes(context, outer, colours, {
       xTicks: ticks.map((value) => [toX(value), String(value)]),
       yTicks: ticks.map((value) => [toY(value), String(value)]),

@@ -15,7 +15,7 @@ import { slicer } from "./slicer.js";
 
 // The canvas of bubbles: what its user does goes to the kernel, what the kernel answers is drawn.
 
-const SHADES = coloursOf({ signed: false });
+const SHADES = coloursOf("cividis");
 const SAME_STROKE = 700;
 const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
   + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape deselects.";
@@ -32,7 +32,7 @@ function render({ model, el }) {
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
-    // Numbers go on after a reload of the page, since those of the last page may have been higher.
+    // Numbers continue after a reload of the page, since those of the last page may have been higher.
     ask(act, values) {
       last = Math.max(last + 1, Date.now());
       tellKernel(model, { act, ...values, seq: last });

@@ -1,9 +1,9 @@
 import { decadeTicks, label, linearTicks, powerOfTen, short } from "../kit/axes.js";
-import { wordsOf } from "./colormaps.js";
+import { mapOf, wordsOf } from "./colormaps.js";
 
 // A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.
 
-const BAR_WIDTH = 14;
+export const BAR_WIDTH = 14;
 const [APART, WORDS] = [16, 5];
 const MOST_TICKS = 7;
 
@@ -42,45 +42,41 @@ export function titleOf({ bar, scale, threshold }) {
 
 // Pixels to the right of a picture that its bar needs.
 export function barRoom(context, shades) {
-  return APART + BAR_WIDTH + WORDS + widest(context, shades) + 22;
-}
-
-function widest(context, shades) {
-  return Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width));
+  return APART + BAR_WIDTH + WORDS + Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width)) + 2;
 }
 
 // All colours, a pixel each, the highest on top; made once for each kind of scale.
 const ramps = new Map();
 
-function ramp(shades) {
-  const kind = `${shades.signed} ${shades.low === shades.high}`;
-  if (!ramps.has(kind)) ramps.set(kind, makeRamp(shades));
+function ramp(map, even) {
+  const kind = `${map} ${even}`;
+  if (!ramps.has(kind)) ramps.set(kind, makeRamp(wordsOf(map), even));
   return ramps.get(kind);
 }
 
-function makeRamp(shades) {
+function makeRamp(words, even) {
   const made = new OffscreenCanvas(1, 256);
   const context = made.getContext("2d");
   const data = context.createImageData(1, 256);
-  const words = wordsOf(shades);
-  new Uint32Array(data.data.buffer).set(shades.low === shades.high ? words.slice().fill(words[128]) : words.slice().reverse());
+  new Uint32Array(data.data.buffer).set(even ? words.slice().fill(words[128]) : words.slice().reverse());
   context.putImageData(data, 0, 0);
   return made;
 }
 
-export function drawBar(context, box, colours, shades) {
-  const left = box.right + APART;
-  const size = box.bottom - box.top;
-  context.drawImage(ramp(shades), left, box.top, BAR_WIDTH, size);
+export function drawRamp(context, { left, top, size }, colours, shades) {
+  context.drawImage(ramp(mapOf(shades, colours), shades.low === shades.high), left, top, BAR_WIDTH, size);
   context.strokeStyle = colours.soft;
   context.lineWidth = 1;
-  context.strokeRect(left, box.top, BAR_WIDTH, size);
+  context.strokeRect(left, top, BAR_WIDTH, size);
+}
+
+// titleAt: the right end and the bottom of the title, above the bar.
+export function drawBar(context, box, colours, shades, titleAt) {
+  const left = box.right + APART;
+  const size = box.bottom - box.top;
+  drawRamp(context, { left, top: box.top, size }, colours, shades);
   for (const [share, text] of shadeTicks(shades)) {
     label(context, colours.soft, text, left + BAR_WIDTH + WORDS, box.bottom - share * size, "left", "middle");
   }
-  context.save();
-  context.translate(left + BAR_WIDTH + WORDS + widest(context, shades) + 14, (box.top + box.bottom) / 2);
-  context.rotate(-Math.PI / 2);
-  label(context, colours.ink, titleOf(shades), 0, 0, "center", "middle");
-  context.restore();
+  label(context, colours.soft, titleOf(shades), ...titleAt, "right", "bottom");
 }

@@ -3,7 +3,7 @@ import { startDrawing } from "../transport/engine.js";
 import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
 import { copied, link } from "../transport/link.js";
-import { element, focusable, keepInStep, write } from "../kit/page.js";
+import { element, focusable, keepInStep, tallOf, write } from "../kit/page.js";
 import { titleOf } from "./colorscale.js";
 
 // The field view: the picture on a canvas, and around it what needs a page, the choices, the title, and words for those
@@ -52,7 +52,7 @@ function render({ model, el }) {
     Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });
   }
 
-  const stage = keepInStep(canvas, engine, () => model.get("height"));
+  const stage = keepInStep(canvas, engine, () => tallOf(model));
   return () => {
     choices.close();
     sections.close();

@@ -104,7 +104,7 @@ export function sectionControls(model) {
 
 // Of the states that were kept while a run went on, one is shown.
 export function frameControl(model) {
-  const row = element("div", "wb-fieldrow wb-iteration");
+  const row = element("div", "wb-fieldrow wb-states");
   const place = element("input", "");
   Object.assign(place, { type: "range", min: 0, step: 1 });
   place.setAttribute("aria-label", "iteration that is shown");

@@ -1,14 +1,14 @@
 import { drawAxes, grouped, linearTicks } from "../kit/axes.js";
 import { drawBand } from "./band.js";
-import { wordsOf } from "./colormaps.js";
-import { barRoom, drawBar, shadeTicks } from "./colorscale.js";
+import { mapOf, wordsOf } from "./colormaps.js";
+import { barRoom, drawBar, shadeTicks, titleOf } from "./colorscale.js";
 import { Stage } from "../transport/stage.js";
 
 // The field picture as numbers in, pixels out: one byte per cell through a colour table, a colour bar in numbers,
 // subdomain boundaries on top.
 
-const MARGIN = { left: 34, top: 8, bottom: 42 };
-const EMPTY = 24;
+const MARGIN = { left: 12, top: 24, bottom: 42 };
+const [EMPTY, TYPE] = [24, 12];
 
 export class FieldPlot extends Stage {
   // hear(report) receives what is painted, of an active run at most once a second, and how high the canvas is to be.
@@ -17,7 +17,7 @@ export class FieldPlot extends Stage {
     this.picture = null;
     // Pictures to be shown on the way to the last one, the milliseconds that each is seen, and the timer of the next.
     [this.waiting, this.each, this.next] = [[], 0, 0];
-    [this.frames, this.tall] = [0, 0];
+    [this.frames, this.tall, this.above] = [0, 0, MARGIN.top];
     this.cells = null;
   }
 
@@ -68,25 +68,24 @@ export class FieldPlot extends Stage {
   paint() {
     const { picture, context, palette } = this;
     const as = picture.width && !picture.band ? around(picture) : "";
-    const anew = !as || as !== this.drawnAs;
-    if (anew) {
+    const redrawn = !as || as !== this.drawnAs;
+    if (redrawn) {
       this.measure();
       this.wipe();
-      context.font = `12px ${palette.type}`;
+      context.font = `${TYPE * palette.zoom}px ${palette.type}`;
     }
     this.drawnAs = as;
     if (picture.band) this.paintBand();
-    else if (picture.width) this.paintPlane(anew);
+    else if (picture.width) this.paintPlane(redrawn);
   }
 
-  paintPlane(anew) {
+  paintPlane(redrawn) {
     const { context, palette } = this;
-    const room = [this.width - MARGIN.left - this.numbers - this.bar, this.height - MARGIN.top - MARGIN.bottom];
-    const size = Math.max(10, Math.min(...room));
-    const left = MARGIN.left + this.numbers + Math.max(0, Math.floor((room[0] - size) / 2));
-    const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
+    const [side, ends] = [MARGIN.left + this.numbers, this.above + MARGIN.bottom * palette.zoom];
+    const size = Math.max(10, Math.min(this.width - side - this.bar, this.height - ends));
+    const box = { left: side, top: this.above, right: side + size, bottom: this.above + size };
     this.paintCells(box, size);
-    if (anew) this.paintAround(box, size);
+    if (redrawn) this.paintAround(box, size);
     else {
       context.strokeStyle = palette.soft;
       context.lineWidth = 1;
@@ -99,12 +98,17 @@ export class FieldPlot extends Stage {
     const { picture, context, palette, width } = this;
     let tall = EMPTY;
     if (picture.width) {
-      context.font = `12px ${palette.type}`;
+      context.font = `${TYPE * palette.zoom}px ${palette.type}`;
       const labels = picture.band ? shadeTicks(picture).map(([, text]) => text) : [`0${tick(picture.y.high)}`];
       // Pixels that the numbers on the left and the colour bar on the right take.
       this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
       this.bar = picture.band ? 16 : barRoom(context, picture);
-      const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + MARGIN.top + MARGIN.bottom;
+      // The title of the bar has a line of its own where it would run into that of the axis.
+      const titles = [picture.y.label, picture.band ? "" : titleOf(picture)].map((text) => context.measureText(text).width);
+      const least = Math.min(this.most - MARGIN.top - MARGIN.bottom, width - MARGIN.left - this.numbers - this.bar);
+      const beside = titles[0] + titles[1] + 16 <= least + this.bar + MARGIN.left;
+      this.above = MARGIN.top * palette.zoom + (beside ? 0 : 15 * palette.zoom);
+      const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + this.above + MARGIN.bottom * palette.zoom;
       tall = Math.round(Math.min(this.most, square));
     }
     if (tall === this.tall) return;
@@ -114,7 +118,7 @@ export class FieldPlot extends Stage {
 
   paintBand() {
     const left = MARGIN.left + this.numbers;
-    const box = { left, top: MARGIN.top, right: this.width - this.bar, bottom: this.height - MARGIN.bottom };
+    const box = { left, top: this.above, right: this.width - this.bar, bottom: this.height - MARGIN.bottom * this.palette.zoom };
     const { pixels } = this.picture;
     const shares = new Float32Array(pixels.slice().buffer);
     drawBand(this.context, box, this.palette, this.picture, shares);
@@ -129,7 +133,7 @@ export class FieldPlot extends Stage {
     // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
     context.imageSmoothingEnabled = picture.width > size * scale;
     context.imageSmoothingQuality = picture.live ? "low" : "high";
-    this.cells = coloured(this.cells, picture);
+    this.cells = coloured(this.cells, picture, wordsOf(mapOf(picture, this.palette)));
     context.drawImage(this.cells.canvas, box.left, box.top, size, size);
     const { pixels, segments } = picture;
     if (segments) this.drawBoundaries(box, size, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
@@ -149,10 +153,10 @@ export class FieldPlot extends Stage {
       yTicks: linearTicks(y.low, y.high, most).map((value) => [toY(value), tick(value)]),
       xTitle: x.label,
       yTitle: y.label,
-      yTitleAt: box.left - this.numbers - MARGIN.left + 12,
       grid: false,
     });
-    drawBar(context, box, palette, picture);
+    const own = this.above > MARGIN.top * palette.zoom;
+    drawBar(context, box, palette, picture, [box.right + this.bar, box.top - (own ? 7 + 15 * palette.zoom : 7)]);
   }
 
   // A dark line under a light one can be seen on every colour.
@@ -177,10 +181,10 @@ function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
 }
 
 // The cells in colours: `last`, what this made for the picture before, with new cells where these are as many.
-function coloured(last, { width, height, low, high, sparse, signed, pixels }) {
+function coloured(last, { width, height, low, high, sparse, pixels }, map) {
   const made = last?.canvas.width === width && last.canvas.height === height ? last : empty(width, height);
   const { context, data, words } = made;
-  const colours = wordsOf({ signed }).slice();
+  const colours = map.slice();
   // In a sparsity pattern 0 is no entry at all.
   if (sparse) colours[0] = 0;
   if (low === high) colours.fill(colours[128], sparse ? 1 : 0);

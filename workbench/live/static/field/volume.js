@@ -1,7 +1,7 @@
 import { camera, FRONT } from "../kit/camera.js";
-import { coloursOf } from "./colormaps.js";
+import { coloursOf, mapOf } from "./colormaps.js";
 import { link } from "../transport/link.js";
-import { element, focusable, write } from "../kit/page.js";
+import { element, focusable, tallOf, write } from "../kit/page.js";
 import { onThemeChange, theme } from "../kit/theme.js";
 import { atMost } from "../transport/throttle.js";
 import { turning } from "../kit/rotation.js";
@@ -59,8 +59,10 @@ function render({ model, el }) {
     drawAround();
     drawn(1, 0);
   });
-  const room = volumeRoom(plot, { under, cube, over }, () => model.get("height"), renderer ? CUBE_SHAPE : FLAT_SHAPE, () => {
+  const room = volumeRoom(plot, { under, cube, over }, () => tallOf(model), renderer ? CUBE_SHAPE : FLAT_SHAPE, () => {
     colours = theme(plot);
+    // The map of what has a sign depends on the theme.
+    fresh = true;
     stage.invalidate("whole");
   });
   const turn = turning(over, () => angles, (changed) => {
@@ -130,7 +132,7 @@ function render({ model, el }) {
       renderer.volume("values", picture.bytes, picture.size);
       writeRanges(ranges, 0, picture.bytes, picture.size, picture.reach);
       renderer.volume("ranges", ranges, [BLOCKS, BLOCKS, BLOCKS]);
-      const table = coloursOf(picture);
+      const table = coloursOf(mapOf(picture, colours));
       renderer.palette(picture.low === picture.high ? table.map((_, k) => table[3 * 128 + (k % 3)]) : table);
     }
     renderer.draw({

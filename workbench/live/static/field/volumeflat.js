@@ -1,5 +1,5 @@
 import { label } from "../kit/axes.js";
-import { wordsOf } from "./colormaps.js";
+import { mapOf, wordsOf } from "./colormaps.js";
 import { LETTERS } from "./volumeaxes.js";
 
 // The three slices of a volume as plain pictures, where the page has no WebGL2.
@@ -28,7 +28,7 @@ export function drawFlat(context, room, colours, picture, position) {
   const left = Math.max(BETWEEN, (room.width - 3 * size - 2 * BETWEEN) / 2);
   return ALONG.map(([across, up], normal) => {
     const x = left + normal * (size + BETWEEN);
-    if (picture.size[0]) drawSlice(context, { x, y: ABOVE, size }, picture, normal, position[normal]);
+    if (picture.size[0]) drawSlice(context, { x, y: ABOVE, size }, picture, wordsOf(mapOf(picture, colours)), normal, position[normal]);
     context.strokeStyle = colours.soft;
     context.lineWidth = 1;
     context.strokeRect(x, ABOVE, size, size);
@@ -41,12 +41,11 @@ export function drawFlat(context, room, colours, picture, position) {
   });
 }
 
-function drawSlice(context, { x, y, size }, { size: cells, reach, bytes, signed, low, high }, normal, share) {
+function drawSlice(context, { x, y, size }, { size: cells, reach, bytes, low, high }, words, normal, share) {
   const [across, up] = ALONG[normal];
   const strides = [1, cells[0], cells[0] * cells[1]];
   const plane = Math.min(cells[normal] - 1, Math.floor(share * reach[normal] * cells[normal])) * strides[normal];
   const [columns, rows] = [cells[across], cells[up]];
-  const words = wordsOf({ signed });
   const data = context.createImageData(columns, rows);
   const pixels = new Uint32Array(data.data.buffer);
   for (let row = 0; row < rows; row += 1) {

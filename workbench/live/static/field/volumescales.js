@@ -1,16 +1,9 @@
-import { powerOfTen, short } from "../kit/axes.js";
-import { wordsOf } from "./colormaps.js";
-import { shadeTicks, titleOf } from "./colorscale.js";
+import { short } from "../kit/axes.js";
+import { BAR_WIDTH, drawRamp, shadeTicks, titleOf } from "./colorscale.js";
 
 // The scale of the 3D view: its bar with the level of the isosurface, and levels in words.
 
-const [BAR, GAP, TITLE] = [14, 6, 20];
-
-// A number as it is written in a text: 1.2 × 10⁻³.
-export function figure(value) {
-  const [digits, exponent] = short(value).replace("-", "−").split("e");
-  return exponent === undefined ? digits : `${digits}\u2009×\u2009${powerOfTen(Number(exponent.replace("−", "-")))}`;
-}
+const [GAP, TITLE] = [6, 20];
 
 // The numbers at a level, a share of the scale; those of a signed quantity are taken to both sides of zero.
 export function atLevel({ low, high, scale, signed, threshold }, level) {
@@ -21,30 +14,22 @@ export function atLevel({ low, high, scale, signed, threshold }, level) {
 }
 
 export function levelWords(shades, level) {
-  return `${shades.signed ? "±\u2009" : ""}${figure(atLevel(shades, level))}`;
+  return `${shades.signed ? "±\u2009" : ""}${short(atLevel(shades, level))}`;
 }
 
 // Pixels that the bar needs at the right.
 export function scaleRoom(context, shades) {
-  return BAR + GAP + Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width)) + 16;
+  return BAR_WIDTH + GAP + Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width)) + 16;
 }
 
 // levels: shares of the bar that a mark points at.
 export function drawScale(context, { left, top, bottom, right }, colours, shades, levels) {
-  const words = wordsOf(shades);
   const size = bottom - top;
-  const data = context.createImageData(1, 256);
-  new Uint32Array(data.data.buffer).set(shades.low === shades.high ? words.slice().fill(words[128]) : words.slice().reverse());
-  const ramp = new OffscreenCanvas(1, 256);
-  ramp.getContext("2d").putImageData(data, 0, 0);
-  context.drawImage(ramp, left, top, BAR, size);
-  context.strokeStyle = colours.soft;
-  context.lineWidth = 1;
-  context.strokeRect(left, top, BAR, size);
+  drawRamp(context, { left, top, size }, colours, shades);
   context.textBaseline = "middle";
   context.textAlign = "left";
   context.fillStyle = colours.soft;
-  for (const [share, text] of shadeTicks(shades)) context.fillText(text, left + BAR + GAP, bottom - share * size);
+  for (const [share, text] of shadeTicks(shades)) context.fillText(text, left + BAR_WIDTH + GAP, bottom - share * size);
   context.fillStyle = colours.ink;
   for (const share of levels) {
     const y = bottom - share * size;

@@ -1,5 +1,6 @@
+import { short } from "../kit/axes.js";
 import { titleOf } from "./colorscale.js";
-import { figure, levelWords } from "./volumescales.js";
+import { levelWords } from "./volumescales.js";
 
 // The 3D view in words, for those who cannot see it.
 
@@ -7,7 +8,7 @@ import { figure, levelWords } from "./volumescales.js";
 export function inWords(picture, shown) {
   const { title = "", note = "", size, cells, low, high } = picture;
   if (!size[0]) return `${title}. ${note}`;
-  const range = low === high ? figure(low) : `from ${figure(low)} to ${figure(high)}`;
+  const range = low === high ? short(low) : `from ${short(low)} to ${short(high)}`;
   const parts = [`${title}.`, `${titleOf(picture)} ${range}, ${cells.join(" by ")} cells.`];
   const [x, y, z] = shown.position.map((share) => share.toFixed(3));
   if (shown.slices && !shown.pieces) parts.push(`Slices at x = ${x}, y = ${y}, z = ${z}.`);

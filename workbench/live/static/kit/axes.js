@@ -10,13 +10,16 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }
 
+// A number of at most three digits, as in a text: 0.25 or 1.2 × 10⁻³.
 export function short(value) {
-  if (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1e4)) return String(Number(value.toPrecision(3)));
-  return value.toExponential(2).replace(/\.?0+e/, "e");
+  const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
+  if (size === 0 || (size >= 0.01 && size < 1e4)) return sign + Number(size.toPrecision(3));
+  const [digits, exponent] = size.toExponential(2).replace(/\.?0+e/, "e").split("e");
+  return `${sign}${digits === "1" ? "" : `${digits}\u2009×\u2009`}${powerOfTen(Number(exponent))}`;
 }
 
-// The smallest comfortable bound above a count. One that goes on growing gets a bound that lasts, as each new one means
-// to draw everything anew.
+// The smallest comfortable bound above a count. One that keeps growing gets a bound that lasts, as each new one means
+// to redraw everything.
 export function roundUp(count, grows) {
   const decade = 10 ** Math.floor(Math.log10(Math.max(count, 10)));
   const steps = grows ? [1, 2, 5, 10] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
@@ -40,9 +43,10 @@ export function decadeTicks(low, high, most) {
   return ticks;
 }
 
-// ticks: [position in pixels, text]; box: {left, top, right, bottom}. yTitleAt: where the title of y stands, in pixels.
-export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, yTitleAt = 12, grid }) {
-  context.font = `12px ${colours.type}`;
+// ticks: [position in pixels, text]; box: {left, top, right, bottom}. The title of y stands upright above its axis, that of x
+// beneath; the font is the context's.
+export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, grid }) {
+  const zoom = colours.zoom ?? 1;
   context.lineWidth = 1;
   for (const [x, text] of xTicks) {
     if (grid) line(context, colours.rule, x, box.top, x, box.bottom);
@@ -56,12 +60,8 @@ export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle
   }
   context.strokeStyle = colours.soft;
   context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-  label(context, colours.ink, xTitle, (box.left + box.right) / 2, box.bottom + 23, "center", "top");
-  context.save();
-  context.translate(yTitleAt, (box.top + box.bottom) / 2);
-  context.rotate(-Math.PI / 2);
-  label(context, colours.ink, yTitle, 0, 0, "center", "middle");
-  context.restore();
+  label(context, colours.soft, xTitle, (box.left + box.right) / 2, box.bottom + 8 + 14 * zoom, "center", "top");
+  label(context, colours.soft, yTitle, Math.max(0, box.left - 24 * zoom), box.top - 7, "left", "bottom");
 }
 
 export function line(context, colour, x0, y0, x1, y1) {

@@ -2,17 +2,15 @@ import { tellKernel } from "../transport/kernel.js";
 import { controlOf, fill } from "./formcontrols.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
-import { element, write } from "./page.js";
+import { element, uniqueName, write } from "./page.js";
 import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
 
-let forms = 0;
-
 function render({ model, el }) {
   followTheme();
   const schema = model.get("schema");
-  const name = `wb-form-${(forms += 1)}`;
+  const name = uniqueName("form");
   const root = element("div", "wb-form");
   root.setAttribute("role", "form");
   root.setAttribute("aria-label", schema.about);

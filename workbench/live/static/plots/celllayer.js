@@ -1,6 +1,6 @@
 import { inkOn } from "../kit/theme.js";
 import { fillOf } from "./fills.js";
-import { asHex, colourMap } from "./maps.js";
+import { asHex, colourMap } from "../kit/maps.js";
 import { setFont, drawText } from "./plotaxes.js";
 import { Scale } from "./scale.js";
 

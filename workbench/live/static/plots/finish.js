@@ -20,7 +20,7 @@ function reached(curve, tolerance) {
   return crossing.at;
 }
 
-// first: whoever needs least, several where they need the same. open: a run that has spent less may still come in before.
+// first: the curves that need least. open: a run that has spent less is still running and could win.
 // A curve whose true residual had parted by then reaches nothing, and one without positions cannot be compared.
 export function firstAt(curves, tolerance) {
   const there = [];
@@ -40,7 +40,7 @@ export function firstAt(curves, tolerance) {
   };
 }
 
-// A ring where the line is reached, and beside it whose it is and what it took.
+// A ring where the line is reached, and next to it the run and what it took.
 export function drawFlag({ context, palette, frame, visible, words }, { first, open }, tolerance, alone) {
   if (!first.length) return;
   const { box, x: across, toX, toY } = frame;
@@ -63,22 +63,27 @@ export function drawFlag({ context, palette, frame, visible, words }, { first, o
   const tall = TALL * palette.zoom;
   const text = shortened(context, `${who}, ${across.say(position)}${open ? ", so far" : ""}`, box.right - box.left - 4 * PAD);
   const wide = context.measureText(text).width + 2 * PAD;
-  const { left, top } = placeOfFlag(box, x, y, wide, tall, visible.map(({ path }) => path ?? []), words);
+  const spot = placeOfFlag(box, x, y, wide, tall, visible.map(({ path }) => path ?? []), words);
+  if (spot) drawWords(context, palette, spot, text, tall);
+  context.restore();
+}
+
+function drawWords(context, palette, { left, top, right }, text, tall) {
+  const wide = right - left;
   context.lineWidth = 1.5;
   context.fillRect(left, top, wide, tall);
   context.strokeRect(left, top, wide, tall);
   context.fillStyle = palette.ink;
   [context.textAlign, context.textBaseline] = ["left", "middle"];
   context.fillText(text, left + PAD, top + tall / 2 + 1);
-  context.restore();
 }
 
-// Where the flag hides no curve: below the line no curve has come there before the first one.
+// Where the flag hides no curve: below the line no curve has come there before the first one. Undefined where there is no
+// such place; then the ring alone says it.
 function placeOfFlag(box, x, y, wide, tall, paths, words) {
   const lefts = [x - wide - AWAY, x + AWAY, x - wide / 2];
   const places = [y + AWAY, y - tall - AWAY].flatMap((top) => lefts.map((left) => ({ left, top, right: left + wide, bottom: top + tall })));
   const inside = places.filter((spot) => spot.left > box.left && spot.right < box.right && spot.top > box.top && spot.bottom < box.bottom);
   const meets = (spot) => words && spot.left < words.right && spot.right > words.left && spot.top < words.bottom && spot.bottom > words.top;
-  const free = inside.find((spot) => !meets(spot) && !paths.some((path) => crosses(path, spot)));
-  return free ?? inside[0] ?? { left: Math.max(box.left + 2, box.right - wide - 2), top: y - tall - AWAY };
+  return inside.find((spot) => !meets(spot) && !paths.some((path) => crosses(path, spot)));
 }

@@ -5,6 +5,8 @@ import { setFont, drawText } from "./plotaxes.js";
 
 const HIGH_OF_WORDS = 14;
 const STEP_ASIDE = 24;
+// Pixels between the words and a curve, whose end has a ring.
+const CLEAR = 8;
 
 // Returns the box that they take, null where there is no room.
 export function drawLevelWords({ context, palette, frame, visible }, value, text) {
@@ -19,7 +21,10 @@ export function drawLevelWords({ context, palette, frame, visible }, value, text
   const toEdge = (left) => Math.min(left - box.left, box.right - left - wide);
   lefts.sort((one, other) => toEdge(one) - toEdge(other));
   const boxes = lefts.flatMap((left) => [y + 3, y - high - 3].map((top) => ({ left, top, right: left + wide, bottom: top + high })));
-  const free = boxes.find((spot) => spot.bottom < box.bottom && spot.top > box.top && !paths.some((path) => crosses(path, spot)));
+  const around = ({ left, top, right, bottom }) => ({ left: left - CLEAR, top: top - CLEAR, right: right + CLEAR, bottom: bottom + CLEAR });
+  const within = boxes.filter((spot) => spot.bottom < box.bottom && spot.top > box.top);
+  const isFree = (reach) => (spot) => !paths.some((path) => crosses(path, reach(spot)));
+  const free = within.find(isFree(around)) ?? within.find(isFree((spot) => spot));
   if (!free) return null;
   context.fillStyle = palette.paper;
   context.fillRect(free.left, free.top, wide, high);

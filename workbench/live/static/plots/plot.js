@@ -187,7 +187,9 @@ export class Plot extends Stage {
     const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
     // A colour bar stands between the axes and the names.
     this.beside = Math.max(0, ...this.layers.map((layer) => layer.room ?? 0));
-    const taken = this.beside + (this.plan.words.size || !this.beside ? this.plan.room : 0);
+    // The last number of x reaches beyond its tick.
+    const last = this.x.names ? 0 : 2 + context.measureText(this.x.ticks(4).at(-1)?.[1] ?? "").width / 2;
+    const taken = Math.max(last, this.beside + (this.plan.words.size || !this.beside ? this.plan.room : 0));
     const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
     this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
   }
@@ -345,7 +347,7 @@ export class Plot extends Stage {
   }
 
   entryOf(layer) {
-    return { key: layer.key, name: layer.name, colour: layer.colour, dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, only: !layer.end || layer.only, patch: Boolean(layer.wide), off: this.off.has(layer.key) };
+    return { key: layer.key, name: layer.name, colour: layer.colour, faint: Boolean(layer.faint), dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, only: !layer.end || layer.only, patch: Boolean(layer.wide), off: this.off.has(layer.key) };
   }
 }
 

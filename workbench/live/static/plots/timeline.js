@@ -1,6 +1,6 @@
 import { theme } from "../kit/theme.js";
 import { link, copied, MISSED } from "../transport/link.js";
-import { element, focusable, keepInStep, write } from "../kit/page.js";
+import { element, focusable, keepInStep, press, write } from "../kit/page.js";
 import { startDrawing } from "../transport/engine.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
@@ -142,21 +142,13 @@ function render({ model, el }) {
   };
 }
 
-function press(text, tip, act) {
-  const made = element("button", "wb-press", text);
-  [made.type, made.title] = ["button", tip];
-  made.setAttribute("data-lm-suppress-shortcuts", "true");
-  made.addEventListener("click", act);
-  return made;
-}
-
-// Whose times are put beside those of the run.
+// The machine whose modelled times are compared with those of the run.
 function machineChoice(model) {
-  const root = element("label", "wb-beside", "beside");
+  const root = element("label", "wb-beside", "compare with");
   const select = element("select", "");
-  select.setAttribute("aria-label", "machine to model beside");
+  select.setAttribute("aria-label", "machine to compare with");
   select.setAttribute("data-lm-suppress-shortcuts", "true");
-  select.append(new Option("no other machine", ""));
+  select.append(new Option("none", ""));
   for (const [name, title] of model.get("machines")) select.append(new Option(title, name));
   root.append(select);
   const pull = () => {

@@ -82,7 +82,8 @@ function render({ model, el }) {
     const whole = setup + spent;
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
     const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * LEAST_PX)) - 2;
-    const shown = room < 2 ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
+    // During iterations theirs is the progress; how long the setup took is shown at the end.
+    const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations || endedAt) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
@@ -100,7 +101,9 @@ function render({ model, el }) {
     part.style.setProperty("--w", Math.max(weight, 1e-9));
     const track = element("i", "");
     track.style.setProperty("--p", `${100 * share}%`);
-    part.append(track, element("em", "", `${name} ${text}`));
+    const words = element("em", "", "");
+    words.append(element("span", "", name), ` ${text}`);
+    part.append(track, words);
     part.title = `${name} ${text}`;
     return part;
   }

@@ -4,7 +4,7 @@ import { shape } from "./smallplot.js";
 // What is left of the error after each correction of one application of the preconditioner, a column for each, and what
 // M and every level removed in all their corrections.
 
-const FRAME = { width: 640, height: 214, left: 58, top: 10, right: 630, bottom: 170 };
+const FRAME = { width: 640, height: 224, left: 44, top: 24, right: 630, bottom: 180 };
 const REMOVES = "What each level removes from the error, in one application of the preconditioner to the present residual";
 const READING =
   "How to read it: each column is what is left of the error after one more correction, by the level that is named below it. Where it " +
@@ -43,8 +43,7 @@ export function removalPlot(host, removers) {
     const y = toY(exact);
     shape(picture, "line", { x1: FRAME.left, x2: FRAME.right, y1: y, y2: y, class: "wb-exact" });
     write("corrections in their order: M, levels by number, CG for a step of flexible CG", (FRAME.left + FRAME.right) / 2, FRAME.height - 8, "middle");
-    const upright = write("error left, energy norm", 0, 0, "middle");
-    upright.setAttribute("transform", `translate(12 ${(FRAME.top + FRAME.bottom) / 2}) rotate(-90)`);
+    write("error left, energy norm", 0, 11, "start");
     const last = stages[stages.length - 1][1];
     picture.setAttribute("aria-label", `${REMOVES}: ${percent(last, 1)} is left after ${stages.length - 1} corrections.`);
     table.replaceChildren(head(), rows(stages, removed, last, exact));

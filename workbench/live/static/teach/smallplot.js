@@ -5,13 +5,13 @@ import { powerOfTen, decadeTicks, linearTicks } from "../kit/axes.js";
 // The name of the format, put together so that no address stands in a script that fetches nothing.
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
 const [WIDTH, HEIGHT] = [320, 176];
-const BOX = { left: 46, top: 8, right: 312, bottom: 138 };
+const BOX = { left: 34, top: 22, right: 312, bottom: 138 };
 
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
 
-  return ({ shown, recurrence, true: afresh }) => {
-    const known = [...recurrence, ...afresh].filter((value) => value > 0);
+  return ({ shown, recurrence, true: exact }) => {
+    const known = [...recurrence, ...exact].filter((value) => value > 0);
     if (!known.length) return;
     const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)) + 1e-9)];
     const last = Math.max(1, recurrence.length - 1);
@@ -25,13 +25,12 @@ export function smallPlot(host) {
     }
     for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
     write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
-    const upright = write("‖r‖ / ‖b‖", 0, 0, "middle");
-    upright.setAttribute("transform", `translate(11 ${(BOX.top + BOX.bottom) / 2}) rotate(-90)`);
+    write("‖r‖ / ‖b‖", 0, 10, "start");
     path(recurrence, "wb-tocome");
     path(recurrence.slice(0, shown + 1), "wb-walked");
     if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
     for (let k = 0; k <= shown; k += 1) {
-      if (afresh[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(afresh[k]), r: 2.6, class: "wb-ring" });
+      if (exact[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(exact[k]), r: 2.6, class: "wb-ring" });
     }
     const reported = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
     picture.setAttribute("aria-label", `Convergence. ${reported}`);

@@ -1,5 +1,5 @@
 import { tellKernel } from "../transport/kernel.js";
-import { element } from "../kit/page.js";
+import { element, press } from "../kit/page.js";
 import { link, copied } from "../transport/link.js";
 import { codeLine, mathLine } from "./typeset.js";
 import { removalPlot } from "./removal.js";
@@ -24,24 +24,22 @@ function render({ model, el }) {
   const heading = element("div", "wb-heading", program.title);
   root.setAttribute("aria-label", `${program.title}, line by line. Right and Left: a line. Down and Up: an iteration.`);
   const bar = element("div", "wb-bar");
-  const press = (text, title, name) => {
-    const made = element("button", "wb-press", text);
-    [made.type, made.title] = ["button", title];
-    made.addEventListener("click", () => act(name));
+  const button = (text, tip, name) => {
+    const made = press(text, tip, () => act(name));
     bar.append(made);
     return made;
   };
-  const back = press("Back", "take the last line back (Left)", "back");
-  const next = press("Next line", "run one more line (Right)", "next_line");
-  const further = press("Next iteration", "run to the end of the iteration (Down)", "next_iteration");
-  const play = press("Play", "a line every half second (Space)", "toggle");
-  const restart = press("Restart", "go back to where nothing has run (Home)", "restart");
+  const back = button("Back", "take the last line back (Left)", "back");
+  const next = button("Next line", "run one more line (Right)", "next_line");
+  const further = button("Next iteration", "run to the end of the iteration (Down)", "next_iteration");
+  const play = button("Play", "a line every half second (Space)", "toggle");
+  const restart = button("Restart", "go back to where nothing has run (Home)", "restart");
   const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
   const mathematics = element("button", "wb-press", "Mathematics");
   mathematics.type = "button";
   mathematics.title = "write the lines as mathematics; names as in the file stay in their tooltips";
   bar.append(mathematics);
-  const levels = program.removers.length ? press("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
+  const levels = program.removers.length ? button("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
   const said = element("div", "wb-status wb-busy");
   said.setAttribute("role", "status");
   said.setAttribute("aria-live", "polite");
@@ -51,7 +49,7 @@ function render({ model, el }) {
   const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
   listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
   const hint = program.drawn ? "Blue below zero, orange above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
-  side.append(plot, element("div", "wb-note", "line: by the recurrence; rings: b − A x afresh"), tiles, element("div", "wb-note", hint));
+  side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − A x"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   const removal = element("section", "wb-removal");
   removal.hidden = true;
