@@ -1,4 +1,4 @@
-import { element } from "./page.js";
+import { element, uniqueName } from "./page.js";
 
 // The controls of a form, one maker for each kind of field. say(value, content) reports what was typed or chosen.
 // Each returns the element that is put on the page, how to show a value with the options there are, and how to switch it
@@ -44,15 +44,13 @@ function textBox(declared) {
   control.autocomplete = "off";
   if (declared.suggestions) {
     const list = element("datalist", "");
-    list.id = `wb-known-${(lists += 1)}`;
+    list.id = uniqueName("known");
     list.append(...declared.suggestions.map((value) => new Option(value)));
     control.setAttribute("list", list.id);
     control.addEventListener("focus", () => control.after(list), { once: true });
   }
   return control;
 }
-
-let lists = 0;
 
 function tick(declared, current, say) {
   const control = element("input", "wb-input");
