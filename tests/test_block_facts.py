@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench.run  # noqa: F401  registers all blocks
-from workbench.block_facts import choice_label, facts, is_inverse, parameter_label
+from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.live.kit.form_schema import block_schema
 from workbench.registry import Block, kinds, registered
 from workbench.settings import RUN, STOPPING
@@ -73,5 +73,5 @@ def test_cost_and_source_come_from_the_docstring():
 def test_values_of_menus_have_readable_names():
     assert choice_label("method", "sa") == "Smoothed aggregation"
     assert choice_label("method", "unknown") == "unknown"
-    assert is_inverse("bubbles-2d", "contrast")
-    assert not is_inverse("two-layer", "contrast")
+    assert inverse_help("bubbles-2d", "contrast")
+    assert not inverse_help("two-layer", "contrast")

@@ -57,9 +57,9 @@ def choice_label(name: str, value: str) -> str:
     return _table()["choice"].get(name, {}).get(value, value)
 
 
-def is_inverse(owner: str, name: str) -> bool:
-    """Whether a parameter is shown and typed as its reciprocal."""
-    return bool(_table()["inverse"].get(f"{owner}.{name}"))
+def inverse_help(owner: str, name: str) -> str:
+    """The help of a parameter that is shown and typed as its reciprocal; empty for all others."""
+    return _table()["inverse"].get(f"{owner}.{name}", "")
 
 
 @functools.cache

@@ -21,7 +21,7 @@ c.MappingKernelManager.cull_connected = False
 # 4 is too short where a class opens its pages at once.
 c.VoilaExecutor.iopub_timeout = 120
 
-# The browser is told to fetch nothing from elsewhere.
+# The browser must fetch nothing from elsewhere.
 SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 c.Voila.tornado_settings = {
     "headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"},

@@ -154,9 +154,14 @@ def voila_url(voila_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def app_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="session")
+def app_url(app_folder: Path) -> Iterator[str]:
     """The workbench as `make app` serves it."""
-    with lab.voila_server(tmp_path_factory.mktemp("app")) as url:
+    with lab.voila_server(app_folder) as url:
         yield url
 
 

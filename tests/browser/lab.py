@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 
 from tests.waiting import LIMIT
+from workbench.problems.suitesparse import cache_folder
 
 REPOSITORY = Path(__file__).parents[2]
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -80,8 +81,19 @@ def _prepared(folder: Path) -> tuple[Path, dict[str, str]]:
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         env[name] = str(folder / name.lower())
         os.makedirs(env[name], exist_ok=True)
+    env["WORKBENCH_CACHE"] = str(_cache(folder))
     env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [env.get("PYTHONPATH")])])
     return notebooks, env
+
+
+def _cache(folder: Path) -> Path:
+    """A cache folder for what is uploaded, with the machine code of the user's, which takes minutes to make."""
+    user = cache_folder() / "machine-code"
+    user.mkdir(parents=True, exist_ok=True)
+    cache = folder / "cache"
+    cache.mkdir()
+    (cache / "machine-code").symlink_to(user, target_is_directory=True)
+    return cache
 
 
 @contextlib.contextmanager

@@ -78,7 +78,7 @@ def test_a_page_whose_kernel_died_says_so_and_what_to_do(page, app_url, shoot):
     (kernel,) = opened(page, app_url)
     psutil.Process(kernel).kill()
     page.locator(".wb-gone", has_text="The kernel was restarted or has ended").wait_for()
-    assert page.locator(".wb-gone").inner_text().endswith("Reload the page to begin anew.")
+    assert page.locator(".wb-gone").inner_text().endswith("Reload the page to start again.")
     page.wait_for_function("() => document.querySelector('.wb-workbench button').closest('[inert]')")
     shoot("lost_kernel_app")
     page.reload()

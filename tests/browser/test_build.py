@@ -54,7 +54,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.get_by_text("1 to 3").wait_for()
     page.wait_for_function(TITLES, arg="a,b,f")
 
-    page.get_by_role("button", name="Copy link text").click()
+    page.get_by_role("button", name="Copy share link").click()
     page.locator(".wb-copied[data-copied=true]").wait_for()
     link = page.locator(".wb-copied").input_value()
     chosen = from_link(link)
@@ -68,7 +68,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     assert menus.count() > 0
     assert not any(menu.is_visible() for menu in menus.all())
     picture(page, "build_bump")
-    page.get_by_label("Open link text or file").fill(link)
+    page.get_by_label("Open shared problem").fill(link)
     page.keyboard.press("Enter")
     page.get_by_text("Opened poisson-2d:128").wait_for()
     page.wait_for_function(TITLES, arg="a,b,f")

@@ -1,10 +1,11 @@
-"""The form of the served page: what cannot be run is not offered, and what is wrong is marked where it is."""
+"""The form of Solve, in JupyterLab and in Voila: what cannot be run is not offered, what is wrong is marked there."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import opened
 
 pytestmark = pytest.mark.browser
 
@@ -17,15 +18,37 @@ def turn_to(page, title, shown):
     page.locator(shown).locator("visible=true").first.wait_for()
 
 
-def test_a_matrix_of_ones_own_can_be_run_and_wrong_values_are_marked(page, app_url, tmp_path, shoot):
-    page.goto(app_url)
-    page.wait_for_selector(".wb-building canvas.wb-canvas[data-bubbles]")
-    page.get_by_role("button", name="Matrix", exact=True).click()
-    path = tmp_path / "small.mtx"
-    path.write_text(MATRIX, encoding="utf-8")
-    page.get_by_role("button", name="by path", exact=True).click()
-    page.get_by_label("path", exact=True).locator("visible=true").fill(str(path))
-    page.keyboard.press("Enter")
+@pytest.fixture(params=["lab", "voila"])
+def place(request):
+    return request.param
+
+
+def upload(page, name, text):
+    with page.expect_file_chooser() as choosing:
+        page.locator(".wb-building").get_by_role("button", name="Choose a file").click()
+    choosing.value.set_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+
+
+def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request, place, shoot):
+    """The form kept a second level that a matrix cannot have, so that its run failed; wrong values were not marked."""
+    with opened(page, request, place):
+        walk(page, shoot)
+
+
+def walk(page, shoot):
+    # The density ratio was 1000 for two layers and 0.001 for bubbles.
+    turn_to(page, "Solve", ".wb-solving canvas")
+    page.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+    assert page.locator('[data-field="problem.contrast"] input').input_value() == "1000"
+    turn_to(page, "Build", ".wb-building canvas")
+
+    # A file that cannot be read was reported with its place in the server's cache folder.
+    page.locator(".wb-building").get_by_text("Matrix", exact=True).click()
+    upload(page, "broken.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 9\n1 1 4\n")
+    refused = page.locator(".wb-building .wb-status", has_text="broken.mtx").locator("visible=true").first
+    refused.wait_for()
+    assert "uploads" not in refused.inner_text()
+    upload(page, "small.mtx", MATRIX)
     page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
     turn_to(page, "Solve", ".wb-solving canvas")
     solve = page.locator(".wb-solving")
@@ -56,6 +79,11 @@ def test_a_matrix_of_ones_own_can_be_run_and_wrong_values_are_marked(page, app_u
     message = solve.locator(".wb-err span", has_text="Tolerance ‖r‖/‖b‖ must be a number, got 'small'")
     message.scroll_into_view_if_needed()
     shoot("form_wrong")
+    # What one view says is not said in another.
+    turn_to(page, "Build", ".wb-building")
+    said = page.locator(":is([role=status], [role=alert])").locator("visible=true").all_inner_texts()
+    assert not [text for text in said if "Tolerance" in text]
+    turn_to(page, "Solve", ".wb-solving canvas")
     rtol.fill("1e-8")
     rtol.press("Enter")
     message.wait_for(state="detached")
@@ -75,3 +103,6 @@ def test_a_matrix_of_ones_own_can_be_run_and_wrong_values_are_marked(page, app_u
         message.locator("visible=true").first.wait_for()
         shoot(f"hint_{name}")
         assert "Session(" not in page.locator(".wb-insidepage").inner_text()
+    page.locator(".wb-insidepage .lm-TabBar-tab", has_text="Spectrum").click()
+    page.locator(".wb-insidepage .widget-html", has_text="Ritz values reach").locator("visible=true").wait_for()
+    assert "spectra(" not in page.locator(".wb-insidepage").inner_text()

@@ -39,7 +39,7 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     page.wait_for_function(CHANGED, arg=[CHARTS, 3, before[3]])
     page.wait_for_function(CHANGED, arg=[CHARTS, 4, before[4]])
     assert reported.nth(1).inner_text() != sentence
-    menu = page.locator(".widget-dropdown", has_text="roof of").locator("select")
+    menu = page.locator(".widget-dropdown", has_text="machine").locator("select")
     menu.select_option(label="NVIDIA Tesla V100, 32 GB")
     page.locator(".widget-html", has_text="on NVIDIA Tesla V100").wait_for()
     page.wait_for_function(CHANGED, arg=[CHARTS, 6, before[6]])

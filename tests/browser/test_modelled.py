@@ -52,7 +52,7 @@ def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab
     readout = page.locator(".wb-timeline .wb-readout")
     readout.wait_for()
     lanes.press("Home")
-    page.get_by_label("machine to model beside").select_option("v100")
+    page.get_by_label("machine to compare with").select_option("v100")
     page.wait_for_function(seen_all, arg=[LANES, 2 * EVENTS])
     words = page.locator(".wb-words").inner_text()
     assert "measured, this machine: " in words

@@ -214,7 +214,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     assert plan.inner_text().startswith("27 runs")
     page.get_by_label("rows", exact=True).select_option("deflation")
     page.get_by_label("columns", exact=True).select_option("preconditioner")
-    page.get_by_text("Each value is the smallest over n.").wait_for()
+    page.get_by_text("Each value is the minimum over n.").wait_for()
     page.wait_for_timeout(300)
     lab.shut(page)
 

@@ -28,6 +28,10 @@ OVERLAPS = """() => {
   }
   return found;
 }"""
+SAME_NAMES = """() => {
+  const names = [...document.querySelectorAll(".wb-workbench [id]")].map((at) => at.id);
+  return names.filter((name, place) => names.indexOf(name) !== place);
+}"""
 GROUND = "() => getComputedStyle(document.querySelector('.wb-workbench')).backgroundColor"
 
 
@@ -204,10 +208,17 @@ def test_what_one_view_says_is_not_said_in_another(app):
         assert not [text for text in said if "Cells per side" in text]
 
 
-def test_jupyterlabs_theme_is_followed(page, lab_url, lab_folder):
-    lab.open_cells(page, lab_url, lab_folder, "shell.ipynb", "from workbench.live import workbench\nworkbench(n=64)")
+def test_jupyterlabs_theme_is_followed_and_two_workbenches_have_a_view_in_front_each(page, lab_url, lab_folder):
+    """Both had the same name, so that each hid what the other had in front."""
+    code = "from workbench.live import workbench\ndisplay(workbench(n=64), workbench(n=32))"
+    lab.open_cells(page, lab_url, lab_folder, "shell.ipynb", code)
     lab.run_all(page)
-    page.wait_for_selector(BUILT)
+    benches = page.locator(".wb-workbench")
+    benches.nth(1).locator(BUILT).wait_for()
+    benches.nth(0).get_by_role("tab", name="Solve", exact=True).click()
+    benches.nth(0).locator(".wb-solving").wait_for()
+    assert benches.nth(1).locator(".wb-building").is_visible()
+    assert page.evaluate(SAME_NAMES) == []
     assert page.locator("html").get_attribute("data-wb-by") == "jupyter"
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
     page.evaluate(change, "JupyterLab Dark")
@@ -217,6 +228,8 @@ def test_jupyterlabs_theme_is_followed(page, lab_url, lab_folder):
         "() => { const at = document.createElement('i'); at.style.background = 'var(--jp-layout-color0)';"
         " document.body.append(at); return getComputedStyle(at).backgroundColor; }"
     )
+    # JupyterLab takes the style sheet of a theme away once the next one is there, and fails if it was not there yet.
+    page.wait_for_timeout(500)
     page.evaluate(change, "JupyterLab Light")
     page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'light'")
     lab.shut(page)

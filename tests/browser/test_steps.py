@@ -83,7 +83,7 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     lines = text.input_value()
     text.fill(lines.replace("s = A(p)", "s = A(p"))
     page.locator(".wb-status[data-state=wrong]").wait_for()
-    assert status.inner_text().startswith("iteration, line 1: 's = A(p' is no formula")
+    assert status.inner_text().startswith("iteration, line 1: 's = A(p': '(' was never closed")
     assert page.locator(".wb-writing[data-wrong='1'] .wb-gutter .wb-wrong").inner_text() == "1"
     press(page, "Reset to original")
     page.locator(".wb-status[data-state=good]").wait_for()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 
 import pytest
 
 from tests.browser import lab
-from tests.waiting import LIMIT
+from tests.browser.bench import Bench
 from workbench.run.share_link import from_link
 
 pytestmark = pytest.mark.browser
@@ -18,40 +17,6 @@ CELL = "from workbench.live import workbench\nworkbench(n=64)"
 BUBBLES = ".wb-building canvas.wb-canvas"
 TABS = ".wb-rail .wb-tab"
 CURVES = ".wb-convergence canvas.wb-canvas"
-
-
-class Bench:
-    """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
-
-    def __init__(self, page, shoot):
-        self.page = page
-        self.shoot = shoot
-
-    def until(self, condition):
-        end = time.monotonic() + LIMIT
-        while not (value := condition()):
-            assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
-            self.page.wait_for_timeout(30)
-        return value
-
-    def turn_to(self, title, shown):
-        """Press a tab, and wait until an element that only its page has is visible."""
-        lab.turn_to(self.page, title)
-        self.page.locator(shown).locator("visible=true").first.wait_for()
-
-    def button(self, name):
-        return self.page.get_by_role("button", name=name, exact=True).locator("visible=true")
-
-    def said(self):
-        """The texts of all visible status lines."""
-        return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
-
-    def until_said(self, words):
-        return self.until(lambda: re.search(words, self.said()))
-
-    def seen(self, canvas):
-        """The data attributes of a visible canvas, in which it reports what it has drawn."""
-        return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
 
 
 @contextlib.contextmanager
@@ -92,8 +57,8 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     page.get_by_label("deflation", exact=True).locator("visible=true").select_option("levelset")
     bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
     bench.shoot("build")
-    # The address of a served page holds the link text.
-    bench.button("Copy address" if place == "voila" else "Copy link text").click()
+    # The address of a served page holds the share link.
+    bench.button("Copy address" if place == "voila" else "Copy share link").click()
     link = bench.until(lambda: re.search(r"cgw1\.[\w-]+", page.locator(".wb-building textarea").first.input_value()))
     built = from_link(link[0])
     assert built.problem.geometry().radii.size == 5
@@ -204,5 +169,5 @@ def start_again(bench):
     page.wait_for_selector(BUBBLES)
     bench.until_said("4 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
-    bench.until_said("Reloading this page begins afresh")
+    bench.until_said("Reloading this page discards its state")
     assert page.locator(".wb-solving .wb-table tbody tr").count() == 0

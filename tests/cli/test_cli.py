@@ -83,7 +83,7 @@ def test_the_table_for_people(capsys):
     status, out, _ = run(capsys, "solve", "poisson5", "--n", "12")
     assert status == 0
     assert "true relative residual" in out
-    assert "converged: the true residual confirms it" in out
+    assert "converged, verified by the true residual" in out
 
 
 def test_parameters_by_name(capsys):
@@ -220,7 +220,7 @@ def test_a_file_that_is_no_run(capsys, tmp_path):
     (tmp_path / "x").write_text("hello")
     status, _, err = run(capsys, "show", str(tmp_path / "x"))
     assert status == 2
-    assert "is no run of this workbench" in err
+    assert "is not a workbench run file" in err
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):

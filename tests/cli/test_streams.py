@@ -13,7 +13,7 @@ from workbench.recording import load
 from workbench.run import read_size
 
 SOLVE = "solve poisson5 --n 8"
-PRINTED = "converged: the true residual confirms it"
+PRINTED = "converged, verified by the true residual"
 FULL = "workbench: cannot read or write the output: No space left on device\n"
 
 

@@ -49,7 +49,7 @@ def check(device, seed, size, count, rows, dtype):
     rng, pieces, reach = some(seed, size, count, dtype)
     made = device.pieces(pieces, np.dtype(dtype))
     tolerance = 1e-4 if np.finfo(dtype).bits == 32 else 1e-12
-    covers = [sparse.csr_array(np.eye(size))[pieces.part(k)].toarray() for k in range(count)]
+    covers = [sparse.eye_array(size, format="csr")[pieces.part(k)] for k in range(count)]
     v = vector(rng, size, dtype)
     local = device.zeros(pieces.local_size, dtype)
     made.gather(device.array(v, dtype), local)

@@ -38,7 +38,7 @@ def test_eigenvalues_removed_by_deflation_are_counted_and_coloured():
     assert "κ = 1e+06" in words
     assert "κ = 200" in words
     assert "κ = 4\n2 zeros" in words
-    assert "2 below all that deflation leaves" in words
+    assert "2 eigenvalues removed by deflation" in words
 
 
 def test_unknown_estimates_are_not_drawn():

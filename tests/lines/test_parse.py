@@ -81,10 +81,20 @@ def test_what_is_outside_the_language_is_refused_with_its_sentence(text):
     assert str(refusal.value) == REFUSED[text]
 
 
-@pytest.mark.parametrize("text", ["x = = y", "x = (y", "lambda = 2", "x = y z", "x = y\n    y = x"])
-def test_broken_python_is_refused_and_the_line_is_quoted(text):
-    with pytest.raises(LinesError, match=r"^line '.*' is no formula: .+"):
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = = y", "line 'x = = y': unexpected '='"),
+        ("x = (y", "line 'x = (y': '(' was never closed"),
+        ("lambda = 2", "line 'lambda = 2': unexpected '='"),
+        ("x = y +", "line 'x = y +': unexpected end of the line"),
+        ("x = y\n    y = x", "line 'y = x': unexpected indent"),
+    ],
+)
+def test_broken_python_is_refused_with_the_line_and_what_was_unexpected(text, sentence):
+    with pytest.raises(LinesError) as refusal:
         parse(text)
+    assert str(refusal.value) == sentence
 
 
 def test_the_line_at_fault_is_quoted_not_the_first():

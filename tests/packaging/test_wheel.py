@@ -105,7 +105,7 @@ def test_the_citation_agrees_with_the_package():
 
 def test_the_installed_command_solves_in_any_folder(elsewhere, tmp_path):
     printed = run([elsewhere / "workbench", "solve", "two-layer", "--n", "16", "--deflation", "stripes"], tmp_path)
-    assert "converged: the true residual confirms it" in printed
+    assert "converged, verified by the true residual" in printed
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,15 +6,17 @@ import json
 
 import pytest
 
-from workbench.papers import PAPERS, reproduce
+from workbench.papers import PAPERS, hybrid_pipecg, reproduce
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
+from workbench.problems import suitesparse
 
 
 @pytest.fixture(autouse=True)
 def no_downloads(monkeypatch, tmp_path):
-    """Nothing is in the cache, and nothing can be fetched."""
-    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    """No matrix is in the cache, and none can be fetched; compiled kernels are."""
+    monkeypatch.setattr(suitesparse, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(hybrid_pipecg, "cache_folder", lambda: tmp_path)
     monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", (tmp_path / "nowhere").as_uri())
     monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
 

@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from workbench import registry
+from workbench import limits, registry
 from workbench.errors import InputError
-from workbench.problems import memory
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.run import Run, configure
 
@@ -36,10 +35,7 @@ def test_every_grid_has_the_same_bound(name):
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
 def test_grids_larger_than_memory_are_refused_before_assembly(name, monkeypatch):
-    class Little:
-        available = 10_000
-
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: Little)
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 10_000))
     with pytest.raises(InputError, match=r"GiB are free; use a smaller n"):
         problem(name, 40).assemble()
 

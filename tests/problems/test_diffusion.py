@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench import limits
 from workbench.errors import InputError
-from workbench.problems import memory
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.sides import Boundary, parse_sides, side_names
 
@@ -98,9 +98,6 @@ def test_the_distance_must_be_positive():
 
 
 def test_insufficient_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    class Scarce:
-        available = 1000
-
-    monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 1000))
     with pytest.raises(InputError, match=r"a grid of 100 cells needs about .* GiB of memory, .* use fewer cells"):
         assemble_diffusion(np.ones((10, 10)), "neumann")

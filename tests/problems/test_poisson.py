@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench import limits
 from workbench.errors import InputError
 from workbench.operators import Box, Matrix, Stencil
 from workbench.operators.box_csr import box_csr, box_nnz
-from workbench.problems import memory
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 
 
@@ -107,10 +107,7 @@ def test_assembly_needs_little_more_memory_than_the_matrix():
 
 
 def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPatch):
-    class Scarce:
-        available = 2**30
-
-    monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 2**30))
     with pytest.raises(InputError) as caught:
         Poisson125(n=165).assemble()
     assert str(caught.value) == (

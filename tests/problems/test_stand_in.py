@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
+from workbench import limits
 from workbench.errors import InputError
-from workbench.problems import memory
 from workbench.problems.catalogue import catalogue
 from workbench.problems.stand_in import StandIn
 from workbench.problems.substitutes import SUBSTITUTES, Thinned
@@ -186,10 +186,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(InputError, match=r"unknown of 'Queen'; did you mean Queen_4147\?"):
         StandIn(of="Queen")
 
-    class Scarce:
-        available = 2**30
-
-    monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 2**30))
     with pytest.raises(InputError, match=r"stand-in for Queen_4147 needs about 4.6 GiB of memory, .* use a smaller sc"):
         StandIn(of="Queen_4147").assemble()
 

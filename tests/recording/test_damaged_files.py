@@ -183,7 +183,7 @@ def test_invalid_run_files_are_refused_by_name(content, tmp_path, changes, metho
     path = tmp_path / "harmful.run"
     changed = {f"{name}.npy": part for name, part in changes(content).items()}
     path.write_bytes(packed({**unpacked(content), **changed}, method))
-    with pytest.raises(InputError, match=r"harmful\.run (is damaged|is no run of this workbench): "):
+    with pytest.raises(InputError, match=r"harmful\.run (is damaged|is not a workbench run file): "):
         load(path)
 
 
@@ -191,7 +191,7 @@ def test_invalid_run_files_are_refused_by_name(content, tmp_path, changes, metho
 def test_other_compression_methods_are_refused(content, tmp_path, method):
     path = tmp_path / "other"
     path.write_bytes(packed(unpacked(content), method))
-    with pytest.raises(InputError, match="is no run of this workbench: it is damaged or has another format"):
+    with pytest.raises(InputError, match="is not a workbench run file: it is damaged or has another format"):
         load(path)
 
 

@@ -97,20 +97,20 @@ def test_missing_folders_are_refused(record, tmp_path):
 def test_other_files_are_refused(content, tmp_path):
     path = tmp_path / "other"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is no run of this workbench"):
+    with pytest.raises(InputError, match="is not a workbench run file"):
         load(path)
 
 
 def test_other_archives_are_refused(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.ones(3))
-    with pytest.raises(InputError, match="is no run of this workbench"):
+    with pytest.raises(InputError, match="is not a workbench run file"):
         load(tmp_path / "other.npz")
 
 
 def test_a_truncated_run_is_refused(record, tmp_path):
     path = save(record, tmp_path / "cut.run")
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(InputError, match="is no run of this workbench"):
+    with pytest.raises(InputError, match="is not a workbench run file"):
         load(path)
 
 

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench import devices
-from workbench.deflation import coarse
+from workbench import devices, limits
 from workbench.errors import InputError
-from workbench.machine import processor
 from workbench.operators import BandStencil
 from workbench.problems import LinearSystem
 from workbench.registry import find
@@ -58,10 +56,7 @@ def test_choices_that_cannot_work_are_refused_on_accelerators(accelerator, case)
 
 
 def test_an_inverse_larger_than_memory_is_refused(monkeypatch):
-    class Little:
-        available = 10_000
-
-    monkeypatch.setattr(coarse.psutil, "virtual_memory", lambda: Little)
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 10_000))
     matrix = sparse.csr_array(2 * np.eye(32) - np.eye(32, k=1) - np.eye(32, k=-1))
     with pytest.raises(InputError, match="takes 1.64e-05 GB, and 1e-05 GB are free; use coarse solver auto, which"):
         find("coarse", "inverse").factor(matrix)
@@ -150,7 +145,7 @@ def test_a_host_without_memory_is_a_sentence(monkeypatch):
 
 
 def test_a_problem_larger_than_the_machine_is_refused_with_what_fits(monkeypatch):
-    monkeypatch.setattr(processor, "memory", lambda: (1_000_000_000, 100_000_000))
+    monkeypatch.setattr(limits, "memory", lambda: (1_000_000_000, 100_000_000))
     with pytest.raises(
         InputError, match=r"bubbles-3d:256 needs .* of 0.1 GB free: vectors of the run .*; use n 64, which fits"
     ):

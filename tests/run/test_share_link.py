@@ -25,6 +25,7 @@ from workbench.run.share_link import (
     to_command,
     to_link,
     to_python,
+    to_script,
 )
 from workbench.settings import BLOCKS, RUN, Norm
 
@@ -130,6 +131,17 @@ def test_the_texts_are_those_one_would_type():
         "from workbench.run import Stopping, configure\n\n"
         'configuration = configure(\n    "two-layer",\n    contrast=10.0,\n    stopping=Stopping(rtol=1e-08),\n)\n'
     )
+
+
+def test_the_script_runs_and_prints_how_it_ended(capsys):
+    chosen = configure("two-layer", n=16, deflation="stripes:2", stopping=Stopping(rtol=1e-8))
+    namespace: dict = {}
+    exec(to_script(chosen), namespace)
+    assert namespace["configuration"] == chosen
+    result = namespace["result"]
+    assert result.converged
+    printed = f"{result.reason.sentence} {result.iterations} {result.true_relative_residual}\n"
+    assert capsys.readouterr().out == printed
 
 
 def test_a_link_is_short_and_says_only_what_differs():
@@ -250,7 +262,7 @@ def test_bad_files_get_one_sentence(tmp_path):
 
 def test_what_is_held_in_memory_cannot_be_handed_on(tmp_path):
     held = configure(InMemoryProblem())
-    for write in (to_python, to_command, to_link, lambda it: save_configuration(it, tmp_path / "x")):
+    for write in (to_python, to_script, to_command, to_link, lambda it: save_configuration(it, tmp_path / "x")):
         with pytest.raises(InputError, match="the problem is held in memory"):
             write(held)
 

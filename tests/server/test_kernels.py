@@ -147,7 +147,7 @@ def test_a_kernel_takes_no_more_memory_than_it_may():
         pid = manager.provisioner.pid
         assert await answer(client, "import numpy; print(numpy.ones(5 * 10**7).size)") == "50000000"
         assert await answer(client, "numpy.ones(10**8)") in ("MemoryError", "_ArrayMemoryError")
-        from_workbench = "from workbench.machine.processor import memory; print(memory()[0])"
+        from_workbench = "from workbench.limits import memory; print(memory()[0])"
         assert int(await answer(client, from_workbench)) < data_bytes(pid) + 700 * 10**6
         run_of_it = (
             "from workbench.run import Session, configure\n"

@@ -76,7 +76,7 @@ def test_no_menu_offers_it():
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("s = A(p)", "s = A(p", "iteration, line 1: 's = A(p' is no formula"),
+        ("s = A(p)", "s = A(p", "iteration, line 1: 's = A(p': '(' was never closed"),
         ("u = M(r)", "u = N(r)", "iteration, line 6: 'u = N(r)': unknown operator 'N'"),
         ("delta > 0", "dleta > 0", "unknown name 'dleta'; did you mean delta?"),
         ("s = A(p)", "r = r - alpha*s", "iteration, line 1: 'r = r - alpha*s' reads alpha before any line has set it"),

@@ -6,19 +6,16 @@ import dataclasses
 from typing import ClassVar, cast
 
 import numpy as np
-import psutil
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from workbench import limits
 from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
-from workbench.devices.coarse import Banded, Dense, Form
+from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form
 from workbench.errors import InputError
 from workbench.registry import Block, find, parameter, register
 from workbench.settings import AUTO
-
-GPU_DENSE = 4096
-"""Most vectors of a band factor that a GPU stores as two dense matrices, in double precision."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +94,7 @@ class Cholesky(CoarseSolver):
 
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
         band = 8 * count * (width + 1)
-        return band, 16 * count**2 if gpu and count <= GPU_DENSE else band
+        return band, 16 * count**2 if gpu and count <= MOST_DENSE_ON_GPU else band
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return BandCholesky(matrix)
@@ -131,7 +128,7 @@ class Inverse(CoarseSolver):
                 f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB and is limited to "
                 f"{self.largest} vectors; {_chosen_by_auto(matrix, parts)}"
             )
-        available = int(psutil.virtual_memory().available)
+        available = limits.memory()[1]
         if self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
             raise InputError(
                 f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB, and "

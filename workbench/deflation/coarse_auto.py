@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from workbench.deflation.coarse import GPU_DENSE, Cholesky, CoarseSolver, Factor
+from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.multilevel import Multilevel
 from workbench.deflation.parts import Parts
+from workbench.devices.coarse import MOST_DENSE_ON_GPU
 from workbench.devices.cpu.aggregation import places
 from workbench.registry import register
 
@@ -77,7 +78,7 @@ def seconds_for(count: int, width: int, *, on_host: bool) -> dict[str, float]:
         "sparse": SPARSE_SETUP * ratio**2 + SOLVES * SPARSE_SOLVE * ratio ** (4 / 3),
         "multilevel": 0.01 + CYCLE_SETUP * count + SOLVES * CYCLE_SOLVE * count,
     }
-    if not on_host and count > GPU_DENSE:
+    if not on_host and count > MOST_DENSE_ON_GPU:
         # Beyond, one group substitutes, at the speed of one core.
         seconds["cholesky"] *= 10
     return seconds

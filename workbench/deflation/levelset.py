@@ -33,7 +33,9 @@ class LevelSet(Deflation):
     title: ClassVar[str] = "level-set subdomains"
     needs_phases: ClassVar[bool] = True
 
-    k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
+    k: int = parameter(
+        8, "k x k blocks (k x k x k in 3D), split at phase boundaries; 0 = one per phase", low=0, high=4096
+    )
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The boxes, and those that interfaces split."""

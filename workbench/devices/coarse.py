@@ -6,6 +6,9 @@ import dataclasses
 
 import numpy as np
 
+MOST_DENSE_ON_GPU = 4096
+"""Most deflation vectors for which a GPU stores a band factor as two dense matrices, 268 MB in double precision."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Dense:

@@ -42,7 +42,7 @@ def level_spectra(
         )  # fmt: skip
         if low.any():
             axes.annotate(
-                f"{np.count_nonzero(low)} below all that deflation leaves", (values[low][0], row + 0.32),
+                removed(int(np.count_nonzero(low))), (values[low][0], row + 0.32),
                 xytext=(0, -3), textcoords="offset points", va="top", fontsize="x-small", color=COLOURS[1],
             )  # fmt: skip
     axes.set(xscale="log", xlabel="eigenvalue", ylim=(len(spectra) - 0.5, -0.5))
@@ -51,3 +51,8 @@ def level_spectra(
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title(title, fontsize="medium", loc="left")
     return figure
+
+
+def removed(count: int) -> str:
+    """How many eigenvalues deflation removes."""
+    return f"{count} eigenvalue{'s' * (count != 1)} removed by deflation"

@@ -71,7 +71,7 @@ def parse_expression(text: str) -> Expression:
     """A formula by itself, such as that of an operator that acts element by element."""
     (line,) = parse(f"formula = {text}")
     if not isinstance(line, Formula):
-        raise LinesError(f"{text!r} is no formula; an operator that acts element by element has one, such as d*v")
+        raise LinesError(f"{text!r} is not a formula; an operator that acts element by element has one, such as d*v")
     return line.expression
 
 
@@ -106,7 +106,16 @@ def _module(source: str, margins: list[int]) -> ast.Module:
     except SyntaxError as error:
         quoted, row = (error.text or "").strip(), error.lineno or 1
         place = Place(row, (error.offset or 1) + _margin(margins, row))
-        raise LinesError(f"line {quoted!r} is no formula: {error.msg}", place) from None
+        raise LinesError(f"line {quoted!r}: {_complaint(error)}", place) from None
+
+
+def _complaint(error: SyntaxError) -> str:
+    """Python's message; where that is "invalid syntax", the text at which it stopped."""
+    if not error.msg.startswith("invalid syntax"):
+        return error.msg
+    first = (error.offset or 1) - 1
+    at = (error.text or "")[first : max(first + 1, (error.end_offset or 0) - 1)].strip()
+    return f"unexpected {at!r}" if at else "unexpected end of the line"
 
 
 def _segment(rows: list[bytes], statement: ast.stmt) -> str:

@@ -1,4 +1,4 @@
-"""Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
+"""Live views in Jupyter: `explore()` shows everything, the views alone serve other notebooks."""
 
 from workbench.live.app.app import Workbench, workbench
 from workbench.live.build.bubble_builder import BubbleBuilder

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from workbench import devices
+from workbench import devices, limits
 from workbench.devices.accelerator import Accelerator, as_accelerator, measure
 from workbench.devices.cpu.launching import LAUNCHES, launch_latency
 from workbench.devices.cpu.triad import update_bandwidth
@@ -87,7 +87,7 @@ def _operations(cache: int | None) -> Number | None:
 
 
 def _processor(name: str, seconds: float) -> Profile:
-    total, free = processor.memory()
+    total, free = limits.memory()
     cache = processor.last_level_cache()
     update = update_bandwidth(seconds, triad_array_bytes(cache, free))
     source = "the operating system, container limits included"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import workbench
+from workbench import limits
 from workbench.machine import packages, processor
 
 NVIDIA_BOARDS = Path("/proc/driver/nvidia/gpus")
@@ -19,7 +20,7 @@ def describe_machine() -> dict[str, Any]:
     Contains no host or user name. Nothing is measured, and neither numba nor a driver is called. Cost: about 10 ms;
     versions are cached.
     """
-    total, _ = processor.memory()
+    total, _ = limits.memory()
     return {
         "cpu": processor.model(),
         "cores_physical": processor.physical_cores(),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from workbench import limits
 from workbench.devices import discovery
 from workbench.devices.cpu.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver, Threads
-from workbench.machine import advice, packages, processor
+from workbench.machine import advice, packages
 from workbench.machine.describe import describe_machine
 
 TIMES_CACHE = 4
@@ -95,7 +96,7 @@ class Report:
 def examine(measure: bool = True) -> Report:
     """Examine this machine. Cost: about 2 s, half of it for the triad; 1 s without `measure`."""
     about = describe_machine()
-    _, free = processor.memory()
+    _, free = limits.memory()
     triad = triad_bandwidth(array_bytes=triad_array_bytes(about["last_level_cache_bytes"], free)) if measure else None
     versions = {extra: packages.versions(names) for extra, names in packages.declared().items()}
     opencl, cuda = discovery.opencl_devices(), discovery.cuda_devices()

@@ -112,7 +112,7 @@ def iterations(max_n: int, progress: Progress) -> Reproduction:
         rows.append(_counted(f"poisson125, n = {n}", n**3, "poisson125", n=n))
     notes = [
         "As in the papers: x* = 1/sqrt(N), b = A x*, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations.",
-        "The papers print no iteration counts. `converged` means that the computed true residual confirms convergence.",
+        "The papers print no iteration counts. `converged` means convergence verified by the computed true residual.",
         f"Matrices of at most {ROWS_PER_N} max-n rows. Stand-ins are not solved, since their counts would differ.",
     ]
     return Reproduction("iterations", "Iterations by the papers' rule", rows, notes)

@@ -36,7 +36,7 @@ class Bubbles(Problem):
     n: int = parameter(128, "cells per side", low=8, high=LARGEST_CUBE)
     layout: str = parameter("grid", "how the bubbles are placed", choices=("grid", "random", "list"))
     count: int = parameter(8, "number of bubbles; k^3 for a grid", low=1, high=1000)
-    radius: float = parameter(0.0, "radius; 0 takes one that suits the count", low=0.0, high=0.5, unit="side lengths")
+    radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")
     geometry_seed: int = parameter(0, "seed of the random layout", low=0, high=2**31 - 1)
     bubbles: str = parameter("", "for layout list: x,y,z,r; x,y,z,r; ...")
     contrast: float = parameter(1e-3, "density inside the bubbles over that outside", low=1e-9, high=1e9)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import psutil
-
+from workbench import limits
 from workbench.errors import InputError
 
 WORD = 8
@@ -14,7 +13,7 @@ LARGEST_SQUARE, LARGEST_CUBE = 46340, 1290
 
 def check_memory(needed: int, what: str, hint: str) -> None:
     """Raise InputError if `needed` bytes exceed the available memory."""
-    available = int(psutil.virtual_memory().available)
+    available = limits.memory()[1]
     if needed > available:
         raise InputError(
             f"{what} needs about {needed / 2**30:.3g} GiB of memory, {available / 2**30:.3g} GiB are free; {hint}"

@@ -103,9 +103,9 @@ def load(path: str | Path) -> Record:
             arrays = read_arrays(stream, MEMBERS)
             head = read_json(text_of(arrays.pop("head"))) if "head" in arrays else None
         except InputError as error:
-            raise InputError(f"{printable_path(path)} is no run of this workbench: {error}; {HINT}") from None
+            raise InputError(f"{printable_path(path)} is not a workbench run file: {error}; {HINT}") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{printable_path(path)} is no run of this workbench; {HINT}")
+        raise InputError(f"{printable_path(path)} is not a workbench run file; {HINT}")
     try:
         version = read(_Version, head, "head").version
         if version <= VERSION:

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from typing import cast
 
+import numpy as np
+
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
 from workbench.run.configuration import Configuration
@@ -125,13 +127,19 @@ class Job:
             yield
             self._state = state
 
-    def _new_run(self, configuration: Configuration, system: LinearSystem | None = None, *, trace: bool = False) -> Run:
+    def _new_run(
+        self,
+        configuration: Configuration,
+        system: LinearSystem | None = None,
+        x0: np.ndarray | None = None,
+        *,
+        trace: bool = False,
+    ) -> Run:
         """Set up a run, with one right-hand side or with many, which has the same interface. Raises StoppedError for
         whatever goes wrong after a cancellation request."""
         try:
-            return cast(
-                Run, start_run(configuration, system, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
-            )
+            made = start_run(configuration, system, x0, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
+            return cast(Run, made)
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

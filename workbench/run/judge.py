@@ -1,4 +1,4 @@
-"""The judge decides, row by row, whether a run ends and why; the true residual confirms convergence."""
+"""The judge decides, row by row, whether a run ends and why; convergence is verified by the true residual."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from workbench import limits
 from workbench.deflation import CoarseSolver, Variant
 from workbench.deflation.coarse_auto import by_seconds, seconds_for
 from workbench.deflation.multilevel import Multilevel
@@ -19,7 +20,6 @@ from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.machine import processor
 from workbench.operators import Size
 from workbench.registry import find
 from workbench.run.compatibility import mixed_refusal
@@ -122,7 +122,7 @@ def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | N
     except InputError:
         room = device.room(0)
         device.need_room(needed, way_out(configuration, room or 0, where))
-    available = processor.memory()[1]
+    available = limits.memory()[1]
     if (1 - MARGIN) * need.host > available:
         raise InputError(
             f"{configuration.problem.spec} needs {in_words(need.plain(), available)}; "

@@ -22,7 +22,7 @@ class Column:
 
     @property
     def converged(self) -> bool:
-        """The tolerance is met, and the true residual confirms it."""
+        """The tolerance is met, verified by the true residual."""
         return self.reason.converged
 
 

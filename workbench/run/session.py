@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import GRACE
@@ -22,7 +24,7 @@ class Session(ThreadJob):
     """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
     Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`
-    is None until the setup is done, `result` until the end. on_end: see `ThreadJob`. trace: see `Run`.
+    is None until the setup is done, `result` until the end. on_end: see `ThreadJob`. x0, trace: see `Run`.
 
     Sessions of one process use the machine one at a time, in the order in which they were started. A session holds its
     slot in the run queue during setup and iterations, and releases it while it is paused. queue: None for a queue of
@@ -35,6 +37,7 @@ class Session(ThreadJob):
         self,
         configuration: Configuration,
         system: LinearSystem | None = None,
+        x0: np.ndarray | None = None,
         *,
         trace: bool = False,
         on_end: Callable[[Session], object] | None = None,
@@ -44,7 +47,7 @@ class Session(ThreadJob):
         super().__init__(self._set_up_and_iterate, "workbench-solve", slot, on_end)
         self.configuration = configuration
         self.result: Result | None = None
-        self._system = system
+        self._system, self._x0 = system, x0
         self._trace = trace
         self._go = threading.Event()
         self._single = threading.Event()
@@ -144,7 +147,7 @@ class Session(ThreadJob):
         self._wait_until(lambda: self._may_set_up)
         with self._entering(State.SETUP):
             pass
-        run = self._new_run(self.configuration, self._system, trace=self._trace)
+        run = self._new_run(self.configuration, self._system, self._x0, trace=self._trace)
         with self._entering(State.RUNNING):
             self.run = run
         active = True

@@ -17,10 +17,10 @@ __all__ = ["Norm", "Reason", "Stopping"]
 class Reason(enum.Enum):
     """Why a run ended; the value is the sentence for the user."""
 
-    CONVERGED = "converged: the true residual confirms it"
+    CONVERGED = "converged, verified by the true residual"
     CONSISTENT = (
         "converged for b minus its mean: A maps constants to zero, so the given b has no solution; "
-        "the true residual confirms it"
+        "verified by the true residual"
     )
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
     TIME = "not converged: the time limit was reached; raise max_seconds or choose a stronger preconditioner"
@@ -58,9 +58,13 @@ class Reason(enum.Enum):
     def sentence(self) -> str:
         return self.value
 
+    def begins(self, sentence: str) -> bool:
+        """Whether a sentence of a result is of this reason; the text after the first colon is not compared."""
+        return sentence.startswith(self.value.partition(":")[0])
+
     @property
     def converged(self) -> bool:
-        """The tolerance is met, and the true residual confirms it."""
+        """The tolerance is met, verified by the true residual."""
         return self in (Reason.CONVERGED, Reason.CONSISTENT)
 
 

@@ -85,7 +85,7 @@ def sweep(
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
     over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES`,
-    `SWEEP_STOPPING` or parameters of the problem. choices: what stays the same, as in `configure`. cancelled:
+    `SWEEP_STOPPING` or parameters of the problem. choices: the fixed settings, as in `configure`. cancelled:
     cancellation request, tested between iterations and between the parts of a setup; the current run then ends and has
     its row, as with Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held
     during each run; by default in a new queue. The setup of the first run of a method includes its compilation. Raises

@@ -22,12 +22,13 @@ PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workb
 
 
 def serve(requests: socket.socket) -> dict[str, Any] | None:
-    """Fork a kernel for each request. Returns the request in the forked process, None once the other end is closed."""
-    lines = requests.makefile("rw")
+    """Fork a kernel for each request. Returns the request and its "parent", the process number of this one, in the
+    forked process; None once the other end is closed."""
+    lines, parent = requests.makefile("rw"), os.getpid()
     for line in lines:
         child = os.fork()
         if child == 0:
-            return json.loads(line)
+            return {**json.loads(line), "parent": parent}
         lines.write(json.dumps({"pid": child}) + "\n")
         lines.flush()
     return None
@@ -45,7 +46,7 @@ def preload(modules: Sequence[str]) -> None:
 def become_kernel(request: dict[str, Any]) -> None:
     """Be the process that `python -m ipykernel_launcher` starts: run a kernel until it is shut down.
 
-    request: arguments, environment and folder of the process.
+    request: arguments, environment and folder of the process, and its parent, with which it ends.
     """
     os.setsid()
     with open(os.devnull, "rb") as nothing:
@@ -60,8 +61,10 @@ def become_kernel(request: dict[str, Any]) -> None:
     sys.modules["numpy.random"].seed()
     from ipykernel.kernelapp import IPKernelApp
 
-    # The kernel ends when its parent has.
-    app = IPKernelApp.instance(parent_handle=os.getppid())
+    # The kernel watches for the end of its parent, which may have come before it watches.
+    app = IPKernelApp.instance(parent_handle=request["parent"])
+    if os.getppid() != request["parent"]:
+        return
     app.initialize(request["arguments"])
     # ipywidgets does this when it is imported in a kernel; without it a page asks for the state of each widget.
     sys.modules["ipywidgets"].register_comm_target()

@@ -43,6 +43,6 @@ def test_the_note_of_a_plot_of_a_sweep():
     shown = sweep_plot.SweepPlot(lambda: None)
     shown.begin({"n": [1, 2], "solver": ["a", "b"], HOSTILE: ["c", "d"]})
     shown.down.value, shown.across.value = "n", "solver"
-    assert "smallest over" in shown.note.value
+    assert "minimum over" in shown.note.value
     assert harmless(shown.note.value)
     shown.close()

@@ -34,6 +34,25 @@ def say(builder, **message):
     assert builder._acts.wait(LIMIT)
 
 
+def choose(builder, name, value):
+    """As the form does, and wait until it is done."""
+    builder.form.set(name, value)
+    settle(builder)
+
+
+def shown(builder, name):
+    return builder.form.box.state["values"][name]
+
+
+def wrong(builder):
+    return builder.form.box.state["wrong"]
+
+
+def press(builder, kind):
+    builder.form.receive({"kind": kind})
+    settle(builder)
+
+
 def settle(builder):
     assert builder._acts.wait(LIMIT)
     assert builder._painter.wait(LIMIT)
@@ -42,8 +61,8 @@ def settle(builder):
 def test_what_was_given_stands_there(builder):
     assert builder.problem == SQUARE
     assert builder.deflation.spec == "levelset:0"
-    assert builder.form.fields["n"].value == 32
-    assert builder.form.deflation.choice.value == "levelset"
+    assert shown(builder, "n") == 32
+    assert shown(builder, "deflation") == "levelset"
     assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
 
 
@@ -73,43 +92,56 @@ def test_a_drag_onto_another_bubble_is_refused_and_the_last_valid_place_stays(bu
 
 
 def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder):
-    field = builder.form.fields["contrast"]
-    field.value = "thick"
-    settle(builder)
-    sentence = "bubbles-2d: contrast must be a number, got 'thick'"
-    assert builder.status.text == sentence
+    choose(builder, "contrast", "thick")
+    sentence = "Density ratio, heavy to light must be a number, got 'thick'"
+    assert wrong(builder) == {"contrast": sentence}
+    assert (builder.status.text, builder.status.tone) == (sentence, "bad")
     say(builder, act="add", centre=[0.5, 0.5])
-    assert field.value == "thick"
+    assert shown(builder, "contrast") == "thick"
     assert builder.status.text == sentence
+    choose(builder, "contrast", "0")
+    assert wrong(builder) == {"contrast": "Density ratio, heavy to light must be 1e-09 to 1e+09, got 0"}
     # Heavy to light on the page, light to heavy in the problem.
-    field.value = "2"
-    settle(builder)
+    choose(builder, "contrast", "2")
     assert builder.problem.contrast == 0.5
+    assert wrong(builder) == {}
     assert builder.status.tone == "plain"
 
 
 def test_a_field_that_undo_sets_is_right_again(builder):
-    builder.form.fields["n"].value = 64
-    settle(builder)
-    builder.form.fields["n"].value = 4
-    settle(builder)
-    assert "n must be between 8 and 46340, got 4" in builder.status.text
-    say(builder, act="undo")
-    assert builder.form.fields["n"].value == 32
-    assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
+    choose(builder, "n", "64")
+    choose(builder, "n", "4")
+    assert wrong(builder) == {"n": "Cells per side must be between 8 and 46340, got 4"}
+    assert shown(builder, "n") == 4
+    press(builder, "undo")
+    assert shown(builder, "n") == 32
+    assert (builder.status.text, wrong(builder)) == ("4 bubbles on 32² = 1,024 cells", {})
 
 
-def test_what_the_form_is_shown_it_does_not_ask_for(builder):
-    for side in ("x-", "x+", "y-", "y+"):
-        builder.form.sides[side].value = "dirichlet"
+def test_what_no_field_is_wrong_with_by_itself_is_reported_at_the_field_that_was_changed(builder):
+    builder.load(Bubbles2D(n=64, layout="list", bubbles="0.5,0.5,0.02"))
+    choose(builder, "n", "8")
+    assert "contains no cell centre of 8 cells" in wrong(builder)["n"]
+    assert builder.problem.n == 64
+
+
+def test_the_default_of_a_wrong_field_can_be_put_back(builder):
+    choose(builder, "n", "many")
+    assert "Cells per side must be a whole number, got 'many'" in wrong(builder)["n"]
+    builder.form.receive({"kind": "default", "field": "n"})
     settle(builder)
+    assert (builder.problem.n, wrong(builder)) == (256, {})
+
+
+def test_sides_are_ticked_and_undone(builder):
+    for held in (["x-"], ["x-", "x+"], ["x-", "x+", "y-"], ["x-", "x+", "y-", "y+"]):
+        choose(builder, "sides", held)
     assert builder.problem.sides == "dirichlet"
     for left in (3, 2, 1, 0):
-        say(builder, act="undo")
-        settle(builder)
-        assert [control.value for control in builder.form.sides.values()].count("dirichlet") == left
+        press(builder, "undo")
+        assert len(shown(builder, "sides")) == left
     assert builder.problem == SQUARE
-    assert builder._model.history.can_redo
+    assert builder.form.box.state["canRedo"]
 
 
 def test_buttons_act_where_they_can(builder):
@@ -117,41 +149,50 @@ def test_buttons_act_where_they_can(builder):
     enabled = {name for name, control in buttons.items() if not control.disabled}
     assert enabled == {"add", "clear"}
     for name, left in (("add", 5), ("delete", 4), ("undo", 5), ("redo", 4), ("clear", 0)):
-        buttons[name].click()
+        press(builder, name) if name not in buttons else buttons[name].click()
         settle(builder)
         assert len(builder.canvas.state["bubbles"]) == left
-    assert {name for name, control in buttons.items() if not control.disabled} == {"add", "undo"}
+    assert {name for name, control in buttons.items() if not control.disabled} == {"add"}
+    assert builder.form.box.state["canUndo"]
     with pytest.raises(InputError, match="there is no bubble on the canvas"):
         _ = builder.problem
 
 
+def test_reset_shows_what_was_there_at_first_and_can_be_undone(builder):
+    say(builder, act="delete", index=0)
+    choose(builder, "deflation", "blocks")
+    press(builder, "reset")
+    assert (builder.problem, builder.deflation.spec) == (SQUARE, "levelset:0")
+    press(builder, "undo")
+    assert len(builder.problem.geometry().radii) == 3
+
+
 def test_presets_and_random_bubbles_come_from_the_form(builder):
-    builder.form.preset.value = "staggered"
+    assert "staggered" in builder.form.box.state["examples"]
+    builder.form.receive({"kind": "example", "field": "staggered"})
     settle(builder)
     assert builder.problem.layout == "list"
-    assert builder.form.preset.value == "choose one"
-    for name, value in {"count": 6, "radius": "0.08", "geometry_seed": 3}.items():
-        builder.form.fields[name].value = value
-    builder.form.random.click()
-    settle(builder)
+    for name, value in {"count": "6", "radius": "0.08", "geometry_seed": "3"}.items():
+        choose(builder, name, value)
+    choose(builder, "place", True)
     assert builder.problem == Bubbles2D(n=32, layout="random", count=6, radius=0.08, geometry_seed=3)
-    builder.form.fields["radius"].value = "0.4"
-    builder.form.random.click()
-    settle(builder)
-    assert "bubbles with radius 0.4 could be placed" in builder.status.text
+    choose(builder, "radius", "0.4")
+    choose(builder, "place", True)
+    assert "bubbles with radius 0.4 could be placed" in wrong(builder)["place"]
     assert builder.problem.radius == 0.08
+    choose(builder, "radius", "0.6")
+    assert wrong(builder) == {"radius": "Radius must be between 0 and 0.5, got 0.6"}
 
 
 def test_three_dimensions_and_back(builder):
-    builder.form.dimensions.value = 3
-    settle(builder)
+    choose(builder, "dimensions", "3")
     assert builder.problem == Bubbles3D()
-    assert builder.form.sides["z-"].value == "neumann"
-    builder.form.sides["z+"].value = "dirichlet"
-    settle(builder)
+    assert shown(builder, "sides") == []
+    assert "3 x 3 x 3" in builder.form.box.state["examples"]
+    choose(builder, "sides", ["z+"])
     assert builder.problem.sides == "z+:dirichlet"
-    builder.form.dimensions.value = 2
-    settle(builder)
+    assert builder.form.box.state["about"]["n"] == "8 to 1290"
+    choose(builder, "dimensions", "2")
     assert builder.problem == SQUARE
 
 
@@ -180,8 +221,7 @@ def test_listeners_hear_of_changes_and_not_of_selections(builder):
     say(builder, act="clear")
     assert heard == [3]
     say(builder, act="undo")
-    builder.form.deflation.choice.value = "stripes"
-    settle(builder)
+    choose(builder, "deflation", "stripes")
     assert heard == [3, 3, 3]
     assert builder.deflation.name == "stripes"
     forget()
@@ -190,41 +230,37 @@ def test_listeners_hear_of_changes_and_not_of_selections(builder):
 
 
 def test_a_wrong_deflation_is_told_and_the_last_one_stays(builder):
-    builder.form.deflation.fields["k"].value = -1
-    settle(builder)
-    assert "k must be between 0 and 4096, got -1" in builder.status.text
+    choose(builder, "deflation.k", "-1")
+    assert wrong(builder) == {"deflation.k": "Blocks per side must be between 0 and 4096, got -1"}
+    assert builder.status.text == wrong(builder)["deflation.k"]
     assert builder.deflation.k == 0
-    builder.form.deflation.fields["k"].value = 2
-    settle(builder)
-    assert builder.deflation.k == 2
+    choose(builder, "deflation.k", "2")
+    assert (builder.deflation.k, wrong(builder)) == (2, {})
     assert builder.status.tone == "plain"
 
 
-def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder, eventually):
+def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder):
     given = Bubbles2D(n=64, layout="random", count=20, radius=0.03, geometry_seed=3)
     builder.load(given)
-    shown = builder.form.random_values()
-    assert (shown["count"], float(shown["radius"]), shown["geometry_seed"]) == (20, 0.03, 3)
+    assert [shown(builder, name) for name in ("count", "radius", "geometry_seed")] == [20, "0.03", 3]
     # So the same button makes the same bubbles, here and in a form that comes back by Undo.
-    builder.form.random.click()
+    choose(builder, "place", True)
     assert builder.problem == given
-    builder.form.fields["count"].value = 5
-    builder.form.random.click()
-    eventually(lambda: builder.problem.count == 5)
-    builder._receive({"act": "undo"})
-    eventually(lambda: builder.form.fields["count"].value == 20)
+    choose(builder, "count", "5")
+    choose(builder, "place", True)
+    assert builder.problem.count == 5
+    press(builder, "undo")
+    assert shown(builder, "count") == 20
 
 
 def test_a_problem_is_loaded_with_its_deflation(builder):
     heard = []
     builder.on_change(lambda reported: heard.append((reported.problem, reported.deflation.spec)))
-    builder.form.fields["contrast"].value = "thick"
-    settle(builder)
+    choose(builder, "contrast", "thick")
     builder.load(CUBE, "blocks:2")
-    assert builder.form.fields["contrast"].value == "1000"
+    assert (shown(builder, "contrast"), wrong(builder)) == ("1000", {})
     assert heard == [(CUBE, "blocks:2")]
-    assert builder.form.dimensions.value == 3
-    assert builder.form.deflation.fields["k"].value == 2
+    assert (shown(builder, "dimensions"), shown(builder, "deflation.k")) == (3, 2)
     settle(builder)
     assert builder.problem == CUBE
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.live.build.bubble_actions import Refused, perform, refused_row
-from workbench.live.build.bubble_drawing import Drawing, sides_text
+from workbench.live.build.bubble_drawing import Drawing
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_presets import presets
+from workbench.live.build.sides_field import sides_text
 from workbench.problems.bubble_geometry import Geometry
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.sides import parse_sides

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import io
 import tarfile
@@ -38,11 +37,23 @@ def builder():
 
 
 def upload(builder, name, content):
-    now = datetime.datetime.now(datetime.UTC)
-    size = len(content)
-    given = {"name": name, "type": "", "size": size, "content": memoryview(content), "last_modified": now}
-    builder.upload.value = (given,)
+    given = {"name": name, "size": len(content)}
+    builder.form.receive({"kind": "set", "field": "upload", "value": given, "content": content})
     assert builder.wait()
+
+
+def choose(builder, source, text):
+    """As the page does."""
+    builder.form.set("source", source)
+    builder.form.set(source, text)
+
+
+def state(builder, name, of="values"):
+    return builder.form.box.state[of].get(name, "")
+
+
+def can_load(builder):
+    return "load" not in builder.form.box.state["off"]
 
 
 def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
@@ -93,7 +104,23 @@ def test_a_bad_upload_is_told(builder, name, content, sentence):
     upload(builder, name, content)
     assert builder.status.tone == "bad"
     assert sentence in builder.status.text
+    assert sentence in state(builder, "upload", "wrong")
     assert builder.facts is None
+
+
+def test_a_file_that_is_too_large_does_not_come_at_all(builder):
+    given = {"name": "a.mtx", "size": 64 << 20}
+    builder.form.receive({"kind": "set", "field": "upload", "value": given})
+    assert builder.wait()
+    assert "'a.mtx' has 64.0 MiB, uploads may have 10 MiB" in state(builder, "upload", "wrong")
+    upload(builder, "a.mtx", SMALL)
+    assert builder.form.box.state["wrong"] == {}
+
+
+def test_an_upload_that_cannot_be_read_is_reported_by_its_name_alone(builder, cache):
+    upload(builder, "cut off.mtx", SMALL[:-9])
+    assert builder.status.text.startswith("cannot read cut-off.mtx: ")
+    assert str(cache) not in builder.status.text
 
 
 def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
@@ -103,24 +130,25 @@ def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
 
 
 def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
-    builder.source.value = "by name"
-    builder.name.value = "nos5" if "nos5" in builder.name.options else "bcsstk15"
+    assert "bcsstk15" in builder.form.box.schema["settings"]["name"]["suggestions"]
+    choose(builder, "name", "bcsstk15")
     assert builder.wait()
     assert isinstance(builder.problem, SuiteSparse)
-    assert builder.read.description == "Download and read"
+    assert state(builder, "load") == "Download and load"
+    assert "not on this machine yet" in state(builder, "name", "about")
     assert not cache.exists()
-    builder.show_matrix()
+    builder.form.set("load", True)
     assert builder.wait()
     assert "cannot download http://127.0.0.1:9" in builder.status.text
-    assert not builder.read.disabled
+    assert "cannot download http://127.0.0.1:9" in state(builder, "name", "wrong")
+    assert can_load(builder)
 
 
 def test_what_is_in_the_cache_is_read_at_once(builder, cache):
     folder = cache / "suitesparse" / "Mine"
     folder.mkdir(parents=True)
     (folder / "tiny.mtx").write_bytes(SMALL)
-    builder.source.value = "by name"
-    builder.name.value = "Mine/tiny"
+    choose(builder, "name", "Mine/tiny")
     assert builder.wait()
     assert builder.status.text == "Mine/tiny: 3 unknowns, 5 entries"
 
@@ -128,20 +156,19 @@ def test_what_is_in_the_cache_is_read_at_once(builder, cache):
 def test_a_path_and_what_is_no_matrix(builder, tmp_path):
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.source.value = "by path"
-    builder.path.value = str(tmp_path / "nowhere.mtx")
-    assert "no file at" in builder.status.text
-    builder.path.value = "~nosuchuser/a.mtx"
-    assert "cannot be a path" in builder.status.text
+    choose(builder, "path", str(tmp_path / "nowhere.mtx"))
+    assert "no file at" in state(builder, "path", "wrong")
+    choose(builder, "path", "~nosuchuser/a.mtx")
+    assert "cannot be a path" in state(builder, "path", "wrong")
     file = tmp_path / "here.mtx"
     file.write_bytes(SMALL)
-    builder.path.value = str(file)
+    choose(builder, "path", str(file))
     assert builder.wait()
     assert builder.problem == MatrixFile(path=str(file))
-    builder.source.value = "by name"
-    builder.name.value = "bcsstk155"
-    assert "did you mean bcsstk15?" in builder.status.text
-    assert (builder.read.disabled, builder.facts, builder.table.value) == (True, None, "")
+    assert builder.form.box.state["wrong"] == {}
+    choose(builder, "name", "bcsstk155")
+    assert "did you mean bcsstk15?" in state(builder, "name", "wrong")
+    assert (can_load(builder), builder.facts, builder.table.value) == (False, None, "")
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
 
@@ -149,10 +176,10 @@ def test_a_path_and_what_is_no_matrix(builder, tmp_path):
 def test_an_upload_is_taken_again_when_its_source_is(builder):
     upload(builder, "a.mtx", SMALL)
     before = builder.problem
-    builder.source.value = "by path"
+    builder.form.set("source", "path")
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.source.value = "upload"
+    builder.form.set("source", "upload")
     assert builder.wait()
     assert builder.problem == before
     assert builder.facts.rows["unknowns N"] == "3"
@@ -164,14 +191,14 @@ def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, tmp_pa
     file.write_bytes(SMALL)
     builder.load(MatrixFile(path=str(file)))
     assert builder.wait()
-    builder.path.value = text
-    assert builder.read.disabled
+    builder.form.set("path", text)
+    assert not can_load(builder)
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.path.value = str(file)
+    builder.form.set("path", str(file))
     assert builder.wait()
     assert builder.problem == MatrixFile(path=str(file))
-    assert not builder.read.disabled
+    assert can_load(builder)
 
 
 @pytest.mark.parametrize(
@@ -195,14 +222,13 @@ def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, tmp_path, mon
     file.write_bytes(SMALL)
 
     def slow(problem):
-        builder.path.value = ""
+        builder.form.set("path", "")
         return facts(problem)
 
     monkeypatch.setattr("workbench.live.build.matrix_builder.facts", slow)
-    builder.source.value = "by path"
-    builder.path.value = str(file)
+    choose(builder, "path", str(file))
     assert builder.wait()
-    assert (builder.facts, builder.table.value, builder.read.disabled) == (None, "", True)
+    assert (builder.facts, builder.table.value, can_load(builder)) == (None, "", False)
 
 
 def test_large_files_wait_for_the_button(tmp_path, monkeypatch):
@@ -212,7 +238,7 @@ def test_large_files_wait_for_the_button(tmp_path, monkeypatch):
     builder = MatrixBuilder(MatrixFile(path=str(file)))
     assert builder.wait()
     assert builder.facts is None
-    assert "not read yet; press Read" in builder.status.text
+    assert "not loaded yet; press Load" in builder.status.text
     builder.show_matrix()
     assert builder.wait()
     assert builder.facts.lengths.tolist() == [2, 1, 2]

@@ -6,8 +6,8 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import PoissonBuilder
-from workbench.live.build.poisson_builder import STENCILS
 from workbench.live.build.poisson_examples import EXAMPLES
+from workbench.live.build.poisson_form import STENCILS
 from workbench.run import configure
 
 
@@ -18,9 +18,14 @@ def builder():
     return made
 
 
-def type_into(builder, name, text):
-    builder.lines[name].field.value = text
+def type_into(builder, name, value):
+    """As the page does."""
+    builder.form.set(name, value)
     assert builder.wait()
+
+
+def state(builder, name, of="values"):
+    return builder.form.box.state[of].get(name, "")
 
 
 def shown(builder):
@@ -29,15 +34,16 @@ def shown(builder):
 
 def test_the_problem_is_what_the_fields_say(builder):
     type_into(builder, "a", "1 + x")
-    builder.n.value = 16
-    builder.sides.boxes["x+"].value = False
+    type_into(builder, "n", "16")
+    type_into(builder, "sides", ["x-", "y-", "y+"])
     assert (
         builder.problem
         == configure("poisson-2d", n=16, a="1 + x", sides="x-:dirichlet,y-:dirichlet,y+:dirichlet").problem
     )
-    builder.wait()
-    assert builder.size.value == "N = 256 unknowns"
-    assert builder.lines["a"].hint.value == "1.031 to 1.969"
+    assert state(builder, "n", "about") == "N = 256 unknowns; 2 to 46\u2009340"
+    assert state(builder, "a", "about") == "1.031 to 1.969"
+    assert state(builder, "b", "about") == "same as a"
+    assert set(builder.form.box.state["hidden"]) == {"c", "form"}
 
 
 @pytest.mark.parametrize(
@@ -68,21 +74,45 @@ def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
     reported = []
     builder.on_change(reported.append)
     type_into(builder, "a", "1 + sine(x)")
-    assert "column 5: unknown function &#x27;sine&#x27;; did you mean sin?" in builder.lines["a"].hint.value
-    assert (builder.lines["a"].text, builder.status.tone, reported) == ("1 + sine(x)", "bad", [])
+    sentence = "column 5: unknown function 'sine'; did you mean sin?"
+    assert state(builder, "a", "wrong") == sentence
+    assert builder.status.text == f"Coefficient of ∂x: {sentence}"
+    assert (state(builder, "a"), builder.status.tone, reported) == ("1 + sine(x)", "bad", [])
     type_into(builder, "a", "x - 0.5")
-    assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in builder.lines["a"].hint.value
+    assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in state(builder, "a", "wrong")
     assert reported == []
-    builder.lines["a"].field.value = "1+*x"
+    builder.form.set("a", "1+*x")
     with pytest.raises(InputError, match="in a, column 3: the formula cannot be read"):
         _ = builder.problem
     type_into(builder, "a", "x")
     assert reported == [builder.problem]
-    builder.n.value = -1
-    assert builder.wait()
-    assert builder.status.text == "poisson-2d: n must be between 2 and 46340, got -1"
+    assert builder.form.box.state["wrong"] == {}
+    type_into(builder, "n", "-1")
+    assert state(builder, "n", "wrong") == builder.status.text == "Cells per side must be between 2 and 46340, got -1"
     with pytest.raises(InputError, match="n must be between"):
         _ = builder.problem
+
+
+def test_what_is_typed_into_one_field_is_undone_at_once(builder):
+    for text in ("2", "2 +", "2 + x"):
+        type_into(builder, "a", text)
+    type_into(builder, "stencil", "poisson-3d")
+    assert builder.problem == configure("poisson-3d", n=128, a="2 + x").problem
+    builder.undo()
+    assert builder.problem == configure("poisson-2d", n=128, a="2 + x").problem
+    builder.undo()
+    assert builder.problem == configure("poisson-2d", n=128).problem
+    builder.form.receive({"kind": "redo"})
+    assert state(builder, "a") == "2 + x"
+    builder.form.receive({"kind": "reset"})
+    assert builder.wait()
+    assert (builder.problem, builder.status.tone) == (configure("poisson-2d", n=128).problem, "good")
+
+
+def test_a_label_is_that_of_the_problem_chosen(builder):
+    assert state(builder, "n", "labels") == "Cells per side"
+    type_into(builder, "stencil", "poisson27")
+    assert state(builder, "n", "labels") == "Unknowns per side"
 
 
 def test_equal_coefficients_share_a_picture(builder):
@@ -94,23 +124,21 @@ def test_equal_coefficients_share_a_picture(builder):
 
 
 def test_large_grids_are_drawn_coarser_and_say_so(builder):
-    builder.n.value = 8192
-    assert builder.wait()
+    type_into(builder, "n", "8192")
     assert builder.views["a"].scene.notes == ("drawn with n = 724",)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("stencil", STENCILS)
 def test_every_example_makes_a_problem(builder, stencil, example):
-    builder.n.value = 8
-    builder.stencil.value = stencil
-    builder.example.value = example
+    builder.form.set("n", "8")
+    builder.form.set("stencil", stencil)
+    builder.form.receive({"kind": "example", "field": example})
     assert builder.wait()
     assert builder.status.tone == "good"
-    assert builder.example.value == example
+    formulas = EXAMPLES[example][builder.problem.dimensions - 2]
+    assert {name: state(builder, name) for name in formulas} == formulas
     builder.problem.assemble()
-    builder.lines["f"].field.value = "12"
-    assert builder.example.value == "–"
 
 
 def test_the_section_of_a_cube_is_one_for_all_pictures():

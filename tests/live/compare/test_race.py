@@ -267,7 +267,7 @@ def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, e
     lanes, before = view.race.entries, view.base
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
     assert (view.race.entries, view.base) == (lanes, before)
-    assert "another problem and stopping rule. Taking it over ends these lanes" in view.offer.text.value
+    assert "another problem and stopping rule. Taking it over ends these entries" in view.offer.text.value
     assert view.offer.box.layout.display is None
     view.offer.press.click()
     assert view.offer.box.layout.display == "none"

@@ -75,10 +75,10 @@ def test_everything_is_shown_at_the_end():
         row["iterations"] for row in found.rows
     ]
     assert view.map.plot.scene.name == "map of n and deflation"
-    assert "smallest over preconditioner" in view.map.note.value
+    assert "minimum over preconditioner" in view.map.note.value
     view.map.down.value = "preconditioner"
     assert view.map.plot.scene.name == "map of preconditioner and deflation"
-    assert "smallest over n" in view.map.note.value
+    assert "minimum over n" in view.map.note.value
     view.map.view.value = "curves"
     assert view.map.plot.scene.name == "iterations of preconditioner against n"
     assert view.map.across.options == ("n",)
@@ -184,8 +184,8 @@ def test_the_best_of_each_system_and_the_failed_are_told_apart():
 
 
 def test_what_remains_is_by_the_pace_so_far():
-    assert remaining(10.0, 5, 10) == "about 10 s left at the pace so far"
-    assert remaining(60.0, 1, 4) == "about 3 min left at the pace so far"
+    assert remaining(10.0, 5, 10) == "about 10 s left at the rate so far"
+    assert remaining(60.0, 1, 4) == "about 3 min left at the rate so far"
     assert remaining(3600.0, 1, 4) == "about 3.0 h left"
     assert counted({"n": [8, 16], "solver": ["cg"]}) == "2 runs = 2 n × 1 solver"
 

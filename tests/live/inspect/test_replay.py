@@ -61,7 +61,7 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     before = replay.tabs.children
     for path in (damaged, foreign):
         replay.path.value = str(path)
-        eventually(lambda path=path: replay.status.text.startswith(f"{path} is no run of this workbench"))
+        eventually(lambda path=path: replay.status.text.startswith(f"{path} is not a workbench run file"))
     replay.path.value = str(tmp_path / "nowhere.npz")
     eventually(lambda: replay.status.text.startswith("no run file at"))
     assert replay.path.value == str(tmp_path / "nowhere.npz")
@@ -91,7 +91,7 @@ def test_a_file_can_be_uploaded(tmp_path, eventually):
     replay._uploaded({"new": ({"name": "mine.run.npz", "content": memoryview(content)},)})
     eventually(lambda: replay.record is not None and replay.status.tone == "good")
     replay._uploaded({"new": ({"name": "other.npz", "content": memoryview(content[:99])},)})
-    eventually(lambda: replay.status.text.startswith("other.npz is no run of this workbench"))
+    eventually(lambda: replay.status.text.startswith("other.npz is not a workbench run file"))
 
 
 def test_a_run_without_a_trace_or_ritz_values_says_so(tmp_path):

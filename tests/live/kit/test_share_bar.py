@@ -29,7 +29,7 @@ def test_the_buttons_answer_with_the_text_to_copy(tmp_path, eventually):
     bar, _ = bar_over(tmp_path)
     press(bar, eventually, kind="link")
     assert from_link(bar.text) == CHOSEN
-    assert bar.said == f"Copied the link text, {len(bar.text)} characters."
+    assert bar.said == f"Copied the share link, {len(bar.text)} characters."
     press(bar, eventually, kind="command")
     assert bar.text.startswith("workbench solve poisson-2d --n 32 --param a=1+x")
     press(bar, eventually, kind="python")

@@ -59,7 +59,7 @@ def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
     place = points.keys.index("M")
     assert points.texts[place][0] == "M"
     flops = sum(event.flops for event in events) / sum(event.seconds for event in events)
-    assert points.texts[place][1] == f"{max(rate / 20e9, flops / 5e9):.0%} of the roof"
+    assert points.texts[place][1] == f"{max(rate / 20e9, flops / 5e9):.0%} of the roofline"
     assert set(view.figures()) == {"roofline"}
 
 

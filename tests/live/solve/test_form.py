@@ -228,7 +228,7 @@ def test_a_new_problem_takes_away_what_it_cannot_have_and_says_so(form, changes,
     assert form.box.state["notes"] == {"deflation": form.notice}
     # Listed with the reason, and not to be chosen.
     assert set(form.box.state["reasons"]["deflation"]) == {"levelset", "stripes", "planes"}
-    form._receive({"kind": "set", "field": "deflation", "value": deflation})
+    form.receive({"kind": "set", "field": "deflation", "value": deflation})
     assert form.blocks["deflation"].choice.value == "none"
     assert "blocks" in form.blocks["deflation"].choice.options
     # With a problem that has both all are offered again, and choosing anything ends the sentence.
@@ -270,35 +270,35 @@ def test_the_density_ratio_is_heavy_over_light_for_every_problem(form):
     form.load(configure("bubbles-2d"))
     assert form.configuration().problem.differing == {}
     assert form.box.state["values"]["problem.contrast"] == "1000"
-    form._receive({"kind": "set", "field": "problem.contrast", "value": "500"})
+    form.receive({"kind": "set", "field": "problem.contrast", "value": "500"})
     assert form.configuration().problem == configure("bubbles-2d", contrast=0.002).problem
-    form._receive({"kind": "set", "field": "problem.contrast", "value": "0"})
+    form.receive({"kind": "set", "field": "problem.contrast", "value": "0"})
     assert marked(form)["problem.contrast"].startswith("Density ratio, heavy to light must be")
-    form._receive({"kind": "default", "field": "problem.contrast"})
+    form.receive({"kind": "default", "field": "problem.contrast"})
     assert (marked(form), form.box.state["values"]["problem.contrast"]) == ({}, "1000")
 
 
 def test_changes_are_undone_made_again_and_reset(form, changes):
     first = form.configuration()
-    form._receive({"kind": "set", "field": "problem.n", "value": "64"})
-    form._receive({"kind": "set", "field": "preconditioner", "value": "ic"})
+    form.receive({"kind": "set", "field": "problem.n", "value": "64"})
+    form.receive({"kind": "set", "field": "preconditioner", "value": "ic"})
     assert form.box.state["canUndo"]
     second = form.configuration()
-    form._receive({"kind": "undo"})
+    form.receive({"kind": "undo"})
     assert form.configuration().preconditioner == first.preconditioner
-    form._receive({"kind": "undo"})
+    form.receive({"kind": "undo"})
     assert (form.configuration(), form.box.state["canUndo"]) == (first, False)
-    form._receive({"kind": "redo"})
-    form._receive({"kind": "redo"})
+    form.receive({"kind": "redo"})
+    form.receive({"kind": "redo"})
     assert (form.configuration(), form.box.state["canRedo"]) == (second, False)
     changes.clear()
-    form._receive({"kind": "reset"})
+    form.receive({"kind": "reset"})
     assert (form.configuration(), len(changes)) == (first, 1)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_worked_example_is_one_that_can_be_run(form, name):
-    form._receive({"kind": "example", "field": name})
+    form.receive({"kind": "example", "field": name})
     assert form.wrong == ""
     assert form.notice == ""
     assert form.configuration() == EXAMPLES[name]()
@@ -311,12 +311,12 @@ def test_what_the_page_does_not_know_of_is_ignored(form):
         {"kind": "set", "field": "nothing", "value": 1},
         {"kind": "set", "field": "solver", "value": "nothing"},
     ):
-        form._receive(message)
+        form.receive(message)
     assert form.configuration() == before
 
 
 def test_text_in_a_field_of_whole_numbers_is_told(form):
-    form._receive({"kind": "set", "field": "problem.n", "value": "many"})
+    form.receive({"kind": "set", "field": "problem.n", "value": "many"})
     assert marked(form) == {"problem.n": "Cells per side must be a whole number, got 'many'"}
-    form._receive({"kind": "set", "field": "problem.n", "value": "1 024"})
+    form.receive({"kind": "set", "field": "problem.n", "value": "1 024"})
     assert form.configuration().problem.n == 1024

@@ -109,7 +109,7 @@ def test_it_plays_until_it_is_paused(view, page_of, eventually):
 def test_it_ends_where_the_tolerance_is_met():
     made = StepView("cg", "poisson5", 60, n=4, rhs="random")
     assert made.walk.iterations < 60
-    assert "below the tolerance of 1e-06, and b - A x confirms it" in made.ending
+    assert "below the tolerance of 1e-06, verified by b - A x" in made.ending
     made.publisher.close()
 
 

@@ -121,7 +121,7 @@ def test_the_command_line_prints_every_column(capsys):
     status = cli.main(["solve", "poisson5", "--n", "12", "--solver", "block-cg", "--rhs", "random:3"])
     out = capsys.readouterr().out
     assert status == 0
-    assert out.count("converged: the true residual confirms it") == 4
+    assert out.count("converged, verified by the true residual") == 4
     cli.main(["solve", "poisson5", "--n", "12", "--solver", "block-cg", "--rhs", "random:3", "--json"])
     plain = json.loads(capsys.readouterr().out)
     assert len(plain["columns"]) == plain["right_hand_sides"] == 3

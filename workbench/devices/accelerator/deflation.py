@@ -17,7 +17,7 @@ from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.boxes import Boxes
 from workbench.devices.clock import TimedCalls
-from workbench.devices.coarse import Banded, Dense, Form, Levels
+from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels
 from workbench.devices.cycles import Cycles
 from workbench.devices.face_codes import FaceCodes
 from workbench.devices.kernels import cycles as cycle_texts
@@ -34,8 +34,6 @@ CELLS_PER_ITEM = 64
 """Cells of a box that a work-item adds."""
 MOST_CHUNKS = 64
 """Most chunks of a vector in the dot products of `Columns`."""
-MOST_DENSE = 4096
-"""Most deflation vectors for which a GPU stores the dense inverse of a band factor, 268 MB in double precision."""
 BAND_GROUP = 64
 """Work-items that share a column of a band factor."""
 
@@ -380,7 +378,7 @@ class _OnTheHost(_Coarse):
 
 
 def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
-    dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE
+    dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE_ON_GPU
     return (_FactorProducts if dense else _BandSolve)(device, form, count)
 
 

@@ -6,7 +6,7 @@
     total = add_products(total, left, right)  entry by entry
     put(y, row, column, total)
 
-LLVM's vectorizer must prove that the arrays of a loop do not overlap, anew for every entry of a matrix, which costs
+LLVM's vectorizer must prove that the arrays of a loop do not overlap, again for every entry of a matrix, which costs
 more than it gains; sums that are vectors themselves need no proof. Tiles have the dtype of the array, or, by `widened`,
 double precision. No index is tested.
 """

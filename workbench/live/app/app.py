@@ -202,7 +202,7 @@ class Workbench:
 
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
-        made = Builder(chosen.problem, chosen.deflation)
+        made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration)
         made.on_change(self._name_problem)
         made.box.children = (self._notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
@@ -245,9 +245,9 @@ def workbench(
 ) -> Workbench:
     """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
 
-    problem may also be link text, the name of a saved problem, or a configuration. folder: where exports go, by default
-    exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for unknown
-    names.
+    problem may also be a share link, the name of a saved problem, or a configuration. folder: where exports go, by
+    default exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for
+    unknown names.
     """
     configuration, refused = asked_for(lambda: _configured(problem, choices))
     made = Workbench(configuration, folder)

@@ -25,7 +25,7 @@ class Page:
         self._turning = threading.RLock()
 
     def made(self) -> Any:
-        """The view, made now where nobody has turned to it yet. Raises what making it raises."""
+        """The view, made now where it has not been shown yet. Raises what making it raises."""
         with self._turning:
             if self.view is None:
                 self.view = self._make()

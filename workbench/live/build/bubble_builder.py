@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from workbench.live.build.bubble_form import PARAMETERS, BubbleForm
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_painter import BubblePainter
 from workbench.live.build.bubble_pictures import Wish
+from workbench.live.build.live_panel import LivePanel
 from workbench.live.kit.controls import button
 from workbench.live.kit.status import StatusLine
 from workbench.live.transport.closing import close_all
@@ -25,6 +27,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
 from workbench.problems.bubbles import Bubbles, Bubbles2D
 from workbench.registry import find
+from workbench.run import Configuration
 
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
 """Acts after which the selected bubble is to be seen."""
@@ -36,7 +39,8 @@ class BubbleBuilder:
     """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
 
     problem: to begin with, by default four bubbles in a square. deflation: a block or what `find` reads, such as
-    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. A position that cannot be is shown
+    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. configuration: returns how its page
+    solves, for solves while a bubble is dragged. A position that cannot be is shown
     as refused with its sentence, and the last valid one stays the value. Raises InputError for another problem.
     """
 
@@ -45,24 +49,24 @@ class BubbleBuilder:
         problem: Bubbles | None = None,
         deflation: Deflation | str | None = None,
         publisher: Publisher | None = None,
+        configuration: Callable[[], Configuration] | None = None,
     ) -> None:
         self._model = BubbleModel(_bubbles(problem or Bubbles2D()))
         self._deflation = _deflation(deflation or "none")
         self._lock = threading.RLock()
         self._acts = InOrder("workbench-bubbles")
         self._callbacks: list[Callable[[BubbleBuilder], object]] = []
-        self._complaints: dict[str, str] = {}
         self._refused: Refused | None = None
         self._heard = 0
         self._accepted = True
         self.canvas = BubbleCanvas(self._receive, publisher)
         self._painter = BubblePainter(self._wish, self.canvas.paint)
-        self.form = BubbleForm(self._ask, self._read_deflation, self._model.drawing, self._deflation)
+        self._first = self._value()
+        self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
         self.status = StatusLine()
+        self.live = LivePanel(self.canvas, self._drawn, configuration)
         self._buttons = {
             "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
-            "undo": button("Undo", "take the last change back (Ctrl+Z on the canvas)", lambda: self._ask("undo")),
-            "redo": button("Redo", "make it again (Ctrl+Shift+Z)", lambda: self._ask("redo")),
             "delete": button("Delete", "take the selected bubble away (Delete)", lambda: self._ask("delete")),
             "clear": button("Clear", "take all bubbles away; Undo leads back", lambda: self._ask("clear")),
         }
@@ -110,13 +114,19 @@ class BubbleBuilder:
             if block is not None:
                 self._deflation = block
                 self.form.load_deflation(block)
-            self._complaints, self._refused = {}, None
-            self.form.show(self._model.drawing, anew=True)
+            self.form.complaints, self._refused = {}, None
+            self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
             self._tell(before)
+        self.live.changed()
+
+    def hide(self, hidden: bool) -> None:
+        """Another page is in front, or this one is again."""
+        self.live.hide(hidden)
 
     def close(self) -> None:
         """Take it off the page."""
+        self.live.close()
         self._acts.close()
         self._painter.close()
         close_all(self.box)
@@ -125,14 +135,15 @@ class BubbleBuilder:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        bar = widgets.HBox(list(self._buttons.values()))
+        bar = widgets.HBox([*self._buttons.values(), self.live.switch])
         bar.add_class("wb-buttons")
-        views = widgets.VBox([bar, self.status, self.canvas])
+        drawn = widgets.HBox([self.canvas, self.live.box]).add_class("wb-drawn")
+        views = widgets.VBox([bar, self.status, drawn])
         views.add_class("wb-views")
-        body = widgets.HBox([self.form.box, views])
+        body = widgets.HBox([self.form.box.add_class("wb-formside"), views])
         body.add_class("wb-body")
         box = widgets.VBox([body])
-        box.add_class("wb-explorer")
+        box.add_class("wb-explorer").add_class("wb-build")
         return box
 
     def _ask(self, act: str, **values: Any) -> None:
@@ -148,26 +159,27 @@ class BubbleBuilder:
             self._heard = int(message.get("seq", self._heard))
             source = _source(message)
             for name in {"canvas", source}:
-                self._complaints.pop(name, None)
+                self.form.complaints.pop(name, None)
             self._refused = None
             self._accepted = False
             try:
                 perform(self._model, message)
                 self._accepted = True
             except InputError as error:
-                self._complaints[source] = str(error)
-                # What was let go springs back; what is held or typed is drawn where it cannot be.
+                self.form.complain(source, error)
+                # What was released springs back; what is held or typed is drawn where it cannot be.
                 self._refused = None if message.get("done") else refused_row(self._model, message)
             self._forget_what_changed(before[0])
             self._reveal(message)
             self._show()
             self._tell(before)
+        self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """A field that shows another value has lost what was wrong in it."""
         for name in PARAMETERS:
             if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
-                self._complaints.pop(name, None)
+                self.form.complaints.pop(name, None)
 
     def _reveal(self, message: Mapping[str, Any]) -> None:
         """Bring the section to a bubble that was selected and that it misses."""
@@ -180,18 +192,21 @@ class BubbleBuilder:
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.show(history.present)
-        self._buttons["undo"].disabled = not history.can_undo
-        self._buttons["redo"].disabled = not history.can_redo
+        self.form.undoable(history)
+        self.form.show_drawing(history.present)
         self._buttons["delete"].disabled = self._model.selected < 0
         self._buttons["clear"].disabled = history.present.empty
         self.canvas.show(self._model, self._refused, self._heard, self._accepted)
-        complaint = next(reversed(self._complaints.values()), "")
+        complaint = next(reversed(self.form.complaints.values()), "")
         self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
         self._painter.ask()
 
     def _value(self) -> tuple[Drawing, Deflation]:
         return self._model.drawing, self._deflation
+
+    def _drawn(self) -> tuple[Drawing, Deflation]:
+        with self._lock:
+            return self._value()
 
     def _tell(self, before: tuple[Drawing, Deflation]) -> None:
         if self._value() == before or self._model.drawing.empty:
@@ -203,19 +218,21 @@ class BubbleBuilder:
             except Exception:
                 logging.getLogger(__name__).exception("a listener of the bubble builder failed")
 
+    def _reset(self) -> None:
+        drawing, deflation = self._first
+        self._acts.ask(lambda: self.load(drawing.parameters, deflation))
+
     def _read_deflation(self) -> None:
         self._acts.ask(self._take_deflation)
 
     def _take_deflation(self) -> None:
         with self._lock:
             before = self._value()
-            try:
-                self._deflation = _deflation(self.form.deflation.block())
-                self._complaints.pop("deflation", None)
-            except InputError as error:
-                self._complaints["deflation"] = str(error)
+            with contextlib.suppress(InputError):
+                self._deflation = self.form.read_deflation()
             self._show()
             self._tell(before)
+        self.live.changed()
 
     def _wish(self) -> Wish:
         with self._lock:
@@ -225,7 +242,7 @@ class BubbleBuilder:
 def _source(message: Mapping[str, Any]) -> str:
     """Which field a complaint is about; it stands until that field is heard of again, or shows something else."""
     values = message["values"] if message["act"] == "change" else {}
-    return next(iter(values)) if len(values) == 1 else "canvas"
+    return str(message.get("source") or (next(iter(values)) if len(values) == 1 else "canvas"))
 
 
 def _bubbles(problem: Any) -> Bubbles:

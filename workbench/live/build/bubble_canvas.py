@@ -1,4 +1,4 @@
-"""The canvas of bubbles: the plane, the cube beside it in 3D, and the list."""
+"""The canvas of bubbles: the plane, the cube next to it in 3D, and the list."""
 
 from __future__ import annotations
 

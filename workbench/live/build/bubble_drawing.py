@@ -82,14 +82,6 @@ class Drawing:
         return min([walls, *(math.dist(centre, row[:-1]) - row[-1] for row in self.rows)])
 
 
-def sides_text(sides: Mapping[str, str]) -> str:
-    """Conditions by side as the parameter `sides` has them, in the shortest form."""
-    conditions = {str(boundary) for boundary in sides.values()}
-    if len(conditions) == 1:
-        return conditions.pop()
-    return ",".join(f"{side}:{boundary}" for side, boundary in sides.items() if boundary != Boundary.NEUMANN)
-
-
 def in_words(drawing: Drawing, selected: int) -> str:
     """What stands on the canvas. selected: number of the bubble to tell more of, from 0 on, or -1."""
     n, count = drawing.parameters.n, len(drawing.rows)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.build.bubble_drawing import Drawing, Row, sides_text
+from workbench.live.build.bubble_drawing import Drawing, Row
 from workbench.live.build.bubble_presets import presets
+from workbench.live.build.sides_field import sides_text
 from workbench.live.kit.undo import History
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
 

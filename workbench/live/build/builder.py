@@ -21,6 +21,7 @@ from workbench.problems.files import MatrixFile
 from workbench.problems.poisson import Poisson27, Poisson125
 from workbench.problems.poisson_formulas import PoissonFormulas
 from workbench.problems.suitesparse import SuiteSparse
+from workbench.run import Configuration
 
 BUBBLES, POISSON, MATRIX = "Bubbles", "Poisson", "Matrix"
 KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
@@ -34,10 +35,17 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
 class Builder:
     """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
 
-    problem and deflation: at first, see `load`. Display it. A builder is made when it is first looked at.
+    problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. Display it. A builder is made when
+    it is first looked at.
     """
 
-    def __init__(self, problem: Problem | None = None, deflation: Deflation | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        deflation: Deflation | None = None,
+        configuration: Callable[[], Configuration] | None = None,
+    ) -> None:
+        self._configuration = configuration
         self.publisher = Publisher()
         self._made: dict[str, Any] = {}
         self._callbacks: list[Callable[[], None]] = []
@@ -56,7 +64,8 @@ class Builder:
         with self._lock:
             kind = str(self.kind.value)
             if kind not in self._made:
-                self._made[kind] = KINDS[kind][0](publisher=self.publisher)
+                more = {"configuration": self._configuration} if kind == BUBBLES else {}
+                self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
                 self._made[kind].on_change(lambda _built: self._tell())
             return self._made[kind]
 
@@ -85,6 +94,11 @@ class Builder:
             builder.load(problem, deflation)
         else:
             builder.load(problem)
+
+    def hide(self, hidden: bool) -> None:
+        """Another page is in front, or this one is again."""
+        if BUBBLES in self._made:
+            self._made[BUBBLES].hide(hidden)
 
     def close(self) -> None:
         """Take it off the page."""

@@ -44,7 +44,7 @@ def facts(problem: Problem) -> Facts:
     rows = {
         "unknowns N": f"{size:,}",
         "entries (nnz)": f"{entries:,}",
-        "share that is stored": f"{100 * entries / size**2:.3g} %",
+        "density": f"{100 * entries / size**2:.3g} %",
         "entries per row": f"{_between(lengths.min(), lengths.max(), ',')}, {lengths.mean():.3g} on average",
         "Hermitian" if is_complex else "symmetric": f"yes, to {SYMMETRY_TOLERANCE:g} of the largest entry",
         "diagonal": _between(diagonal.min(), diagonal.max(), ".4g"),

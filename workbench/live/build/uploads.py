@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from workbench.errors import InputError
@@ -21,17 +22,31 @@ def store(name: str, content: bytes) -> Path:
     Returns its path, which stays good for links and saved problems on this machine. Raises InputError for a name that
     is no matrix file's, for an empty or too large one, and when the folder cannot be written.
     """
-    if not name.endswith(ENDINGS):
-        raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
-    if not content:
-        raise InputError(f"{name[:60]!r} is empty; choose another file")
-    if len(content) > MOST_UPLOAD:
-        raise InputError(
-            f"{name[:60]!r} has {len(content) / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
-            "put it where this notebook's kernel runs and give its path"
-        )
+    check_upload(name, len(content))
     ending = next(ending for ending in ENDINGS[::-1] if name.endswith(ending))
-    folder = cache_folder() / "uploads" / hashlib.sha256(content).hexdigest()[:16]
+    folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
     make_folder(folder)
     path = folder / f"{slug(name.removesuffix(ending)) or 'matrix'}{ending}"
     return path if path.exists() else write(path, content)
+
+
+def check_upload(name: str, size: int) -> None:
+    """Raise InputError for a name that is no matrix file's, and for an empty or too large file; size in bytes."""
+    if not name.endswith(ENDINGS):
+        raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
+    if not size:
+        raise InputError(f"{name[:60]!r} is empty; choose another file")
+    if size > MOST_UPLOAD:
+        raise InputError(
+            f"{name[:60]!r} has {size / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
+            "put it where this notebook's kernel runs and give its path"
+        )
+
+
+def without_folder(sentence: str) -> str:
+    """The sentence with the names of uploaded files alone; their folder means nothing to whoever uploaded them."""
+    return re.sub(rf"{re.escape(str(_uploads()))}[/\\\\][0-9a-f]{{16}}[/\\\\]", "", sentence)
+
+
+def _uploads() -> Path:
+    return cache_folder() / "uploads"

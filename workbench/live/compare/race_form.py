@@ -48,7 +48,7 @@ def aim_of(entry: Configuration, other: Configuration) -> Configuration:
 
 
 def moved(entry: Configuration, base: Configuration) -> Configuration:
-    """A entry's method and device, and all else as in another configuration."""
+    """The method and device of an entry, and all else from another configuration."""
     return dataclasses.replace(base, **{name: getattr(entry, name) for name in METHOD})
 
 
@@ -85,6 +85,6 @@ class EntryForm:
 
 
 def _offered(kind: str, configuration: Configuration) -> Block:
-    """The block, or for one that no form offers, such as a method of one's own, the usual one."""
+    """The block, or for one that no form offers, such as a user-defined method, the default one."""
     block = getattr(configuration, kind)
     return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)

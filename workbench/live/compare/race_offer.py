@@ -1,4 +1,4 @@
-"""What a race says where another system was chosen elsewhere: lanes that have begun are not dropped without a press."""
+"""The offer to race on a system that was chosen elsewhere: entries that have begun are dropped only on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Offer:
     """A button and a sentence. Display `box`, which hides itself while there is nothing to take over."""
 
     def __init__(self, take: Callable[[], object]) -> None:
-        self.press = button("", "end the lanes and let their methods begin anew on what was chosen", take, width="auto")
+        self.press = button("", "end these entries, and race their methods on the chosen problem", take, width="auto")
         self.text = widgets.HTML()
         self.box = row("wb-buttons", self.press, self.text)
         self.withdraw()
@@ -28,7 +28,7 @@ class Offer:
         """Offer a problem, in which these parts are new."""
         named = problem if len(problem) <= LONGEST else f"{problem[: LONGEST - 1]}…"
         self.press.description = f"Take over {named}"
-        said = f"Chosen elsewhere: another {each_of(news)}. Taking it over ends these lanes, so export them first."
+        said = f"Chosen elsewhere: another {each_of(news)}. Taking it over ends these entries, so export them first."
         self.text.value = f'<span role="status">{escape(said)}</span>'
         self.box.layout.display = None
 

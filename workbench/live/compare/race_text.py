@@ -93,7 +93,7 @@ def sentence(found: Ranking, aim: float) -> str:
     """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop."""
     at = f"At a relative residual of {found.tolerance:.3g}"
     if not found.finished:
-        return " ".join([_why_nobody(found, at, aim), *_left_out(found)])
+        return " ".join([_why_no_winner(found, at, aim), *_left_out(found)])
     first = found.finished[0]
     parts = [] if found.measure == "iterations" else [f"{first.iterations:,} iterations"]
     parts += [f"setup {duration(first.setup)}"] if first.setup else []
@@ -111,7 +111,7 @@ def sentence(found: Ranking, aim: float) -> str:
 
 
 def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
-    """How far a race on a problem is, and the tone of that. notice: what has happened to its entries since it ended."""
+    """How far a race on a problem is, and the tone of that. notice: how its entries have changed since it ended."""
     entries = race.entries
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:
@@ -122,7 +122,7 @@ def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
         case State.PAUSED:
             return f"{about}: held; press Resume", "plain"
     if race.lingering:
-        return f"{about}: stopped; what was under way ends in the background", "plain"
+        return f"{about}: stopped; the current step ends in the background", "plain"
     if race.state is State.DONE:
         return f"{about}: all have ended", "good"
     if notice:
@@ -135,7 +135,7 @@ def finer(tolerance: float, aim: float) -> bool:
     return tolerance < aim * (1 - 1e-9)
 
 
-def _why_nobody(found: Ranking, at: str, aim: float) -> str:
+def _why_no_winner(found: Ranking, at: str, aim: float) -> str:
     if not finer(found.tolerance, aim):
         return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
     then = "" if found.open else f"; run them again to {found.tolerance:.3g}"
@@ -162,7 +162,7 @@ def _left_out(found: Ranking) -> list[str]:
     """Entries that are not ranked, and why."""
     reasons = (
         (found.open, "still running and could win" if found.finished else "still running and could reach it"),
-        (found.residual_gap, "its residual gap opened before, so not counted"),
+        (found.residual_gap, "not ranked, since its residual gap opened before"),
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
         (found.uncounted, "left out, since its bytes are not available (PyAMG)"),
     )

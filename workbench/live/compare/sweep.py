@@ -1,4 +1,4 @@
-"""The live view of a parameter sweep: what varies, progress, a table to sort, and plots over the choices."""
+"""The live view of a parameter sweep: its parameters, progress, a table to sort, and plots over the choices."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ SHOW_PERIOD = 0.5
 class SweepView(ControlledView):
     """A sweep as in `workbench.run.sweep`: SweepView("two-layer", {"n": [64, 128], "deflation": ["none", "stripes"]}).
 
-    Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
-    which is what stays the same; without `over` it begins with a suggestion. `rows` are those that are done, `result`
+    Display it, choose parameters and fixed settings, and press Run. The first argument may be a configuration, which
+    holds the fixed settings; without `over` it begins with a suggestion. `rows` are those that are done, `result`
     is the sweep once it has ended, over what was chosen when it began; `error` is the sentence when it failed. Each run
     uses the machine in the order of the run queue. folder: where `export` writes, by default exports/ next to the
     notebook. runs: the list of the page that each result is added to, hidden on plots, by default a list of its own.
@@ -124,7 +124,7 @@ class SweepView(ControlledView):
         self.publisher.wake()
 
     def rebase(self, configuration: Configuration) -> None:
-        """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
+        """Take the fixed settings from this configuration, from the next sweep on; the parameters stay as typed.
 
         Choices that its problem does not have are taken away until there is one that has them, and the status line
         names them. Does nothing for the configuration that was given last, so what was set since stays.
@@ -135,9 +135,9 @@ class SweepView(ControlledView):
         gone = self.choices.rebase(configuration.problem)
         if self.form and has_form(configuration):
             self.form.load(configuration)
-            # Loading tells of changes, and what it read back has the form's precision.
+            # Loading reports changes, and what it reads back has the form's precision.
             self.base = configuration
-        self._note(f"what stays the same is now {configuration.problem.label}, {configuration.label}{left_out(gone)}")
+        self._note(f"fixed settings are now {configuration.problem.label}, {configuration.label}{left_out(gone)}")
         self._changed()
 
     def wait(self, timeout: float | None = None) -> Sweep:
@@ -238,7 +238,7 @@ class SweepView(ControlledView):
         self.plan.say(sentence, "bad")
 
     def _describe(self) -> None:
-        """How many runs, and what stays the same in them."""
+        """The number of runs, and their fixed settings."""
         self.plan.say(counted(self.over))
         self.publisher.wake()
         if self.form is None:

@@ -1,4 +1,4 @@
-"""What stays the same in a sweep."""
+"""The fixed settings of a sweep."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def suggestion(base: Configuration) -> dict[str, list[Any]]:
 
 
 def base_of(problem: str | Problem | Configuration | None, stopping: Stopping | None, choices: Any) -> Configuration:
-    """What stays the same, from what `SweepView` was given. Raises InputError for wrong and for doubled choices."""
+    """The fixed settings, from the arguments of `SweepView`. Raises InputError for wrong and for doubled choices."""
     if not isinstance(problem, Configuration):
         return configure(problem or "two-layer", stopping=stopping, **choices)
     if stopping or choices:
-        raise InputError("a configuration says all that stays the same; give it alone, or a problem with choices")
+        raise InputError("a configuration holds all fixed settings; give it alone, or a problem with choices")
     return problem
 
 
 def fixed(base: Configuration, over: Mapping[str, Sequence[Any]]) -> tuple[Problem, dict[str, Any]]:
-    """The problem of a sweep, and what else stays the same in it, as `configure` takes it."""
+    """The problem of a sweep and its other fixed settings, as `configure` takes it."""
     names = [name for name in (*BLOCKS, *RUN, "stopping") if name not in over]
     return base.problem, {name: getattr(base, name) for name in names}
 

@@ -58,7 +58,7 @@ class SweepPlot:
         """Be the plot of a sweep over these choices, which has no rows yet."""
         self.rows, self.over = (), dict(over)
         runs = self.runs
-        # A map of one row tells less than a curve.
+        # A map of one row shows less than a curve.
         if runs.numeric and len(runs.varied) == 1:
             self.view.value = "curves"
         elif len(runs.varied) > 1 and (self.view.value == "curves" and not runs.numeric):
@@ -126,7 +126,7 @@ class SweepPlot:
         runs = self.runs
         shown = runs.varied if self._view == "parallel" else (self.down.value, self.across.value)
         others = [name for name in runs.varied if name not in shown]
-        best = f"Each value is the smallest over {each_of(others)}." if others else ""
+        best = f"Each value is the minimum over {each_of(others)}." if others else ""
         whole = len(self.rows) == math.prod(len(values) for values in self.over.values())
         striped = "" if whole or self._view != "map" else "Striped: not run yet. "
         self.note.value = html.escape(f"{striped}{best}")

@@ -72,7 +72,7 @@ class Runs:
 
 
 def map_scene(runs: Runs, down: str, across: str) -> Scene:
-    """A cell for each pair of values of two choices: the smallest over all others."""
+    """A cell for each pair of values of two choices: the minimum over all others."""
     names = {down: runs.over[down] if down != across else [None], across: runs.over[across]}
     rows = runs.over[down] if down != across else [None]
     chosen = [{across: value} | ({} if down == across else {down: row}) for row in rows for value in names[across]]
@@ -105,7 +105,7 @@ def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float
 
 
 def curves_scene(runs: Runs, each: str, against: str) -> Scene:
-    """A curve for each value of a choice against a numeric one: the smallest over all others."""
+    """A curve for each value of a choice against a numeric one: the minimum over all others."""
     x = np.array([float(value) for value in runs.over[against]])
     order = np.argsort(x)
     layers = []

@@ -102,11 +102,11 @@ def shortfall(rows: Sequence[Row]) -> str:
 
 
 def remaining(elapsed: float, done: int, of: int) -> str:
-    """How long the rest will take if it goes on as so far; elapsed in s. Larger problems at the end take longer."""
+    """The time left at the mean rate so far; elapsed in s. Larger problems at the end take longer."""
     left = elapsed / done * (of - done)
     if left < 90:
-        return f"about {max(1, round(left))} s left at the pace so far"
-    return f"about {left / 60:.0f} min left at the pace so far" if left < 5400 else f"about {left / 3600:.1f} h left"
+        return f"about {max(1, round(left))} s left at the rate so far"
+    return f"about {left / 60:.0f} min left at the rate so far" if left < 5400 else f"about {left / 3600:.1f} h left"
 
 
 def counted(over: Mapping[str, Sequence[Any]]) -> str:

@@ -46,7 +46,7 @@ class ToleranceSlider:
         self._changed(value)
 
     def show(self, value: float) -> None:
-        """Show a value without notifying anyone."""
+        """Show a value without calling `changed`."""
         self.value = value
         self._show()
 

@@ -39,7 +39,7 @@ class FieldView(StreamView):
     solver that works on levels, draw the parts of that level; level 0 is the subdomains. frame: where no solution is
     known, which of the states of x seen on the way is set against the final one. height: of the picture, in pixels;
     0 follows the window. choices: offer the menus of what is shown; False where there is one picture only. At most ten
-    pictures a second are sent, and while nobody sees them the run is not looked at.
+    pictures a second are sent, and while the view is out of sight no snapshots are taken.
     """
 
     _esm = module("field/field.js")
@@ -69,7 +69,7 @@ class FieldView(StreamView):
         self._stale = False
         self._pace = RateLimit()
         self._reel = FrameBatch()
-        self._told_nesting: Nesting | None = None
+        self._sent_nesting: Nesting | None = None
         super().__init__(publisher, **traits)
         self.observe(self._turn, ["normal"])
         self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay", "level"])
@@ -144,8 +144,8 @@ class FieldView(StreamView):
         if not self.link.free:
             return False
         nesting = self._nesting()
-        if nesting is not self._told_nesting:
-            self._told_nesting, self._stale = nesting, True
+        if nesting is not self._sent_nesting:
+            self._sent_nesting, self._stale = nesting, True
         if self.quantity == COEFFICIENT:
             goes_on, shot = self._coefficient()
         elif self._run is not None:
@@ -160,7 +160,7 @@ class FieldView(StreamView):
         if shot is not None:
             self._stale = False
             kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame, self.level
-            made = self._reel.add(self._told_more(shot), kind)
+            made = self._reel.add(self._annotated(shot), kind)
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -228,7 +228,7 @@ class FieldView(StreamView):
         if not given:
             self._turn()
 
-    def _told_more(self, shot: Frame) -> Frame:
+    def _annotated(self, shot: Frame) -> Frame:
         labels, nesting = self._labels, self._nesting()
         about = {
             "quantity": self.quantity,

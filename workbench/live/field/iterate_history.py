@@ -1,4 +1,4 @@
-"""States of x that were seen while a run went on: where no solution is known, they are shown against the last one."""
+"""States of x that were kept during a run: where no solution is known, they are compared with the last one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from workbench.live.field.cuts import Cut
 from workbench.run import Quantity, Snapshot
 
 MOST = 48
-"""States that are kept, two megabytes each at most; of more every second one is let go."""
+"""States that are kept, two megabytes each at most; of more every second one is dropped."""
 LATER = (
     "the exact solution is not known; once the run has ended, the states of x seen on the way, {count} so far, are set "
     "against its final x"
@@ -33,7 +33,7 @@ class IterateHistory:
         return [frame.iteration for frame in self._shown()]
 
     def add(self, look: Snapshot, *, final: bool) -> None:
-        """One more look at x. Another cut than before begins anew."""
+        """One more snapshot of x. Another cut than before discards those kept."""
         if look.values is None:
             return
         if self._frames and self._frames[0].cut != look.cut:

@@ -109,7 +109,7 @@ def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = Non
 
 
 def plane_picture(plane: np.ndarray, shades: Colormap, cut: Cut, outlined: Outlines) -> Picture:
-    """The part of a message that tells of a plane of values, and its buffer."""
+    """The part of a message on a plane of values, and its buffer."""
     grid = cut.grid or ()
     across, up = cut.sides
     message = {

@@ -98,7 +98,7 @@ class RunField:
 
         def make() -> Picture:
             shades = shades_of(latest, choice.colours)
-            # What was chosen anew or is at rest has a scale of its own.
+            # What was chosen last or is at rest has a scale of its own.
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
             message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
             return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer

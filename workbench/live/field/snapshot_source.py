@@ -1,4 +1,4 @@
-"""Looks at the vectors of one run, wherever it is: going on in a thread, at rest in memory, or loaded from a file."""
+"""Snapshots of the vectors of one run: active in a thread, at rest in memory, or loaded from a file."""
 
 from __future__ import annotations
 
@@ -132,6 +132,8 @@ class SnapshotSource:
             self._look = run.snapshots.request(quantity, cut)
             if not alive:
                 run.serve_snapshots()
+                # It is there already, and need not wait for the next tick.
+                self._wake()
             return
         self._look = look = Snapshot(quantity, cut)
         self._worker.ask(lambda: self._rest(look))

@@ -90,7 +90,7 @@ class Still:
         if self.scene.labels is None or self.labels is not None:
             return ""
         count = int(self.scene.labels.max()) + 1
-        return f"{grouped(count)} subdomains are not drawn, since the view tells at most {grouped(MOST_LABELS)} apart"
+        return f"{grouped(count)} subdomains are not drawn, since the view distinguishes at most {grouped(MOST_LABELS)}"
 
 
 def smoothed(shares: np.ndarray) -> np.ndarray:

@@ -111,7 +111,7 @@ class VolumeView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            made = self._reel.add(self._told_more(shot), (looker, self.quantity, self.colours))
+            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours))
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -209,7 +209,7 @@ class VolumeView(StreamView):
     def _if_stale(self, make: Callable[[], Picture]) -> Frame | None:
         return Frame(make) if self._stale else None
 
-    def _told_more(self, shot: Frame) -> Frame:
+    def _annotated(self, shot: Frame) -> Frame:
         quantity, live = self.quantity, shot.live
 
         def make() -> Picture:

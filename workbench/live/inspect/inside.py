@@ -30,7 +30,7 @@ DRAWING = "Drawing …"
 class InsideView:
     """The views on one run as tabs: Field, Spectrum, Timeline, Roofline. Display it, or put `box` into a page.
 
-    `follow(run)` switches to another run, which may be a session that goes on, a result, or a run loaded from a file.
+    `follow(run)` switches to another run, which may be an active session, a result, or a run loaded from a file.
     What stands behind another tab is sent nothing and computes nothing. publisher: of the page that it is a part of.
     folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
     """
@@ -94,7 +94,7 @@ class InsideView:
         self._turn()
 
     def close(self) -> None:
-        """Take everything off the page. A publisher that was given goes on, and so does the run."""
+        """Take everything off the page. A publisher that was given stays open, and the run continues."""
         self._worker.close()
         for drawn in self._drawn.values():
             drawn.forget(None)
@@ -119,7 +119,7 @@ class InsideView:
 
 
 class _Drawn:
-    """A view that is made only when it is looked at, and made anew for another run."""
+    """A view that is made only when it is shown, and again for another run."""
 
     def __init__(self, kind: Callable[..., Watching]) -> None:
         self.view: Watching | None = None

@@ -89,7 +89,7 @@ class MPCGView:
         self._follower: Follower | None = None
         # The end of a run and a look at it, in different threads, both say how many iterations there are.
         self._looking = threading.RLock()
-        self._anew = True
+        self._replaced = True
         self._runs: list[tuple[Session, Curve]] = []
         self._count = 0
         self._drawn: tuple[object, ...] | None = None
@@ -130,7 +130,7 @@ class MPCGView:
             session = Session(configuration, on_end=on_end)
             self.convergence.watch(session, name)
             self._runs.append((session, Curve(0, name, 0, session)))
-        self._follower, self._anew = Follower(self._runs[0][0]), True
+        self._follower, self._replaced = Follower(self._runs[0][0]), True
         for session, _ in self._runs:
             session.start()
         self.publisher.wake()
@@ -201,8 +201,8 @@ class MPCGView:
     def _lengthen(self, count: int) -> None:
         """Let so many iterations be chosen; the latest of another run, and where it was the latest, is chosen."""
         slider = self.iteration
-        follows = self._anew or slider.value == slider.max
-        self._anew = False
+        follows = self._replaced or slider.value == slider.max
+        self._replaced = False
         slider.max = max(1, count)
         if follows:
             slider.value = slider.max

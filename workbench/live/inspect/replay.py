@@ -1,4 +1,4 @@
-"""A saved run to look at: whoever opens it needs neither the device nor the machine that it was made on."""
+"""A saved run to look at, without the device and the machine that it was made on."""
 
 from __future__ import annotations
 

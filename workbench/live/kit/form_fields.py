@@ -12,29 +12,34 @@ from typing import Any
 import traitlets
 
 from workbench import devices
-from workbench.block_facts import is_inverse, parameter_label
+from workbench.block_facts import inverse_help, parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.registry import Block, Parameter, lookup, registered
-from workbench.settings import RUN
+from workbench.settings import BLOCKS, RUN
 
 Changed = Callable[[], None]
 
 
 class Field(traitlets.HasTraits):
-    """One value of a form. owner: the block that it belongs to, or "run"."""
+    """One value of a form. owner: the block that it belongs to, or "run". looks: what its schema has instead of that of
+    the parameter, such as another label or kind of control."""
 
     value = traitlets.Any()
     options = traitlets.Tuple()
     disabled = traitlets.Bool(False)
 
-    def __init__(self, declared: Parameter, owner: str) -> None:
+    def __init__(self, declared: Parameter, owner: str = "run", **looks: Any) -> None:
         super().__init__(options=tuple(declared.choices))
-        self.declared, self.owner = declared, owner
-        self.label = parameter_label(owner, declared.name)
-        self.inverse = is_inverse(owner, declared.name)
-        self.wrong = ""
+        self.looks, self.wrong = looks, ""
+        self.declare(declared, owner)
         self.put(declared.default)
+
+    def declare(self, declared: Parameter, owner: str) -> None:
+        """The field is from now on that of another block; its value stays."""
+        self.declared, self.owner = declared, owner
+        self.label = self.looks.get("label") or parameter_label(owner, declared.name)
+        self.inverse = bool(inverse_help(owner, declared.name))
 
     def put(self, value: Any) -> None:
         """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""
@@ -63,12 +68,17 @@ class Field(traitlets.HasTraits):
         """What the page shows."""
         return reciprocal(self.value) if self.inverse else self.value
 
+    @property
+    def changed(self) -> bool:
+        """Whether the value is not the default."""
+        return bool(self.value != Field(self.declared, self.owner).value)
+
     def sentence(self, error: InputError) -> str:
         """What is wrong, with the readable name in place of the name in code."""
         words = str(error).removeprefix(f"{self.owner}: ")
-        if self.inverse:
+        if self.inverse and " must be a " not in words:
             low, high = self.declared.low, self.declared.high
-            bounds = f"{as_text(1 / high)} to {as_text(1 / low)}" if low and high else "above 0"
+            bounds = f"{1 / high:g} to {1 / low:g}" if low and high else "above 0"
             words = f"{self.declared.name} must be {bounds}, got {self.shown}"
         return (
             f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
@@ -81,6 +91,11 @@ class Choice(Field):
     def __init__(self, kind: str, chosen: str) -> None:
         super().__init__(Parameter(kind, str, chosen, ""), "run")
         self.options = tuple(registered(kind))
+
+    @property
+    def changed(self) -> bool:
+        name = self.declared.name
+        return name in BLOCKS and bool(self.value != BLOCKS[name].default)
 
 
 class BlockChoice:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 from workbench.analysis.solver_costs import line_counts
-from workbench.block_facts import choice_label, facts, is_inverse, parameter_label
+from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
+from workbench.live.kit.number_text import SUPERSCRIPTS, THIN, count
 from workbench.registry import Block, Parameter, registered
 
 DOCS = {
@@ -50,10 +52,41 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
         "name": declared.name,
         "label": parameter_label(owner, declared.name),
         "kind": kind,
-        "help": declared.help if is_inverse(owner, declared.name) else declared.about,
+        "help": inverse_help(owner, declared.name) or declared.help,
+        "about": explanation(declared, owner),
         "placeholder": declared.empty,
         "choices": [[value, choice_label(declared.name, value)] for value in declared.choices],
     }
+
+
+def explanation(declared: Parameter, owner: str = "run") -> str:
+    """What stands below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
+    inverse, label = inverse_help(owner, declared.name), parameter_label(owner, declared.name)
+    helped = inverse or declared.help
+    known = helped.lower() in label.lower()
+    bounds = "" if declared.choices else bounds_in_words(declared, inverse=bool(inverse))
+    return "; ".join(part for part in ("" if known else helped, bounds) if part)
+
+
+def bounds_in_words(declared: Parameter, *, inverse: bool = False) -> str:
+    """The bounds of a number as the page shows and types it, with its unit; empty if there are none."""
+    low, high = declared.low, declared.high
+    if inverse:
+        low, high = (1 / high if high else None), (1 / low if low else None)
+    unit = f"{THIN}{declared.unit}" if declared.unit else ""
+    if low is not None and high is not None and math.isfinite(high):
+        return f"{_bound(low)} to {_bound(high)}{unit}"
+    if low is not None:
+        return f"at least {_bound(low)}{unit}"
+    return f"above {_bound(declared.above)}{unit}" if declared.above is not None else unit.strip()
+
+
+def _bound(value: float) -> str:
+    """A bound with all its digits; a large or small power of ten as such."""
+    mantissa, exponent = f"{value:e}".split("e")
+    if float(mantissa) == 1 and not -4 < int(exponent) < 6:
+        return f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return count(int(value)) if float(value).is_integer() else f"{value:g}"
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The form on the page: one widget that draws all fields from a schema, over one connection."""
+"""A form on the page: one widget that draws all fields from a schema, over one connection."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Receive = Callable[[dict[str, Any]], object]
 class FormView(anywidget.AnyWidget):
     """schema: what can be chosen, sent once; see `form_schema`. state: what is chosen, and what is wrong with it.
 
-    state["values"] by name of the field; "options", "off", "wrong" and "notes" likewise where there are any; "reasons"
-    by kind and name of the blocks that cannot be chosen. receive: called with each message of the page, such as
-    {"kind": "set", "field": "problem.n", "value": "64"}.
+    state["values"] by name of the field; "options", "off", "hidden", "wrong", "notes" and "about" likewise where there
+    are any; "reasons" by kind and name of the blocks that cannot be chosen. receive: called with each message of the
+    page, such as {"kind": "set", "field": "problem.n", "value": "64"}; a file comes with its bytes as "content".
     """
 
     _esm = module("kit/form.js")
@@ -32,6 +32,6 @@ class FormView(anywidget.AnyWidget):
         self._take = receive
         self.on_msg(self._receive)
 
-    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+    def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict):
-            self._take(content)
+            self._take({**content, "content": bytes(buffers[0])} if buffers else content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-FORGETS = " Reloading this page begins afresh, so save what you want to keep."
+FORGETS = " Reloading this page discards its state, so save what you want to keep."
 
 
 def in_voila() -> bool:

@@ -17,7 +17,7 @@ LONGEST_ADDRESS = 8000
 
 
 def link_of_page() -> str | None:
-    """The link text in the address of the page that started this kernel, None without one. Voila hands the query on."""
+    """The share link in the address of the page that started this kernel, None without one. Voila passes the query."""
     return _link_in_query(os.environ.get("QUERY_STRING", "")) if in_voila() else None
 
 
@@ -33,7 +33,7 @@ def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
 
 
 def link_in(text: str) -> str:
-    """The link text of a page's address; any other text as it is."""
+    """The share link of a page's address; any other text as it is."""
     found = _link_in_query(urlsplit(text).query) if text.startswith(("http://", "https://")) else None
     return text if found is None else found
 

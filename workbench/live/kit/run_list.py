@@ -211,7 +211,7 @@ class RunList:
         self.notify()
 
     def notify(self) -> None:
-        """Tell all views that a run has changed."""
+        """Notify all views that a run has changed."""
         for act in self._listeners:
             act()
 

@@ -177,7 +177,7 @@ def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str
         return WORDS.get(handle.state, "stopped by the user"), ""
     reason = str(summary["reason"])
     if summary.get("converged"):
-        words = "converged for b minus its mean" if reason.startswith(Reason.CONSISTENT.sentence) else "converged"
+        words = "converged for b minus its mean" if Reason.CONSISTENT.begins(reason) else "converged"
     else:
         words = reason.partition(";")[0].partition(" (")[0]
     return words, reason
@@ -206,5 +206,5 @@ def _facts(run: ListedRun) -> dict[str, Any]:
 
 
 def _is_whole(handle: RunHandle) -> bool:
-    """Whether the run can be made again, as far as a glance tells."""
+    """Whether the run can be made again, as far as is known without trying."""
     return isinstance(handle.source, (*ACTIVE, Run)) or "configuration" in handle.provenance

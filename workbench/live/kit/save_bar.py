@@ -31,7 +31,7 @@ class SaveBar:
     data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
     it. about: the rest of the file names. notes: what may be printed beneath a picture of that name, by one of the
     names in `noted`, such as the plane of a slice; the provenance may always be. folder: of `save` and of the menu, by
-    default exports/ next to the notebook. status: the line that tells what was saved, by default one of its own.
+    default exports/ next to the notebook. status: the line that says what was saved, by default one of its own.
     `saver` serves other buttons of the view too.
     """
 

@@ -21,16 +21,16 @@ from workbench.live.kit.page_link import link_in, query_of
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration
 from workbench.run.link_codec import ENDING, LINK, is_shared
-from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_python
+from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_script
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
-    "python": ("Copy as Python", "the Python lines that make this configuration", to_python),
+    "python": ("Copy as Python", "Python lines that solve this problem and print how that ended", to_script),
     "command": ("Copy as command", "the workbench solve command that runs it", to_command),
-    "link": ("Copy link text", "a short text that holds all of it, to paste here or anywhere else", to_link),
+    "link": ("Copy share link", "a short text that holds all of it, to paste here or anywhere else", to_link),
 }
-NAMES = {"python": "the Python text", "command": "the command", "link": "the link text"}
+NAMES = {"python": "the Python text", "command": "the command", "link": "the share link"}
 ADDRESS = ("link", "Copy address", "the address of a page that opens this problem")
-"""On a served page, in place of the link text."""
+"""On a served page, in place of the share link."""
 SAVE = ("save", "Save problem", f"download it as a {ENDING} file")
 KEEP = ("keep", "Save in folder", f"write it as a {ENDING} file where the kernel runs")
 MOST_TEXT = 1 << 20

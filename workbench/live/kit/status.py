@@ -1,4 +1,4 @@
-"""The line that says what goes on."""
+"""The status line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from workbench.live.kit.assets import module, style_sheet
 from workbench.live.kit.frontend import in_voila
 
 PATIENCE = 30.0
-"""Seconds that a sentence may go without an answer before nobody seems to read. The page answers every twelve, because
-each answer costs JupyterLab more than showing the sentence."""
+"""Seconds that a sentence may go without an answer before the page counts as closed. The page answers every twelve,
+because each answer costs JupyterLab more than showing the sentence."""
 
 
 class StatusLine(anywidget.AnyWidget):
-    """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: the run's, in one word.
+    """One sentence. tone: plain, busy, good or bad, for the colour at it; state: the run's, in one word.
 
     The page answers what it shows. While it does not, progress is kept back, so that a kernel whose page was closed is
     silent and can be distinguished from one in use.
@@ -34,7 +34,7 @@ class StatusLine(anywidget.AnyWidget):
 
     @traitlets.default("advice")
     def _advice(self) -> str:
-        return "Reload the page to begin anew." if in_voila() else "Run the cell again."
+        return "Reload the page to start again." if in_voila() else "Run the cell again."
 
     def __init__(self, **traits: Any) -> None:
         self._unread_since: float | None = None

@@ -25,7 +25,7 @@ class StreamView(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Take the view off the page; what served it alone ends."""
-        # ipywidgets closes what Python lets go, also a view whose making failed before it had a publisher.
+        # ipywidgets closes what Python frees, also a view whose making failed before it had a publisher.
         if hasattr(self, "publisher"):
             self.publisher.remove(self.publish)
             if self._own:

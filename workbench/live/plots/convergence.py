@@ -65,7 +65,7 @@ class ConvergenceView(StreamView):
 
     @property
     def axis(self) -> str:
-        """What residuals are drawn against, one of `AXES`. Bytes are known of the lanes of a race."""
+        """What residuals are drawn against, one of `AXES`. Bytes are known of race entries."""
         return self._axis
 
     @axis.setter
@@ -73,7 +73,7 @@ class ConvergenceView(StreamView):
         if name not in AXES:
             raise InputError(unknown_name("axis", name, AXES))
         self._axis = name
-        self._anew()
+        self._resend()
 
     @property
     def with_setup(self) -> bool:
@@ -83,7 +83,7 @@ class ConvergenceView(StreamView):
     @with_setup.setter
     def with_setup(self, counted: bool) -> None:
         self._with_setup = counted
-        self._anew()
+        self._resend()
 
     @property
     def tolerance(self) -> float | None:
@@ -125,17 +125,17 @@ class ConvergenceView(StreamView):
         """Give a curve another label or style; does nothing if it has both."""
         if (curve.label, curve.style) != (label, style):
             curve.label, curve.style = label, style
-            self._anew()
+            self._resend()
 
     def clear(self) -> None:
         """Take away all runs that have ended."""
         self._curves = [curve for curve in self._curves if curve.session is not None]
-        self._anew()
+        self._resend()
 
     def drop(self, curve: Curve) -> None:
         """Take one run away, ended or not."""
         self._curves = [other for other in self._curves if other is not curve]
-        self._anew()
+        self._resend()
 
     def publish(self) -> Again:
         goes_on = [curve.look() for curve in self._curves]
@@ -211,7 +211,7 @@ class ConvergenceView(StreamView):
         self._sent_axis = self._axis, self._with_setup
         self._rewound = True
 
-    def _anew(self) -> None:
+    def _resend(self) -> None:
         self._changed.set()
         self.publisher.wake()
 

@@ -1,4 +1,4 @@
-"""A trace beside what it would be on another machine: events of both in one stream, and both totals in words."""
+"""A trace compared with what it would be on another machine: events of both in one stream, and both totals in words."""
 
 from __future__ import annotations
 

@@ -68,10 +68,10 @@ class RooflineView(Watching):
         choice = given.name if given else self._home()
         named = [(made.title, name) for name, made in self._profiles.items()]
         self.machine = widgets.Dropdown(
-            options=[(NONE_YET, NONE_YET), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
+            options=[(NONE_YET, NONE_YET), (HERE, HERE), *named], value=choice, description="machine", style=STYLE
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
-        self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
+        self.again = button("Measure again", "measure the roofline of this machine again", self.measure, width="130px")
         self.message, self.table, self.plot = widgets.HTML(), widgets.HTML(), ChartView(self.publisher)
         self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
@@ -98,7 +98,7 @@ class RooflineView(Watching):
 
     @property
     def busy(self) -> bool:
-        """The run goes on, so nothing else may be measured."""
+        """The run is active, so nothing else may be measured."""
         return self.watched is not None and self.watched.busy
 
     def figures(self) -> dict[str, Figure]:
@@ -106,7 +106,7 @@ class RooflineView(Watching):
         return {"roofline": self._figure()} if self._figure else {}
 
     def measure(self) -> None:
-        """Measure this machine anew; does nothing while the run continues."""
+        """Measure this machine again; does nothing while the run continues."""
         if not self.busy:
             _this_machine.cache_clear()
             self.show()
@@ -198,7 +198,7 @@ class RooflineView(Watching):
         """A word of caution where the kernels did not run on the machine whose roof is shown."""
         if self.trace is None or self._home() in (name, NONE_YET):
             return ""
-        return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine whose roof this is."
+        return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine of this roofline."
 
     def _offer_lanes(self, trace: Trace) -> None:
         """Lanes that compute; copies have no operations."""

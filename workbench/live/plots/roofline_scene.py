@@ -77,7 +77,7 @@ def _words(point: RooflinePoint, share: str) -> list[str]:
     assert point.flop_rate is not None
     return [
         point.kernel,
-        f"{share} of the roof" if share else "no roof",
+        f"{share} of the roofline" if share else "no roofline",
         f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
         f"{point.calls:,} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
     ]

@@ -11,7 +11,7 @@ from workbench.live.kit.number_text import percent
 from workbench.live.plots.kernel_styles import patch
 from workbench.machine.profile import Profile
 
-HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the roof", "flop/B", "Gflop/s")
+HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "% of roofline", "flop/B", "Gflop/s")
 
 
 def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:

@@ -82,7 +82,7 @@ class PointsOf:
 
     texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
     word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
-    a mark, in units of y.
+    a mark, in units of y. faint: pale, behind what matters.
     """
 
     name: str
@@ -101,6 +101,7 @@ class PointsOf:
     outlined: bool = False
     tall: float = 0.0
     word: str = ""
+    faint: bool = False
 
     @property
     def reported(self) -> dict[str, Any]:
@@ -118,6 +119,7 @@ class PointsOf:
             "outlined",
             "tall",
             "word",
+            "faint",
         )
         shown = {name: getattr(self, name) for name in names}
         return {"layer": "points", "count": len(self.x), "colour": curve_style(self.style).colour, **shown}

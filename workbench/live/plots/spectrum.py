@@ -49,7 +49,7 @@ class SpectrumView(Watching):
     """Ritz values growing with the iterations, the error between its bounds, and what each level does to the spectrum.
 
     `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
-    `box`; `slider` chooses the iteration, `delay` how far the error estimates look ahead. exact: eigenvalues by name,
+    `box`; `slider` chooses the iteration, `delay` the delay d of the error estimates. exact: eigenvalues by name,
     those of what CG works on last, in place of those that are computed: unasked up to 1024 unknowns, by `compute` and
     its button up to 4096. folder: where figures go, by default exports/ next to the notebook. `figures()` are the
     pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
@@ -205,7 +205,7 @@ class SpectrumView(Watching):
         self.parts["levels"].layout.display = None if self.exact else "none"
         if self.exact and "levels" not in self._figures:
             exact = self.exact
-            self._figures["levels"] = lambda: figures.level_spectra(exact, title="exact spectra, level after level")
+            self._figures["levels"] = lambda: figures.level_spectra(exact, title="exact spectra of A, M⁻¹A and M⁻¹PA")
             self.plots["levels"].show(levels_scene(exact))
 
     def _footnotes(self, watched: RunHandle) -> str:
@@ -230,7 +230,7 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
         f"effective condition number {values[-1] / values[0]:.4g}{beside}."
     )
     if not found.lower.size:
-        return said, "The error estimates look further ahead than this run has gone."
+        return said, "The error estimates need more iterations than their delay d."
     at, low = found.lower.size - 1, found.lower[-1]
     if found.upper is None:
         return (
@@ -242,7 +242,7 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
 
 
 def _promises(conditions: Mapping[str, float]) -> str:
-    """What the CG bound promises level after level; empty where no spectrum is known."""
+    """What the CG bound promises for each spectrum; empty where no spectrum is known."""
     if not conditions:
         return ""
     parts = [

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.analysis.convergence_estimates import Estimates, nonzero
 from workbench.analysis.ritz import cg_bound
+from workbench.figures.level_spectra import removed
 from workbench.live.kit.number_text import number
 from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
@@ -89,11 +90,6 @@ def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
         spoken.append(names[-1])
     y = Axis("operator", names=names[::-1], span=(-0.6, len(rows) - 0.4))
     return Scene("levels", Axis("eigenvalue", log=True), y, layers, spoken=f"Exact spectra: {'; '.join(spoken)}.")
-
-
-def removed(count: int) -> str:
-    """How many eigenvalues deflation takes away."""
-    return f"{count} eigenvalue{'s' * (count != 1)} removed by deflation"
 
 
 def nothing_yet(name: str, note: str) -> Scene:

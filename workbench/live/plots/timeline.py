@@ -24,7 +24,7 @@ from workbench.run import Result, Session, State
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
 STROKES = 2
-"""Paints per message while a run is active, five a second: each draws all that is in sight anew."""
+"""Paints per message while a run is active, five a second: each redraws all that is in sight."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
 
@@ -111,7 +111,7 @@ class TimelineView(StreamView):
         return goes_on or (self.link.free and shown.behind)
 
     def _model(self, shown: Shown) -> bool:
-        """Put the events of the chosen machine beside those of a run at rest; True when what is there has changed."""
+        """Compare the events of the chosen machine with those of a run at rest; True when what is there has changed."""
         before = shown.beside
         wanted = None
         if self.machine and shown.trace is not None and shown.trace.count:

@@ -367,7 +367,7 @@ class Explorer(ControlledView):
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:
     """The explorer, its form filled as by `configure`: explore("bubbles-3d", n=64, preconditioner="jacobi").
 
-    problem may also be link text or a saved .cg.json file, which says the whole configuration. folder: where
+    problem may also be a share link or a saved .cg.json file, which says the whole configuration. folder: where
     exports go, by default exports/ next to the notebook. On a served page, a link in its address comes first. Raises
     InputError for unknown names.
     """

@@ -40,7 +40,7 @@ def sentence(
     if state is State.DONE and session.result is not None:
         return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
-        background = "; what was under way cannot be interrupted and ends in the background"
+        background = "; the current step cannot be interrupted and ends in the background"
         said = session.error or "Stopped by the user"
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
     # Before the last row: of a run that rests it is then the final one.
@@ -59,7 +59,7 @@ def ending(summary: Mapping[str, Any]) -> str:
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
     true = f"{TRUE} = {number(summary['true_relative_residual'])}"
     if summary["converged"]:
-        of = " of b minus its mean" if summary["reason"].startswith(Reason.CONSISTENT.sentence) else ""
+        of = " of b minus its mean" if Reason.CONSISTENT.begins(summary["reason"]) else ""
         return f"Converged in {done}: {true} (residual{of} verified)."
     # Where it ended is in the number of iterations.
     what, _, hint = re.sub(r" \((at iteration [\d,]+|[\d,]+ iterations?)\)", "", summary["reason"]).partition("; ")

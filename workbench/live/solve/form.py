@@ -6,9 +6,8 @@ from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live.kit.field_form import FieldForm
 from workbench.live.kit.form_fields import BlockChoice, Changed, Field, device_parameter
-from workbench.live.kit.form_schema import blocks_schema, parameter_schema
-from workbench.live.kit.form_view import FormView
 from workbench.live.kit.undo import History
 from workbench.live.solve.examples import EXAMPLES
 from workbench.problems import Problem
@@ -18,7 +17,6 @@ from workbench.run.compatibility import unmet
 from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
 
 NEEDS_SOLUTION = "norm error needs a known solution; use the right-hand side ones-scaled"
-NO_COARSE_SYSTEM = "without deflation there is no coarse system"
 SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
 MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
@@ -40,12 +38,14 @@ KINDS = ("problem", *BLOCKS)
 TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
 
 
-class Form:
+class Form(FieldForm):
     """All choices of a run. `changed` is called after every change, from whichever thread brings it.
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
     a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".
     """
+
+    off_reason = "without deflation there is no coarse system"
 
     def __init__(self, changed: Changed, configuration: Configuration) -> None:
         self._changed: Changed = lambda: None
@@ -53,32 +53,29 @@ class Form:
         self._noticed = ("", "")
         # No change is reported while the form is half built.
         self._loading, self._altered = True, False
-        self.blocks = {
-            kind: BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS
-        }
+        blocks = [BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS]
         declared = {**RUN, **STOPPING}
-        self.settings = {name: Field(declared[name], "run") for name in (*RUN, *SHOWN)}
+        settings = {name: Field(declared[name]) for name in (*RUN, *SHOWN)}
         # Another machine may have other devices; this one says so when the run starts.
-        self.settings["device"].options = device_parameter(configuration.device).choices
-        self.trace = Field(TRACE, "run")
+        settings["device"].options = device_parameter(configuration.device).choices
+        self.trace = Field(TRACE)
         """Whether kernels of the next run are recorded; no part of a configuration."""
         self._first = configuration
         self._past: History[Configuration] = History(configuration)
+        super().__init__(
+            {**settings, "trace": self.trace},
+            blocks,
+            title="Method",
+            about="Problem and method",
+            main=MAIN,
+            advanced=ADVANCED,
+            example={"label": "Example", "hint": "Choose a worked example …", "names": list(EXAMPLES)},
+            acts={"undo": self.undo, "redo": self.redo, "reset": self.reset},
+        )
         self._fill(configuration)
-        for field in (*self.settings.values(), self.trace):
+        for field in self.settings.values():
             field.observe(lambda _change: self._notify(), "value")
             field.observe(lambda _change: self._show(), ["disabled", "options"])
-        schema = {
-            "blocks": blocks_schema(KINDS),
-            "settings": {
-                name: {**parameter_schema(field.declared), **_menu(field)}
-                for name, field in self._plain_fields().items()
-            },
-            "main": list(MAIN),
-            "advanced": list(ADVANCED),
-            "examples": list(EXAMPLES),
-        }
-        self.box = FormView(schema, self._receive)
         self._loading = False
         self._settle()
         self._changed = changed
@@ -96,7 +93,7 @@ class Form:
     def configuration(self) -> Configuration:
         """What the form describes. Raises InputError with the sentence for the first wrong value."""
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
-        read = {name: field.read() for name, field in self.settings.items()}
+        read = {name: field.read() for name, field in self.settings.items() if name != "trace"}
         # What the form has no field for stays as it was loaded.
         stopping = self._stopping.changed({name: read[name] for name in SHOWN})
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
@@ -126,23 +123,19 @@ class Form:
         """Show what the form was made with."""
         self.load(self._first)
 
-    def _plain_fields(self) -> dict[str, Field]:
-        return {**self.settings, "trace": self.trace}
-
-    def _fields(self) -> dict[str, Field]:
-        """All fields in sight, by the names that the page uses."""
-        found: dict[str, Field] = {}
-        for kind, fields in self.blocks.items():
-            found |= {kind: fields.choice, **dict(fields.all_fields())}
-        return found | self._plain_fields()
+    def take_example(self, name: str) -> None:
+        """Show a worked example."""
+        if name in EXAMPLES:
+            self.load(EXAMPLES[name]())
 
     def _fill(self, configuration: Configuration) -> None:
         for kind, fields in self.blocks.items():
             fields.load(getattr(configuration, kind))
         stopping = self._stopping = configuration.stopping
         values = {**settings_of(configuration, RUN), **settings_of(stopping, STOPPING)}
-        for name, field in self.settings.items():
-            field.put(values[name])
+        for name, value in values.items():
+            if name in self.settings:
+                self.settings[name].put(value)
 
     def _notify(self) -> None:
         # While it is being filled, the form shows half of one configuration and half of another.
@@ -181,14 +174,7 @@ class Form:
 
     def _check(self) -> str:
         """Mark the fields with a wrong value, and return the first sentence of the form's."""
-        first = ""
-        for field in self._fields().values():
-            field.wrong = ""
-            try:
-                field.read()
-            except InputError as error:
-                field.wrong = field.sentence(error)
-                first = first or str(error)
+        first = self.check()
         if self.settings["norm"].value == Norm.ERROR and self.settings["rhs"].value != "ones-scaled":
             self.settings["norm"].wrong = NEEDS_SOLUTION
             first = first or NEEDS_SOLUTION
@@ -212,46 +198,5 @@ class Form:
         """Send what is chosen to the page."""
         if self._loading:
             return
-        fields = self._fields()
-        complaints = {kind: blocks.complaint for kind, blocks in self.blocks.items() if blocks.complaint}
-        self.box.state = {
-            "values": {name: field.shown for name, field in fields.items()},
-            "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
-            "off": [name for name, field in fields.items() if field.disabled],
-            "offReason": NO_COARSE_SYSTEM,
-            "wrong": {**{name: field.wrong for name, field in fields.items() if field.wrong}, **complaints},
-            "notes": {kind: blocks.remark for kind, blocks in self.blocks.items() if blocks.remark},
-            "reasons": {kind: blocks.reasons for kind, blocks in self.blocks.items() if blocks.reasons},
-            "changed": [name for name, field in fields.items() if self._is_changed(name, field)],
-            "canUndo": self._past.can_undo,
-            "canRedo": self._past.can_redo,
-        }
-
-    def _is_changed(self, name: str, field: Field) -> bool:
-        """Whether a field differs from its default."""
-        default = Field(field.declared, field.owner)
-        if name in self.blocks:
-            return name in BLOCKS and field.value != BLOCKS[name].default
-        return field.value != default.value
-
-    def _receive(self, message: dict[str, Any]) -> None:
-        """What the page asks for; what it does not know of is ignored."""
-        kind, name = message.get("kind"), str(message.get("field", ""))
-        acts = {"undo": self.undo, "redo": self.redo, "reset": self.reset}
-        if kind in acts:
-            acts[kind]()
-        elif kind == "example" and name in EXAMPLES:
-            self.load(EXAMPLES[name]())
-        elif kind in ("set", "default"):
-            field = self._fields().get(name)
-            if field is None or field.disabled:
-                return
-            if kind == "default":
-                field.put(field.declared.default)
-            elif name not in self.blocks or message.get("value") in field.options:
-                field.typed(message.get("value"))
-
-
-def _menu(field: Field) -> dict[str, str]:
-    """A field with options is a menu, also where its parameter lists none."""
-    return {"kind": "choice"} if field.options else {}
+        self.undoable(self._past)
+        self.show()

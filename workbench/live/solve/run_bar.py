@@ -1,4 +1,4 @@
-"""The bar above the form: buttons of a run, the phases of its setup, its progress, and what is going on in words."""
+"""The bar above the form: buttons of a run, the phases of its setup, its progress, and its state in words."""
 
 from __future__ import annotations
 

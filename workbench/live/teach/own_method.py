@@ -1,4 +1,4 @@
-"""A method of one's own: paper lines to edit, checked while they are typed, counted, and raced against the original."""
+"""A user-defined method: paper lines to edit, checked while they are typed, counted, and raced against the original."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class OwnMethod:
         return dataclasses.replace(shown, solver=str(self.original.value))
 
     def _fine(self) -> str:
-        return f"These lines can run. Press Race to run them beside {self.original.value}."
+        return f"These lines can run. Press Race to compare them with {self.original.value}."
 
     def _follow(self, view: RaceView) -> bool:
         """Say how these lines fared once their entry has ended; True before. Runs in the race's publisher."""

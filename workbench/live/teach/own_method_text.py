@@ -1,4 +1,4 @@
-"""What stands beside lines of one's own: what a line may be, and what an iteration costs."""
+"""Help for user-defined lines: what a line may be, and what an iteration costs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from workbench.live.kit.number_text import amount
 LANGUAGE = """\
 <b>What a line may be</b>
 <div class="wb-grammar">
-<code>s = A(p)</code><span>the matrix, alone on its line</span>
-<code>u = M(r)</code><span>the preconditioner, likewise</span>
-<code>gamma = (r, u)</code><span>a dot product, likewise</span>
+<code>s = A(p)</code><span>the matrix; must be alone on its line</span>
+<code>u = M(r)</code><span>the preconditioner; must be alone on its line</span>
+<code>gamma = (r, u)</code><span>a dot product; must be alone on its line</span>
 <code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
 <code>x = x + alpha*p</code><span>vectors, element by element</span>
 </div>
-There are + - * / sqrt abs conj. Given are b and x; the run reads rr, gamma, uu and delta."""
+There are + - * / sqrt abs conj. b and x are defined; the run reads rr, gamma, uu and delta."""
 
 
 ROWS = (
-    *("products with A", "products with M", "vector updates", "reductions in a row", "vectors stored"),
+    *("products with A", "products with M", "vector updates", "sequential reductions", "vectors stored"),
     *("passes over memory", "bytes", "bytes per unknown", "flops per unknown"),
 )
 

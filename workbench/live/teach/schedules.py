@@ -1,4 +1,4 @@
-"""Schedules on machines that one can turn: sliders for a machine and a system, lanes and curves that follow."""
+"""Schedules on adjustable machines: sliders for a machine and a system, lanes and curves that follow."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from workbench.registry import unknown_name
 GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
 ITERATIONS = (4, 5)
-"""Shown on the lanes: by then iterations have found their rhythm."""
+"""Shown on the lanes: by then the schedule is periodic."""
 STYLE = {"description_width": "190px"}
 POSITIONS = 81
-"""Of a slider, in equal ratios, beside those of the machines that it can start from."""
+"""Of a slider, in equal ratios, in addition to those of the machines that it can start from."""
 SLIDERS = {
     "cores": ("cores, GB/s", 5, 1000, GIGA),
     "accelerator": ("accelerator, GB/s", 20, 8000, GIGA),
@@ -110,7 +110,7 @@ class Schedules:
         self.show()
 
     def show(self) -> None:
-        """Model everything anew, unless several sliders are being turned."""
+        """Model everything again, unless several sliders are being turned."""
         if self._quiet:
             return
         chosen, rate = self.numbers.machine(), self.sliders["entries"].value

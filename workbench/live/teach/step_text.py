@@ -1,4 +1,4 @@
-"""What the step view says and draws of one place in a method: values beside lines, a sentence, pictures of vectors."""
+"""What the step view says and draws of one place in a method: values of lines, a sentence, pictures of vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def about(walk: Walk, ending: str) -> dict[str, Any]:
 
 
 def values(walk: Walk, iteration: int, lines: int) -> dict[str, list[str]]:
-    """The value beside every line: what it gave when it ran last, empty where it has not run yet."""
+    """The value of every line: what it gave when it ran last, empty where it has not run yet."""
 
     def column(held: int, count: int) -> list[str]:
         return [
@@ -80,7 +80,7 @@ def curve(walk: Walk, norms: list[tuple[float, float]], iteration: int, lines: i
     return {
         "shown": ended,
         "recurrence": [_finite(recurrence) for recurrence, _ in norms],
-        "true": [_finite(afresh) for _, afresh in norms],
+        "true": [_finite(true) for _, true in norms],
     }
 
 

@@ -27,7 +27,7 @@ ACTS = ("next_line", "next_iteration", "back", "previous_iteration", "toggle", "
 class StepView(StreamView):
     """Steps through a method's lines. Keys: Right and Left a line, Down and Up an iteration, space plays and pauses.
 
-    method: a solver's name, a solver of one's own, or a whole configuration. problem and choices as in `configure`.
+    method: a solver's name, a user-defined solver, or a whole configuration. problem and choices as in `configure`.
     iterations: how many to make at most; fewer where the tolerance is met or the method breaks down. On grids of up to
     64 x 64 cells the vectors are drawn. Where E is solved with on levels, `toggle_levels` shows what each removes from
     the error. Cost: the iterations, line by line in NumPy, and memory for all their vectors. Raises InputError for what
@@ -206,10 +206,10 @@ def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
     limit = max(stopping.rtol, stopping.atol / scale)
     norms: list[tuple[float, float]] = []
     while True:
-        recurrence, afresh = walk.residuals(walk.iterations)
-        norms.append((recurrence / scale, afresh / scale))
+        recurrence, true = walk.residuals(walk.iterations)
+        norms.append((recurrence / scale, true / scale))
         if norms[-1][0] <= limit:
-            met = "and b - A x confirms it" if norms[-1][1] <= 2 * limit else "but b - A x does not confirm it"
+            met = "verified by b - A x" if norms[-1][1] <= 2 * limit else "but that of b - A x is not"
             return norms, f"the residual is below the tolerance of {limit:g}, {met}"
         if walk.broken_down:
             return norms, "the method has broken down: delta or gamma is not positive"

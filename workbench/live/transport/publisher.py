@@ -2,7 +2,7 @@
 
 The kernel sends only what the browser has asked for or has shown that it paints: no page, no traffic, and a slow page
 gets fewer and larger messages instead of a queue. The browser says `ready` when a view appears, comes back or has heard
-nothing for too long; then everything is sent anew. So a reload, a lost message or a closed page need no care elsewhere.
+nothing for too long; then all is sent again. So a reload, a lost message or a closed page need no code elsewhere.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Link:
         self._sent = 0
         self._painted = 0
         self._present = False
-        self._anew = threading.Event()
+        self._resend = threading.Event()
         self.hidden = False
 
     def receive(self, message: dict[str, Any]) -> None:
@@ -148,7 +148,7 @@ class Link:
             case "ready":
                 self._painted = self._sent
                 self._present = True
-                self._anew.set()
+                self._resend.set()
             case "ack":
                 self._painted = max(self._painted, min(int(message.get("seq", 0)), self._sent))
         self._wake()
@@ -159,9 +159,9 @@ class Link:
         return self._present and not self.hidden and self._sent - self._painted < CREDIT
 
     def restart(self) -> bool:
-        """Whether everything must be sent anew; asked once per tick, and true once per request."""
-        if self._anew.is_set():
-            self._anew.clear()
+        """Whether everything must be sent again; asked once per tick, and true once per request."""
+        if self._resend.is_set():
+            self._resend.clear()
             return True
         return False
 

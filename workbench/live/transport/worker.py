@@ -22,7 +22,7 @@ class InOrder:
         self._thread: threading.Thread | None = None
 
     def ask(self, job: Callable[[], None], key: object = None) -> None:
-        """Run this after what was asked for before; returns at once. The job tells the user of its errors itself.
+        """Run this after what was asked for before; returns at once. The job reports its errors itself.
 
         key: None for a job that nothing replaces.
         """
@@ -63,7 +63,7 @@ class InOrder:
             # What was asked for next must be done whatever went wrong with this one.
             except Exception:
                 logging.getLogger(__name__).exception("%s could not do what it was asked for", self._name)
-            # What it refers to may be let go while nothing is asked for.
+            # What it refers to may be freed while nothing is asked for.
             del job
 
     def _next(self) -> Callable[[], None] | None:

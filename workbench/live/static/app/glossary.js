@@ -37,7 +37,8 @@ export function watchTerms(root, terms) {
   // A control has the term in its label; the sentence of the first one is shown below it until something is typed.
   const focus = (event) => {
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
-    if (!label || !event.target.matches(":focus-visible")) return;
+    // Labels of controls without a name are there, and empty.
+    if (!label?.firstChild || !event.target.matches(":focus-visible")) return;
     const found = [...label.firstChild.textContent.matchAll(pattern)][0];
     // What is wrong with a value stands where the sentence would be.
     const isRight = () => event.target.getAttribute("aria-invalid") !== "true";

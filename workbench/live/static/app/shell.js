@@ -1,5 +1,5 @@
 import { icon } from "../kit/icons.js";
-import { element, write } from "../kit/page.js";
+import { element, uniqueName, write } from "../kit/page.js";
 import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
@@ -11,11 +11,10 @@ import { startTour } from "./tour.js";
 // style sheet, so that turning to a view needs no answer from the kernel.
 
 const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
-let shells = 0;
 
 function render({ model, el }) {
   followTheme();
-  const own = String((shells += 1));
+  const own = uniqueName("shell");
   el.classList.add("wb-shell");
   const sheet = document.createElement("style");
   const rail = element("nav", "wb-rail");

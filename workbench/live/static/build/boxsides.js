@@ -1,6 +1,6 @@
 import { line } from "../kit/axes.js";
 
-// The frame of the plane as its boundary conditions: hatched where a wall is, filled where the pressure is held.
+// The frame of the plane as its boundary conditions: hatched where a wall is, filled where the pressure is fixed.
 
 export const BAND = 9;
 const HELD = "#0072b2";

@@ -6,14 +6,22 @@ import { bubbleAt, circleOf, placeAt, rowWith, rowsOf } from "./circles.js";
 const REACH = 7;
 const STILL = 3;
 const PERIOD = 33;
+// Without a movement for so long, in ms, a bubble that is held rests: the kernel may do what takes longer.
+const PAUSE = 60;
 
 // tools: ask(act, values) returns the message's number; hold(held) shows a bubble where it is not yet; nudge(index, row).
 export function bubbleHands(plane, shown, tools) {
   const { canvas, toPlane } = plane;
   let drag = null;
-  const tell = atMost(PERIOD, () => {
-    if (drag?.moved && drag.index !== null) tools.ask("place", { index: drag.index, row: drag.next, stroke: drag.stroke });
-  });
+  let rest = 0;
+  const place = (moving) => {
+    if (drag?.moved && drag.index !== null) tools.ask("place", { index: drag.index, row: drag.next, stroke: drag.stroke, moving });
+  };
+  const tell = atMost(PERIOD, () => place(true));
+  const paused = () => {
+    tell.cancel();
+    place(false);
+  };
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -44,6 +52,8 @@ export function bubbleHands(plane, shown, tools) {
     drag.next = drag.index === null ? rowFrom(start, at) : rowAt(at);
     tools.hold({ index: drag.index ?? rowsOf(shown).length, row: drag.next, seq: Infinity });
     tell.call();
+    clearTimeout(rest);
+    rest = setTimeout(paused, PAUSE);
   });
 
   function rowAt(at) {
@@ -63,7 +73,7 @@ export function bubbleHands(plane, shown, tools) {
     if (!drag) return;
     const ended = drag;
     drag = null;
-    tell.cancel();
+    cancel();
     let seq = 0;
     if (ended.index === null) {
       const centre = placeAt(ended.start.x, ended.start.y, shown);
@@ -73,7 +83,7 @@ export function bubbleHands(plane, shown, tools) {
       const row = event.type === "pointerup" ? ended.next : ended.row;
       seq = tools.ask("place", { index: ended.index, row, stroke: ended.stroke, done: true });
     }
-    // What was let go stays there until the kernel has answered.
+    // What was released stays there until the kernel has answered.
     tools.hold(shown.held && seq ? { ...shown.held, seq } : null);
   };
   canvas.addEventListener("pointerup", release);
@@ -102,5 +112,10 @@ export function bubbleHands(plane, shown, tools) {
     return found.rim ? "nwse-resize" : "move";
   }
 
-  return { close: tell.cancel };
+  function cancel() {
+    tell.cancel();
+    clearTimeout(rest);
+  }
+
+  return { close: cancel };
 }

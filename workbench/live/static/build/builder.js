@@ -18,7 +18,7 @@ import { slicer } from "./slicer.js";
 const SHADES = coloursOf("cividis");
 const SAME_STROKE = 700;
 const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
-  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape lets go.";
+  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape deselects.";
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
@@ -32,7 +32,7 @@ function render({ model, el }) {
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
-    // Numbers go on after a reload of the page, since those of the last page may have been higher.
+    // Numbers continue after a reload of the page, since those of the last page may have been higher.
     ask(act, values) {
       last = Math.max(last + 1, Date.now());
       tellKernel(model, { act, ...values, seq: last });

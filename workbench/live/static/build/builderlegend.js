@@ -8,7 +8,7 @@ export function buildersLegend(shown) {
   const [inside, outside] = [entry("wb-patch"), entry("wb-patch")];
   const [wall, held] = [entry("wb-patch wb-neumann"), entry("wb-patch wb-dirichlet")];
   wall.text.textContent = "wall (Neumann)";
-  held.text.textContent = "pressure held (Dirichlet); click a side to change it";
+  held.text.textContent = "fixed pressure (Dirichlet); click a side to change it";
   root.append(...[inside, outside, wall, held].map(({ line }) => line));
 
   function show() {

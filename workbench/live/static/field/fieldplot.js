@@ -68,24 +68,24 @@ export class FieldPlot extends Stage {
   paint() {
     const { picture, context, palette } = this;
     const as = picture.width && !picture.band ? around(picture) : "";
-    const anew = !as || as !== this.drawnAs;
-    if (anew) {
+    const redrawn = !as || as !== this.drawnAs;
+    if (redrawn) {
       this.measure();
       this.wipe();
       context.font = `${TYPE * palette.zoom}px ${palette.type}`;
     }
     this.drawnAs = as;
     if (picture.band) this.paintBand();
-    else if (picture.width) this.paintPlane(anew);
+    else if (picture.width) this.paintPlane(redrawn);
   }
 
-  paintPlane(anew) {
+  paintPlane(redrawn) {
     const { context, palette } = this;
     const [side, ends] = [MARGIN.left + this.numbers, this.above + MARGIN.bottom * palette.zoom];
     const size = Math.max(10, Math.min(this.width - side - this.bar, this.height - ends));
     const box = { left: side, top: this.above, right: side + size, bottom: this.above + size };
     this.paintCells(box, size);
-    if (anew) this.paintAround(box, size);
+    if (redrawn) this.paintAround(box, size);
     else {
       context.strokeStyle = palette.soft;
       context.lineWidth = 1;

@@ -18,8 +18,8 @@ export function short(value) {
   return `${sign}${digits === "1" ? "" : `${digits}\u2009×\u2009`}${powerOfTen(Number(exponent))}`;
 }
 
-// The smallest comfortable bound above a count. One that goes on growing gets a bound that lasts, as each new one means
-// to draw everything anew.
+// The smallest comfortable bound above a count. One that keeps growing gets a bound that lasts, as each new one means
+// to redraw everything.
 export function roundUp(count, grows) {
   const decade = 10 ** Math.floor(Math.log10(Math.max(count, 10)));
   const steps = grows ? [1, 2, 5, 10] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];

@@ -1,27 +1,26 @@
 import { tellKernel } from "../transport/kernel.js";
+import { controlOf, fill } from "./formcontrols.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
-import { element, write } from "./page.js";
+import { element, uniqueName, write } from "./page.js";
 import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
 
-let forms = 0;
-
 function render({ model, el }) {
   followTheme();
   const schema = model.get("schema");
-  const name = `wb-form-${(forms += 1)}`;
+  const name = uniqueName("form");
   const root = element("div", "wb-form");
   root.setAttribute("role", "form");
-  root.setAttribute("aria-label", "Problem and method");
+  root.setAttribute("aria-label", schema.about);
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(root);
   const fields = new Map();
   let drawn = "";
   let unfolded = false;
   const state = () => model.get("state");
-  const say = (kind, field, value) => tellKernel(model, { kind, field, value });
+  const say = (kind, field, value, content) => tellKernel(model, { kind, field, value }, content);
 
   // Which fields there are follows from the blocks chosen alone.
   function show() {
@@ -36,7 +35,7 @@ function render({ model, el }) {
   function draw() {
     const held = root.contains(document.activeElement) ? document.activeElement.closest("[data-field]")?.dataset.field : "";
     fields.clear();
-    root.replaceChildren(head, example, ...schema.main.flatMap((at) => group(at, true)), advanced);
+    root.replaceChildren(head, ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
     folded.replaceChildren(...[...schema.main, ...schema.advanced].flatMap((at) => group(at, false)));
     advanced.open = unfolded;
     if (held) fields.get(held)?.control.focus();
@@ -52,69 +51,63 @@ function render({ model, el }) {
     return [...made, ...shown.map((parameter) => plainField(`${at}.${parameter.name}`, parameter))];
   }
 
-  function frame(at, label, code, control) {
+  // title: the words above the control; grouped: it is no label of a single element; about: what stands below it.
+  function frame(at, label, code, control, { grouped = false, about = "", restored = false } = {}) {
     const box = element("div", "wb-f");
     box.dataset.field = at;
     control.id = `${name}-${at.replace(".", "-")}`;
-    const title = element("label", "wb-lab", label);
-    title.htmlFor = control.id;
-    title.append(element("code", "", code));
+    const title = element(grouped ? "div" : "label", "wb-lab");
+    const named = element("span", "", label);
+    if (grouped) {
+      title.id = `${control.id}-title`;
+      control.setAttribute("aria-labelledby", title.id);
+    } else title.htmlFor = control.id;
+    title.append(named, element("code", "", code));
+    const explanation = element("p", "wb-note wb-explained");
+    explanation.id = `${control.id}-about`;
     const error = element("p", "wb-err");
     error.id = `${control.id}-error`;
     error.setAttribute("role", "alert");
     const remark = element("p", "wb-note wb-remark");
     remark.setAttribute("role", "status");
-    box.append(title, control, error, remark);
+    control.setAttribute("aria-describedby", `${explanation.id} ${error.id}`);
+    box.append(title, control, explanation, error, remark);
     const complain = () => {
-      const { wrong, notes, off, offReason } = state();
+      const { wrong, notes, off, offReason, hidden, labels, about: changing } = state();
       const words = wrong[at] ?? "";
+      box.hidden = Boolean(hidden?.includes(at));
       box.classList.toggle("wb-invalid", Boolean(words));
       control.setAttribute("aria-invalid", Boolean(words));
-      if (words) control.setAttribute("aria-describedby", error.id);
       if (error.dataset.words !== words) {
         error.dataset.words = words;
         error.replaceChildren(...(words ? [icon("bad"), element("span", "", words)] : []));
-        if (words && !(at in schema.blocks)) error.append(link("Use the default", "put the default value back", () => say("default", at)));
+        if (words && restored) error.append(link("Use the default", "put the default value back", () => say("default", at)));
       }
+      write(named, labels?.[at] ?? label);
+      write(explanation, changing?.[at] ?? about);
       write(remark, notes[at] ?? "");
-      control.disabled = off.includes(at);
-      box.title = control.disabled ? offReason : "";
+      const isOff = off.includes(at);
+      for (const part of grouped ? control.querySelectorAll("button, input") : [control]) part.disabled = isOff;
+      box.title = isOff ? offReason : "";
     };
-    return { box, title, control, complain };
+    return { box, title, complain };
   }
 
   function plainField(at, declared) {
-    const control = declared.kind === "choice" ? element("select", "wb-input") : element("input", "wb-input");
-    const isTick = declared.kind === "bool";
-    const { box, complain } = frame(at, declared.label, declared.name.replace("_", "\u200b_"), control);
-    control.title = declared.help;
-    if (isTick) control.type = "checkbox";
-    if (declared.placeholder) control.placeholder = declared.placeholder;
-    if (declared.kind === "int" || declared.kind === "float") control.inputMode = "decimal";
-    control.spellcheck = false;
-    control.autocomplete = "off";
-    box.classList.toggle("wb-tick", isTick);
-    box.classList.toggle("wb-short", !isTick && declared.kind !== "str" && declared.kind !== "choice");
-    const commit = () => say("set", at, isTick ? control.checked : control.value);
-    control.addEventListener("change", commit);
-    // JupyterLab keeps Enter from the browser, so that no change would be reported.
-    control.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || isTick) return;
-      event.stopPropagation();
-      if (String(state().values[at]) !== control.value) commit();
-    });
-    const names = new Map(declared.choices);
+    const value = () => state().values[at];
+    const made = controlOf(declared, value, (taken, content) => say("set", at, taken, content));
+    const restored = ["int", "float", "str", "choice", "formula"].includes(declared.kind) && !declared.lasting;
+    const code = (declared.code ?? declared.name).replace("_", "\u200b_");
+    const { box, title, complain } = frame(at, declared.label, code, made.control, { ...made, about: declared.about, restored });
+    made.control.title = declared.help;
+    title.hidden = Boolean(made.untitled);
+    box.classList.toggle("wb-tick", Boolean(made.ticked));
+    box.classList.toggle("wb-short", Boolean(made.short));
+    if (declared.heading) box.prepend(element("h4", "", declared.heading));
     fields.set(at, {
-      control,
+      control: made.control,
       show() {
-        const value = state().values[at];
-        if (isTick) control.checked = value;
-        else {
-          if (declared.kind === "choice") fill(control, state().options[at] ?? [...names.keys()], names);
-          // What is being typed is not taken away by an answer to what was typed before.
-          if (document.activeElement !== control || control.dataset.sent !== String(value)) control.value = value;
-          control.dataset.sent = value;
-        }
+        made.show(value(), state().options[at]);
         complain();
       },
     });
@@ -164,10 +157,12 @@ function render({ model, el }) {
   }
 
   const head = element("div", "wb-head");
-  const acts = [["undo", "Undo", "take the last change back"], ["redo", "Redo", "make it again"], ["reset", "Reset", "the problem and method that this page began with"]];
+  const acts = [["undo", "Undo", "take the last change back"], ["redo", "Redo", "make it again"], ["reset", "Reset", `the ${schema.about.toLowerCase()} that this page began with`]];
   const buttons = acts.map(([kind, words, tip]) => link(words, tip, () => say(kind)));
-  head.append(element("h3", "", "Method"), element("span", "wb-fill"), ...buttons);
+  head.append(element("h3", "", schema.title), element("span", "wb-fill"), ...(schema.undo ? buttons : []));
   function showHead() {
+    const names = state().examples ?? schema.example?.names ?? [];
+    fill(choose, ["", ...names], new Map([["", schema.example?.hint]]));
     buttons[0].disabled = !state().canUndo;
     buttons[1].disabled = !state().canRedo;
     const inside = [...fields].filter(([, field]) => advanced.contains(field.control)).map(([at]) => at);
@@ -175,14 +170,14 @@ function render({ model, el }) {
     const wrong = inside.some((at) => state().wrong[at]);
     write(counted, `${inside.length} fields${changed ? `, ${changed} changed` : ""}${wrong ? ", one is wrong" : ""}`);
     if (wrong) advanced.open = true;
+    advanced.hidden = inside.length === 0;
   }
 
   const example = element("div", "wb-f wb-example");
   const choose = element("select", "wb-input");
   choose.id = `${name}-example`;
-  const exampleTitle = element("label", "wb-lab", "Example");
+  const exampleTitle = element("label", "wb-lab", schema.example?.label);
   exampleTitle.htmlFor = choose.id;
-  fill(choose, ["", ...schema.examples], new Map([["", "Choose a worked example …"]]));
   choose.addEventListener("change", () => {
     if (choose.value) say("example", choose.value);
     choose.value = "";
@@ -217,13 +212,6 @@ const LABELS = {
 function byGroup(options) {
   const groups = [...new Set(options.map((option) => option.group))];
   return groups.flatMap((group) => options.filter((option) => option.group === group));
-}
-
-function fill(select, values, names) {
-  const wanted = JSON.stringify(values);
-  if (select.dataset.values === wanted) return;
-  select.dataset.values = wanted;
-  select.replaceChildren(...values.map((value) => new Option(names.get(value) ?? value, value)));
 }
 
 function link(words, tip, act) {

@@ -1,4 +1,4 @@
-// The sliders of ipywidgets tell a screen reader their value but not what it is of. Each gets the words that stand beside it.
+// The sliders of ipywidgets tell a screen reader their value but not what it is of. Each gets the words next to it.
 // And where a control has no tooltip, ipywidgets gives its label the tooltip "null", which is taken away.
 
 const NAMELESS = ".widget-slider :is([role=slider], [contenteditable]):not([aria-label])";

@@ -28,6 +28,12 @@ export function tallOf(model) {
   return model.get("height") || Math.round(Math.max(300, Math.min(680, 0.55 * innerHeight)));
 }
 
+// A name that no other element of the page has. Each widget brings a copy of this module, so the page counts.
+export function uniqueName(kind) {
+  window.workbenchNames = (window.workbenchNames ?? 0) + 1;
+  return `wb-${kind}-${window.workbenchNames}`;
+}
+
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;
@@ -37,7 +43,7 @@ export function focusable() {
   return canvas;
 }
 
-// Tells a drawing of size, theme and visibility. height() in pixels; recoloured(colours) is called when they are known anew.
+// Notifies a drawing of size, theme and visibility. height() in pixels; recoloured(colours) is called when they change.
 export function keepInStep(canvas, engine, height, recoloured) {
   const recolour = () => {
     const colours = theme(canvas);

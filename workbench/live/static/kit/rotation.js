@@ -42,7 +42,7 @@ export function turning(canvas, angles, set, pick) {
     if (!by && event.key !== "Home") return;
     event.preventDefault();
     event.stopPropagation();
-    // Keys pressed during a sweep go on from where it will end.
+    // Keys pressed during a rotation continue from where it will end.
     const from = goal ?? angles();
     const next = { azimuth: from.azimuth + (by?.[0] ?? 0), elevation: from.elevation + (by?.[1] ?? 0) };
     turnTo(by ? { ...next, elevation: within(next).elevation } : { ...FRONT });

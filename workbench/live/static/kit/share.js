@@ -1,10 +1,9 @@
 import { tellKernel } from "../transport/kernel.js";
-import { element, press } from "./page.js";
+import { element, press, uniqueName } from "./page.js";
 import { saveAs } from "./saving.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
 
-let views = 0;
 // A file goes to the page that asked for it; all widgets of a page have one name for it.
 const ASKER = (window.workbenchPage ??= `${Date.now()}-${Math.random()}`);
 
@@ -20,10 +19,10 @@ function render({ model, el }) {
   const opening = element("div", "wb-bar");
   const given = element("input", "wb-text");
   given.type = "text";
-  given.id = `wb-open-${(views += 1)}`;
+  given.id = uniqueName("open");
   given.placeholder = "cgw1. …  or  name.cg.json";
   given.spellcheck = false;
-  const name = element("label", "", "Open link text or file");
+  const name = element("label", "", "Open shared problem");
   name.htmlFor = given.id;
   const open = () => tellKernel(model, { kind: "open", text: given.value });
   given.addEventListener("keydown", (event) => {

@@ -5,7 +5,7 @@ import { write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { followTheme } from "./themechoice.js";
 
-// One line that says what goes on, read out by screen readers when it changes.
+// The status line, read out by screen readers when it changes.
 
 function render({ model, el }) {
   followTheme();
@@ -23,7 +23,7 @@ function render({ model, el }) {
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
   show();
-  // Only when it has been put on the page does the line know what it stands beside.
+  // Only when it has been put on the page does the line know its neighbours.
   let [forget, ignore] = [() => {}, () => {}];
   const frame = requestAnimationFrame(() => {
     forget = nameSliders(el);

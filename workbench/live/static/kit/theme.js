@@ -46,7 +46,7 @@ export function theme(element) {
   };
 }
 
-// By the ground, whoever chose it.
+// By the background colour.
 function isDark(style) {
   const ground = TOKENS.paper[0].map((name) => style.getPropertyValue(name).trim()).find(Boolean);
   return ground ? inkOn(ground) === "#ffffff" : document.body.dataset.jpThemeLight === "false";

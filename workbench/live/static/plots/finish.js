@@ -20,7 +20,7 @@ function reached(curve, tolerance) {
   return crossing.at;
 }
 
-// first: whoever needs least, several where they need the same. open: a run that has spent less may still come in before.
+// first: the curves that need least. open: a run that has spent less is still running and could win.
 // A curve whose true residual had parted by then reaches nothing, and one without positions cannot be compared.
 export function firstAt(curves, tolerance) {
   const there = [];
@@ -40,7 +40,7 @@ export function firstAt(curves, tolerance) {
   };
 }
 
-// A ring where the line is reached, and beside it whose it is and what it took.
+// A ring where the line is reached, and next to it the run and what it took.
 export function drawFlag({ context, palette, frame, visible, words }, { first, open }, tolerance, alone) {
   if (!first.length) return;
   const { box, x: across, toX, toY } = frame;

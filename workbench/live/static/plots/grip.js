@@ -2,7 +2,7 @@ import { atMost } from "../transport/throttle.js";
 import { element } from "../kit/page.js";
 import { typeset } from "./numbers.js";
 
-// The tolerance line in the hands of whoever looks: dragged anywhere along it or by its grip, or moved by keys. The
+// The tolerance line: dragged anywhere along it or by its grip, or moved by keys. The
 // drawing follows at once; the kernel hears at most ten times a second, and the last of it.
 
 const REACH = 5;

@@ -30,7 +30,7 @@ export class PointLayer {
     for (let k = 0; k < this.x.length; k += 1) {
       const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
-      const colour = onPage(this.colours?.[k] ?? this.colour, palette);
+      const colour = this.colourOf(k, palette);
       const size = (this.sizes?.[k] ?? this.size) * palette.zoom;
       if (this.tall) drawTick(context, frame, colour, x, this.y[k], this.tall);
       else if (this.marker === ".") dot(context, colour, x, y, size);
@@ -38,6 +38,10 @@ export class PointLayer {
     }
     if (this.labels) this.drawLabels(context, frame, palette);
     return [];
+  }
+
+  colourOf(k, palette) {
+    return this.faint ? palette.faint : onPage(this.colours?.[k] ?? this.colour, palette);
   }
 
   fill(context, palette, k, colour) {
@@ -79,7 +83,7 @@ export class PointLayer {
       if (away <= reach && !(away >= best?.away)) best = { k, x, y, away };
     }
     if (!best) return null;
-    const colour = onPage(this.colours?.[best.k] ?? this.colour, palette);
+    const colour = this.colourOf(best.k, palette);
     return { ...best, key: this.keys?.[best.k] ?? "", words: this.texts?.[best.k] ?? null, colour, marker: this.marker, layer: this };
   }
 }

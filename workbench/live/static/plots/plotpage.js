@@ -123,13 +123,13 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
 }
 
 // A piece of a curve with its mark, a mark alone, or a patch.
-function swatch({ colour, dash, marker, only, patch }, colours) {
+function swatch({ colour, faint, dash, marker, only, patch }, colours) {
   const canvas = element("canvas", "wb-swatch");
   const scale = window.devicePixelRatio || 1;
   [canvas.width, canvas.height] = [40 * scale, 14 * scale];
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
-  const own = onPage(colour, colours);
+  const own = faint ? colours.faint : onPage(colour, colours);
   context.fillStyle = own;
   if (patch) context.fillRect(10, 1, 20, 12);
   if (!patch && !only) drawPolyline(context, [1, 7, 39, 7], own, dash);

@@ -142,13 +142,13 @@ function render({ model, el }) {
   };
 }
 
-// Whose times are put beside those of the run.
+// The machine whose modelled times are compared with those of the run.
 function machineChoice(model) {
-  const root = element("label", "wb-beside", "beside");
+  const root = element("label", "wb-beside", "compare with");
   const select = element("select", "");
-  select.setAttribute("aria-label", "machine to model beside");
+  select.setAttribute("aria-label", "machine to compare with");
   select.setAttribute("data-lm-suppress-shortcuts", "true");
-  select.append(new Option("no other machine", ""));
+  select.append(new Option("none", ""));
   for (const [name, title] of model.get("machines")) select.append(new Option(title, name));
   root.append(select);
   const pull = () => {

@@ -70,7 +70,7 @@ export class TimelinePlot extends Stage {
     this.reveal();
   }
 
-  // Lets time go on evenly between messages.
+  // Advances time evenly between messages.
   reveal() {
     const before = Math.max(this.now, this.count ? this.first : 0);
     this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
@@ -106,7 +106,7 @@ export class TimelinePlot extends Stage {
       set.marks.note(iterations[k], start);
       [set.first, set.last] = [Math.min(set.first, start), Math.max(set.last, end)];
       [this.first, this.last] = [Math.min(this.first, start), Math.max(this.last, end)];
-      // The table tells of what was measured.
+      // The table is of what was measured.
       if (kernel.group > 0) continue;
       const total = this.totals[kernel.style];
       total.calls += 1;

@@ -84,7 +84,7 @@ function render({ model, el }) {
     write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
     const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
-    // While iterations go on, theirs is the progress; where the setup went is told at the end.
+    // During iterations theirs is the progress; how long the setup took is shown at the end.
     const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations || endedAt) {

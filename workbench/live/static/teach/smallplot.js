@@ -10,8 +10,8 @@ const BOX = { left: 42, top: 22, right: 312, bottom: 138 };
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
 
-  return ({ shown, recurrence, true: afresh }) => {
-    const known = [...recurrence, ...afresh].filter((value) => value > 0);
+  return ({ shown, recurrence, true: exact }) => {
+    const known = [...recurrence, ...exact].filter((value) => value > 0);
     if (!known.length) return;
     const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)) + 1e-9)];
     const last = Math.max(1, recurrence.length - 1);
@@ -30,7 +30,7 @@ export function smallPlot(host) {
     path(recurrence.slice(0, shown + 1), "wb-walked");
     if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
     for (let k = 0; k <= shown; k += 1) {
-      if (afresh[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(afresh[k]), r: 2.6, class: "wb-ring" });
+      if (exact[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(exact[k]), r: 2.6, class: "wb-ring" });
     }
     const reported = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
     picture.setAttribute("aria-label", `Convergence. ${reported}`);

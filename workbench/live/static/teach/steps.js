@@ -49,7 +49,7 @@ function render({ model, el }) {
   const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
   listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
   const hint = program.drawn ? "Blue below zero, red above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
-  side.append(plot, element("div", "wb-note", "line: by the recurrence; rings: b − A x afresh"), tiles, element("div", "wb-note", hint));
+  side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − A x"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   const removal = element("section", "wb-removal");
   removal.hidden = true;

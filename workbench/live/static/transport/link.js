@@ -9,10 +9,10 @@ const LONGEST = 30000;
 // own drawing; so paints are acknowledged many at once, and by all views of a page together.
 const AT_ONCE = 36;
 // What `apply` returns for a message that follows something it has missed. What was asked may be lost: JupyterLab sends it
-// to a part of the kernel that may have ended, and a kernel that had another page goes on with what that one has seen.
+// to a part of the kernel that may have ended, and a kernel that had another page continues from what that one has seen.
 export const MISSED = "missed";
 
-// apply(content, buffer) takes one message and returns whether more is to be expected, or MISSED, and all is asked for anew;
+// apply(content, buffer) takes one message and returns whether more is to be expected, or MISSED, and all is requested again;
 // it may throw. What it took counts as seen once `painted` is called, a broken message at once. isShown() tells whether the
 // view can be seen: one that cannot, say behind another tab, is sent nothing and waits for nothing.
 export function link(model, apply, isShown = () => true) {

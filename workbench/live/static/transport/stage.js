@@ -44,7 +44,7 @@ export class Stage {
     this.schedule();
   }
 
-  // A page that nobody sees is not painted, and reports nothing.
+  // A hidden page is not painted, and reports nothing.
   visibility({ hidden }) {
     this.hidden = hidden;
     this.schedule();

@@ -20,7 +20,10 @@ export function atMost(period, act) {
       else timer ||= setTimeout(go, wait);
     },
     now: go,
-    cancel: () => clearTimeout(timer),
+    cancel() {
+      clearTimeout(timer);
+      timer = 0;
+    },
   };
 }
 

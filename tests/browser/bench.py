@@ -1,0 +1,105 @@
+"""The whole workbench in a page of JupyterLab or Voila, by what a user sees of it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import lab
+from tests.waiting import LIMIT
+
+NOTEBOOK = "app/workbench.ipynb"
+"""What `make app` serves; JupyterLab opens the same."""
+BUBBLES = ".wb-building canvas.wb-canvas[data-bubbles]"
+
+
+class Bench:
+    """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
+
+    def __init__(self, page: Any, shoot: Callable[[str], None]) -> None:
+        self.page = page
+        self.shoot = shoot
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        """Wait until something is true of the page, and return it."""
+        end = time.monotonic() + LIMIT
+        while not (value := condition()):
+            assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
+            self.page.wait_for_timeout(30)
+        return value
+
+    def turn_to(self, title: str, shown: str) -> None:
+        """Press a tab, and wait until an element that only its page has is visible."""
+        lab.turn_to(self.page, title)
+        self.page.locator(shown).locator("visible=true").first.wait_for()
+
+    def button(self, name: str | re.Pattern[str]) -> Any:
+        exact = isinstance(name, str)
+        return self.page.get_by_role("button", name=name, exact=exact).locator("visible=true")
+
+    def said(self) -> str:
+        """The texts of all visible status lines."""
+        return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
+
+    def until_said(self, words: str) -> Any:
+        return self.until(lambda: re.search(words, self.said()))
+
+    def seen(self, canvas: str) -> dict[str, str]:
+        """The data attributes of a visible canvas, in which it reports what it has drawn."""
+        return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
+
+    def field(self, name: str) -> Any:
+        """A field of the form of Solve by its name in code, with what is folded away unfolded."""
+        self.page.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
+        return self.page.locator(f'.wb-solving :is([data-field="{name}"], [data-field$=".{name}"])').first
+
+    def fill(self, name: str, text: str) -> None:
+        box = self.field(name).locator("input")
+        box.fill(text)
+        box.press("Enter")
+
+    def open_link(self, link: str) -> None:
+        """Open link text in the bar of the page in front."""
+        self.page.get_by_label("Open link text or file").locator("visible=true").fill(link)
+        self.page.keyboard.press("Enter")
+
+    def copied(self, name: str | re.Pattern[str]) -> str:
+        """Press a button of the bar in front that copies a text; returns the text."""
+        box = self.page.locator(".wb-copied").locator("visible=true")
+        before = box.input_value() if box.count() else ""
+        self.button(name).click()
+        return self.until(lambda: box.count() and (text := box.input_value()) != before and text)
+
+    def solve(self) -> int:
+        """Press Run in Solve and wait for the end; returns the number of the run."""
+        rows = self.page.locator(".wb-solving .wb-runlist tbody tr")
+        before = rows.count()
+        self.page.locator('.wb-solving [data-act="run"]').click()
+        self.until(lambda: rows.count() == before + 1)
+        done = self.page.locator(".wb-solving [role=status][data-state=done]")
+        self.until(lambda: done.count() and "Converged" in done.first.inner_text())
+        return before + 1
+
+
+@contextlib.contextmanager
+def opened(page: Any, request: pytest.FixtureRequest, place: str) -> Iterator[Path]:
+    """Open the workbench in "lab" or "voila", and end its kernel at last. Yields the folder of the server."""
+    folder = request.getfixturevalue({"lab": "lab_folder", "voila": "app_folder"}[place])
+    url = request.getfixturevalue({"lab": "lab_url", "voila": "app_url"}[place])
+    if place == "lab":
+        lab.open_notebook(page, url, NOTEBOOK)
+        lab.run_all(page)
+    else:
+        page.goto(url)
+    page.wait_for_selector(BUBBLES)
+    page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
+    yield folder
+    # Voila's page ends its kernel itself when it is left.
+    if place == "lab":
+        lab.shut(page)

@@ -1,0 +1,212 @@
+"""A problem that is opened, solved and looked into: what a review found wrong there, in JupyterLab and in Voila.
+
+Each assertion is preceded by what was wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser import lab
+from tests.browser.bench import Bench, opened
+from workbench.run import configure
+from workbench.run.share_link import from_link, to_link
+
+pytestmark = pytest.mark.browser
+
+COPY_LINK = re.compile("^Copy (address|link text)$")
+RUNS = ".wb-solving .wb-runlist"
+INSIDE = ".wb-insidepage"
+CHARTS = f"{INSIDE} .wb-chart canvas.wb-canvas"
+TIMELINE_COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".wb-insidepage .wb-kernels tbody tr")]
+  .map((row) => {
+    const patch = row.querySelector("canvas.wb-patch");
+    const { data } = patch.getContext("2d").getImageData(patch.width / 2, patch.height / 2, 1, 1);
+    return [row.cells[0].textContent, `rgb(${data[0]}, ${data[1]}, ${data[2]})`];
+  }))"""
+ROOFLINE_COLOURS = """() => Object.fromEntries([...document.querySelectorAll(".wb-insidepage span.wb-patch")]
+  .map((patch) => [patch.closest("tr").querySelector("code").textContent, getComputedStyle(patch).backgroundColor]))"""
+
+
+def cube(seed):
+    """Few unknowns, so that exact spectra are computed unasked; all sides are walls, so A is singular."""
+    return configure(
+        "bubbles-3d",
+        n=10,
+        layout="random",
+        count=5,
+        geometry_seed=seed,
+        preconditioner="jacobi",
+        deflation="levelset:2",
+    )
+
+
+@pytest.fixture(params=["lab", "voila"])
+def place(request):
+    return request.param
+
+
+@pytest.fixture
+def server_folder(page, request, place):
+    with opened(page, request, place) as folder:
+        yield folder
+
+
+@pytest.fixture
+def bench(page, server_folder, place, shoot):
+    return Bench(page, lambda stage: shoot(f"defects_{place}_{stage}"))
+
+
+def files(folder):
+    """All files in the folder of a server's notebooks, without those of Jupyter."""
+    return {path for path in (folder / "notebooks").rglob("*") if not any(part[0] == "." for part in path.parts)}
+
+
+def unpacked(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def chip(bench, words):
+    bench.page.locator(".wb-chip", has_text=words).wait_for()
+
+
+def cells(bench, heading):
+    """The texts of a column of the list of runs in Solve, the latest run first."""
+    heads = bench.page.locator(f"{RUNS} thead th").all_inner_texts()
+    at = next(place for place, head in enumerate(heads) if head.strip("▲▼ ").lower() == heading)
+    return bench.page.locator(f"{RUNS} tbody tr").evaluate_all(
+        "(rows, at) => rows.map(r => r.cells[at].textContent)", at
+    )
+
+
+def dark(page, place, *, on):
+    """JupyterLab's theme, or that of the system, which the served page follows."""
+    if place == "lab":
+        name = "JupyterLab Dark" if on else "JupyterLab Light"
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", name)
+    else:
+        page.emulate_media(color_scheme="dark" if on else "light")
+    page.wait_for_function("theme => document.documentElement.dataset.wbTheme === theme", arg="dark" if on else "light")
+
+
+def corner(canvas):
+    """The brightest of red, green and blue of a pixel of the ground."""
+    return np.asarray(Image.open(io.BytesIO(canvas.screenshot())).convert("RGB"))[2, 2].max()
+
+
+def test_an_opened_problem_keeps_its_name_its_numbers_and_its_files(bench, server_folder):
+    page = bench.page
+    first, second = cube(3), cube(4)
+
+    # Defect 11: the fields of random bubbles stayed those of the problem before, so the button made another one.
+    bench.open_link(to_link(first))
+    chip(bench, "5 random bubbles")
+    bench.button("Add").click()
+    chip(bench, "6 bubbles")
+    bench.button("Place at random").click()
+    chip(bench, "5 random bubbles")
+    again = from_link(re.search(r"cgw1\.[\w-]+", bench.copied(COPY_LINK))[0])
+    assert again.problem == first.problem
+
+    # Low: what was copied as Python built a configuration and showed nothing.
+    text, namespace = bench.copied("Copy as Python"), {}
+    exec(text, namespace)
+    assert namespace["result"].converged
+    assert "print(" in text
+
+    bench.turn_to("Solve", ".wb-solving canvas")
+    bench.solve()
+    bench.open_link(to_link(second))
+    bench.until(lambda: bench.field("geometry_seed").locator("input").input_value() == "4")
+    bench.solve()
+    # Defect 13: every layout of a size had the same name in legend, table and files.
+    problems = cells(bench, "problem")
+    assert len(set(problems)) == 2
+    assert all(problem.startswith("bubbles-3d:10") for problem in problems)
+    legend = page.locator(".wb-solving .wb-legend li", has_text="cg").all_inner_texts()
+    assert len({re.sub(r"^\D*\d+:", "", entry) for entry in legend}) == 2
+    before = files(server_folder)
+    name, path = lab.download(page, bench.button("Run files").click)
+    runs = unpacked(path)
+    assert name.endswith(".zip")
+    assert len({run.partition("-run")[0] for run in runs}) == len(runs) == 2
+
+    # Defect 14: a saved field did not say which plane it shows.
+    plane = re.search(r"[xyz] = 0\.\d+", page.locator(".wb-solving .wb-section").inner_text())[0]
+    bench.button("Save figures").wait_for()
+    _, path = lab.download(page, bench.button("Save figures").click)
+    figures = unpacked(path)
+    fields = [content.decode() for name, content in figures.items() if name.startswith("field") and "json" not in name]
+    assert {name.rpartition(".")[2] for name in figures if name.startswith("field")} >= {"svg", "csv"}
+    assert all(plane in field for field in fields)
+    bench.shoot("solved")
+
+    # Defect 5: what was saved went to the server's disk, and the browser received nothing.
+    assert figures
+    assert files(server_folder) == before
+
+
+def test_looking_inside_a_run_changes_nothing_and_is_readable(bench, place):
+    page = bench.page
+    bench.open_link(to_link(cube(3)))
+    chip(bench, "5 random bubbles")
+    bench.turn_to("Solve", ".wb-solving canvas")
+    bench.field("trace").locator("input").check()
+    bench.solve()
+    bench.turn_to("Look inside", INSIDE)
+    tab = lambda name: page.locator(f"{INSIDE} .lm-TabBar-tab", has_text=name).click()  # noqa: E731
+
+    # Defect 1: a field of a finished run was computed within its trace, which then lasted as long as the page was open.
+    tab("Timeline")
+    kernels = page.locator(f"{INSIDE} .wb-kernels tbody")
+    kernels.locator("tr").nth(3).wait_for()
+    lanes = f"{INSIDE} .wb-timeline canvas.wb-canvas"
+    bench.until(lambda: bench.seen(lanes)["live"] == "false")
+    counted, ends = kernels.inner_text(), bench.seen(lanes)["to"]
+    colours = page.evaluate(TIMELINE_COLOURS)
+    tab("Field")
+    page.locator(f"{INSIDE} .wb-field select").locator("visible=true").first.select_option("solution")
+    bench.until(lambda: bench.seen(f"{INSIDE} .wb-field canvas")["quantity"] == "solution")
+    tab("Timeline")
+    page.wait_for_timeout(1000)
+    assert kernels.inner_text() == counted
+    assert bench.seen(lanes)["to"] == ends
+
+    # Low: roofline and timeline had different colours for a kernel.
+    tab("Roofline")
+    page.locator(f"{INSIDE} span.wb-patch").first.wait_for()
+    roofline = {
+        name: colour for name, colour in page.evaluate(ROOFLINE_COLOURS).items() if colour != "rgba(0, 0, 0, 0)"
+    }
+    shared = roofline.keys() & colours.keys()
+    assert len(shared) >= 3
+    assert {name: roofline[name] for name in shared} == {name: colours[name] for name in shared}
+
+    # Low: ticks of iterations at halves, and "1 zeros".
+    tab("Spectrum")
+    charts = page.locator(CHARTS).locator("visible=true")
+    bench.until(lambda: charts.evaluate_all("all => all.map(at => at.dataset.name).join()") == "ritz,estimates,levels")
+    assert all(tick.isdigit() for tick in charts.first.get_attribute("data-x-ticks").split("|"))
+    levels = charts.nth(2).get_attribute("aria-label")
+    assert re.search(r"\b1 zero\b", levels)
+
+    # Defect 9: spectrum and roofline stayed white in the dark theme.
+    light = [corner(chart) for chart in charts.all()]
+    dark(page, place, on=True)
+    page.wait_for_timeout(500)
+    assert min(light) > 200
+    assert max(corner(chart) for chart in charts.all()) < 60
+    bench.shoot("spectrum_in_the_dark")
+    tab("Roofline")
+    charts.first.wait_for()
+    page.wait_for_timeout(500)
+    assert corner(charts.first) < 60
+    bench.shoot("roofline_in_the_dark")
+    dark(page, place, on=False)

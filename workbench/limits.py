@@ -1,0 +1,86 @@
+"""What limits this process: memory and processor time of its control groups, and the memory that it may write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def memory() -> tuple[int, int]:
+    """Bytes of memory in all, and bytes that can still be had without swapping, limits of a container and of this
+    process included."""
+    system = psutil.virtual_memory()
+    total, free = system.total, system.available
+    for limit, used in (*_memory_limits(CGROUPS), *_data_limit()):
+        total, free = min(total, limit), min(free, max(0, limit - used))
+    return total, free
+
+
+def cpu_share(root: Path = CGROUPS) -> float | None:
+    """How many hardware threads' worth of time a container's quota grants, None without a quota."""
+    shares: list[float] = []
+    for folder in _cgroup_folders(root, "cpu"):
+        quota, _, period = (text_of(folder / "cpu.max") or "max").partition(" ")
+        if quota == "max":
+            quota, period = text_of(folder / "cpu.cfs_quota_us"), text_of(folder / "cpu.cfs_period_us")
+        if quota and period and float(quota) > 0:
+            shares.append(float(quota) / float(period))
+    return min(shares, default=None)
+
+
+def _data_limit() -> Iterator[tuple[int, int]]:
+    """Limit and use, in bytes, of the memory that this process may write (RLIMIT_DATA), where there is a limit."""
+    if resource is None or (limit := resource.getrlimit(resource.RLIMIT_DATA)[0]) == resource.RLIM_INFINITY:
+        return
+    for line in (text_of(Path("/proc/self/status")) or "").splitlines():
+        if line.startswith("VmData:"):
+            yield limit, 1024 * int(line.split()[1])
+
+
+def _memory_limits(root: Path) -> Iterator[tuple[int, int]]:
+    """Limit and use, in bytes, of each enclosing group that has a limit; files that were not read lately, which the
+    system drops from memory before the limit is reached, are not counted as used."""
+    for folder in _cgroup_folders(root, "memory"):
+        for limit_file, used_file, dropped in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            limit, used = text_of(folder / limit_file), text_of(folder / used_file)
+            if limit and used and limit != "max":
+                counts = dict(line.split() for line in (text_of(folder / "memory.stat") or "").splitlines())
+                yield int(limit), max(0, int(used) - int(counts.get(dropped, 0)))
+
+
+def _cgroup_folders(root: Path, controller: str, membership: Path = Path("/proc/self/cgroup")) -> Iterator[Path]:
+    """The folders of the control groups that limit this process, of version 1 and 2, innermost first.
+
+    A limit of an outer group binds as well, so all ancestors are named. Inside a container the listed path may be the
+    host's, which is not mounted; then the mount's root is the container's own group.
+    """
+    for line in (text_of(membership) or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        mount = root / controller if controllers else root
+        folder = mount / path.lstrip("/")
+        while folder != mount:
+            yield folder
+            folder = folder.parent
+        yield mount
+
+
+def text_of(path: Path) -> str | None:
+    """The content of a file of the system without the line end, None if it cannot be read."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

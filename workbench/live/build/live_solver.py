@@ -1,0 +1,94 @@
+"""Solves of a problem that is being drawn: the newest request wins, and each starts from the last solution."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.run import Configuration, Session
+
+Key = tuple[type, int, bool]
+"""What two problems must share for the solution of one to be a start of the other: kind, n, whether it is complex."""
+
+
+@dataclasses.dataclass(eq=False)
+class LiveSolve:
+    """One solve. warm: it starts from the last solution. why: see `live_configuration`. begun: `time.perf_counter` at
+    the request. seconds: from the request to the end, waiting in the run queue included; NaN before that."""
+
+    session: Session
+    warm: bool
+    why: str
+    begun: float
+    seconds: float = np.nan
+
+
+class LiveSolver:
+    """One solve at a time, in the run queue of the machine and in no list of runs.
+
+    A request cancels the solve before it, so that at most one waits; what cannot be interrupted ends in the background.
+    The start is the solution of the last solve that has converged, if it has the same grid, else zero. A solve that
+    ends without convergence leaves no start. changed: called from any thread when a solve has begun or ended.
+    """
+
+    def __init__(self, changed: Callable[[], object]) -> None:
+        self.latest: LiveSolve | None = None
+        """The one requested last, active or ended; None after `stop`."""
+        self.shown: LiveSolve | None = None
+        """The last that has ended with a result."""
+        self.before: LiveSolve | None = None
+        """The one that was shown before it."""
+        self._changed = changed
+        self._solution: tuple[Key, np.ndarray] | None = None
+        self._lock = threading.Lock()
+
+    def solve(self, configuration: Configuration, why: str = "") -> LiveSolve:
+        """Begin a solve in place of the present one; returns at once."""
+        with self._lock:
+            self._cancel()
+            key, x0 = _key(configuration), None
+            if self._solution is not None and self._solution[0] == key:
+                x0 = self._solution[1]
+            session = Session(configuration, x0=x0, on_end=self._end)
+            self.latest = LiveSolve(session, x0 is not None, why, time.perf_counter())
+            session.start()
+        self._changed()
+        return self.latest
+
+    def stop(self) -> None:
+        """End the present solve; what is shown stays."""
+        with self._lock:
+            if self.latest is None:
+                return
+            self._cancel()
+            self.latest = None
+        self._changed()
+
+    def _cancel(self) -> None:
+        if self.latest is not None:
+            self.latest.session.stop()
+
+    def _end(self, session: Session) -> None:
+        """In the thread of the session, when it is over."""
+        with self._lock:
+            solve = self.latest
+            # One that was overtaken or stopped is no more of interest.
+            if solve is None or solve.session is not session:
+                return
+            solve.seconds = time.perf_counter() - solve.begun
+            self._solution = None
+            if session.result is not None:
+                self.before, self.shown = self.shown, solve
+                if session.result.converged:
+                    self._solution = _key(session.configuration), session.result.x
+        self._changed()
+
+
+def _key(configuration: Configuration) -> Key:
+    problem: Any = configuration.problem
+    return type(problem), problem.n, configuration.solver.complex_symmetric

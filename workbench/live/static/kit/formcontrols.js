@@ -1,0 +1,166 @@
+import { element } from "./page.js";
+
+// The controls of a form, one maker for each kind of field. say(value, content) reports what was typed or chosen.
+// Each returns the element that is put on the page, how to show a value with the options there are, and how to switch it
+// off; grouped: it holds several elements, so that its title is no label of one.
+
+export function controlOf(declared, current, say) {
+  return (MAKERS[declared.kind] ?? typed)(declared, current, say);
+}
+
+const MAKERS = { bool: tick, choice, formula, segments, sides, press, file, words };
+
+function typed(declared, current, say) {
+  const control = textBox(declared);
+  const commit = () => say(control.value);
+  control.addEventListener("change", commit);
+  // JupyterLab keeps Enter from the browser, so that no change would be reported.
+  control.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.stopPropagation();
+    if (String(current()) !== control.value) commit();
+  });
+  // What is being typed is not taken away by an answer to what was typed before.
+  const show = (value) => {
+    if (document.activeElement !== control || control.dataset.sent !== String(value)) control.value = value;
+    control.dataset.sent = value;
+  };
+  return { control, show, short: declared.kind !== "str" };
+}
+
+// Reported with every key, so that what is wrong is said while it is typed; never written into while it has the focus.
+function formula(declared, current, say) {
+  const control = textBox(declared);
+  control.addEventListener("input", () => say(control.value));
+  control.addEventListener("keydown", (event) => event.key === "Enter" && event.stopPropagation());
+  return { control, show: (value) => document.activeElement === control || (control.value = value) };
+}
+
+function textBox(declared) {
+  const control = element("input", "wb-input");
+  control.placeholder = declared.placeholder ?? "";
+  if (declared.kind === "int" || declared.kind === "float") control.inputMode = "decimal";
+  control.spellcheck = false;
+  control.autocomplete = "off";
+  if (declared.suggestions) {
+    const list = element("datalist", "");
+    list.id = `wb-known-${(lists += 1)}`;
+    list.append(...declared.suggestions.map((value) => new Option(value)));
+    control.setAttribute("list", list.id);
+    control.addEventListener("focus", () => control.after(list), { once: true });
+  }
+  return control;
+}
+
+let lists = 0;
+
+function tick(declared, current, say) {
+  const control = element("input", "wb-input");
+  control.type = "checkbox";
+  control.addEventListener("change", () => say(control.checked));
+  return { control, show: (value) => (control.checked = value), ticked: true };
+}
+
+function choice(declared, current, say) {
+  const control = element("select", "wb-input");
+  const names = new Map(declared.choices);
+  control.addEventListener("change", () => say(control.value));
+  const show = (value, options) => {
+    fill(control, options ?? [...names.keys()], names);
+    control.value = value;
+  };
+  return { control, show };
+}
+
+export function fill(select, values, names) {
+  const wanted = JSON.stringify(values);
+  if (select.dataset.values === wanted) return;
+  select.dataset.values = wanted;
+  select.replaceChildren(...values.map((value) => new Option(names.get(value) ?? value, value)));
+}
+
+// A few choices side by side, of which one is taken; the arrows move among them, as among radio buttons.
+function segments(declared, current, say) {
+  const control = element("div", "wb-seg");
+  control.setAttribute("role", "radiogroup");
+  const buttons = declared.choices.map(([value, words]) => {
+    const made = button("", words, () => say(value));
+    made.setAttribute("role", "radio");
+    made.dataset.value = value;
+    return made;
+  });
+  control.append(...buttons);
+  control.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const next = buttons[(buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length];
+    next.focus();
+    next.click();
+  });
+  const show = (value) => {
+    for (const made of buttons) {
+      const chosen = made.dataset.value === String(value);
+      made.setAttribute("aria-checked", chosen);
+      made.tabIndex = chosen ? 0 : -1;
+    }
+  };
+  return { control, show, grouped: true };
+}
+
+const SIDES = { "x-": "left", "x+": "right", "y-": "bottom", "y+": "top", "z-": "back", "z+": "front" };
+
+// A box for every side; the value is the list of those ticked.
+function sides(declared, current, say) {
+  const control = element("div", "wb-ticks");
+  control.setAttribute("role", "group");
+  const show = (value, options) => {
+    if (control.children.length !== options.length) control.replaceChildren(...options.map(sideBox));
+    for (const box of control.querySelectorAll("input")) box.checked = value.includes(box.value);
+  };
+  function sideBox(side) {
+    const [line, box] = [element("label", ""), element("input", "wb-input")];
+    Object.assign(box, { type: "checkbox", value: side });
+    box.addEventListener("change", () => say([...control.querySelectorAll("input:checked")].map((at) => at.value)));
+    // A minus as wide as the plus.
+    line.append(box, `${side.replace("-", "−")} ${SIDES[side]}`);
+    return line;
+  }
+  return { control, show, grouped: true };
+}
+
+// A button within the form; its words are the value.
+function press(declared, current, say) {
+  const control = button(`wb-btn${declared.primary ? " wb-primary" : ""}`, declared.label, () => say(true));
+  return { control, show: (value) => (control.textContent = value || declared.label), untitled: true };
+}
+
+// No control, but a sentence among the fields.
+function words() {
+  const control = element("p", "wb-note");
+  return { control, show: (value) => (control.textContent = value), untitled: true };
+}
+
+// A file of the user's; its bytes come along unless there are more than a message may have.
+function file(declared, current, say) {
+  const control = element("div", "wb-file");
+  const [chosen, name] = [element("input", ""), element("span", "wb-note")];
+  Object.assign(chosen, { type: "file", accept: declared.accept, hidden: true });
+  control.append(button("wb-btn", "Choose a file", () => chosen.click()), chosen, name);
+  chosen.addEventListener("change", async () => {
+    const [taken] = chosen.files;
+    if (!taken) return;
+    const content = taken.size <= declared.most ? [await taken.arrayBuffer()] : [];
+    say({ name: taken.name, size: taken.size }, content);
+    // So that the same file can be chosen again once it has been changed.
+    chosen.value = "";
+  });
+  return { control, show: (value) => (name.textContent = value), grouped: true };
+}
+
+function button(name, words, act) {
+  const made = element("button", name, words);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}
