@@ -174,7 +174,8 @@ CURVE = ".wb-livesolve .wb-chart canvas"
 FIELD = ".wb-livesolve .wb-field canvas"
 # The line and the field are of the same solve, and that is not the one whose title is given.
 AGREE = r"""([line, field, old]) => {
-  const said = document.querySelector(line).textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
+  const { textContent } = document.querySelector(line);
+  const said = textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
   const { title } = document.querySelector(field).dataset;
   return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: bubbles-2d:32`);
 }"""

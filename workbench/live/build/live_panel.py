@@ -42,7 +42,7 @@ ABOUT = "whenever the pointer rests, and after every other change, the problem i
 
 
 class LivePanel:
-    """`switch`, a check box, and `box`, which is empty until it is ticked.
+    """`switch`, a check box, and `box`, which is shown while it is ticked.
 
     canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: what is to be solved, asked for in a
     thread. configuration: that of the page, see `live_configuration`.
@@ -64,7 +64,7 @@ class LivePanel:
         self.curve: ChartView | None = None
         self.spectrum: ChartView | None = None
         self.field: FieldPanel | None = None
-        self.box = widgets.VBox().add_class("wb-livesolve")
+        self.box = widgets.VBox([self.line]).add_class("wb-livesolve")
         self._worker = LatestOnly("workbench-live")
         self._hidden = False
         self._asked: object = None
@@ -126,7 +126,7 @@ class LivePanel:
         self.field.field.quantity = Quantity.SOLUTION.value
         # The canvas shows the subdomains already.
         self.field.field.overlay = False
-        self.box.children = (self.line, self.curve, self.field.box, self.spectrum)
+        self.box.children = (*self.box.children, self.curve, self.field.box, self.spectrum)
 
     def _consider(self) -> None:
         """In the worker: solve what is drawn now, unless it is what was asked for last."""
