@@ -84,8 +84,8 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
         app.keyboard.press(key)
         app.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
     app.keyboard.press("r")
-    # The line is for screen readers once the result is above the plot. Compare has an entry with number 1 by now.
-    app.locator(".wb-solving [role=status]", has_text="Run 2: Converged in ").wait_for(state="attached")
+    # The line is for screen readers once the result is above the plot.
+    app.locator(".wb-solving [role=status]", has_text="Run 1: Converged in ").wait_for(state="attached")
     assert app.locator(".wb-solving .wb-runlist tbody tr").count() == 1
     # A digit typed in a field is text.
     cells = app.locator('[data-field="problem.n"] input')

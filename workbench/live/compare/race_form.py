@@ -66,8 +66,7 @@ class EntryForm:
         """Show a configuration's method."""
         for kind, fields in self.fields.items():
             fields.load(_offered(kind, configuration))
-        if configuration.device not in self.device.options:
-            self.device.options = (*self.device.options, configuration.device)
+        self.device.options = device_parameter(configuration.device).choices
         self.device.value = configuration.device
         self._grey_out()
 

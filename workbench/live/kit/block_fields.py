@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.block_facts import parameter_label
+from workbench.block_facts import choice_label, parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.live.kit.field_messages import FieldMessages
@@ -19,6 +19,8 @@ Changed = Callable[[], None]
 
 WIDE = {"width": "100%", "min_width": "0"}
 STYLE = {"description_width": "104px"}
+KINDS = {"coarse": "coarse solver", "variant": "projection"}
+"""Readable names of kinds of block, where the kind itself is not one."""
 
 
 def field(parameter: Parameter, owner: str = "run") -> Any:
@@ -33,7 +35,8 @@ def field(parameter: Parameter, owner: str = "run") -> Any:
         "layout": dict(WIDE),
     }
     if parameter.choices:
-        return widgets.Dropdown(options=parameter.choices, value=parameter.default, **common)
+        named = [(choice_label(parameter.name, value), value) for value in parameter.choices]
+        return widgets.Dropdown(options=named, value=parameter.default, **common)
     if parameter.kind is bool:
         return widgets.Checkbox(value=parameter.default, **common)
     if parameter.kind is int and not parameter.empty:
@@ -60,7 +63,11 @@ class BlockFields:
         self._changed = changed
         self._offering = False
         self.choice = widgets.Dropdown(
-            options=tuple(registered(kind)), value=chosen, description=kind, style=dict(STYLE), layout=dict(WIDE)
+            options=tuple(registered(kind)),
+            value=chosen,
+            description=KINDS.get(kind, kind),
+            style=dict(STYLE),
+            layout=dict(WIDE),
         )
         self._title = widgets.HTML(layout={"margin": "0"}).add_class("wb-hint") if with_title else None
         self._parameters = widgets.VBox(layout={"margin": "0", "overflow": "visible"})

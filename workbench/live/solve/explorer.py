@@ -313,7 +313,7 @@ class Explorer(ControlledView):
 
     def _refresh(self) -> None:
         """Bring results, exports, field and timeline up to date."""
-        ended, listed = self._ended, [run for run in self.runs.runs if run.begun]
+        ended, listed = self._ended, self.runs.runs
         exported = self._exported
         # A run that was chosen while it ran is exported once it has a result.
         reported = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
