@@ -209,6 +209,13 @@ PARTS = {
 """Pages that share a view of the rail with others."""
 
 
+def pick(place: Any, kind: str, name: str) -> None:
+    """Choose a block in the form at a place of the page, by its names in code."""
+    field = place.locator(f'[data-field="{kind}"]').locator("visible=true")
+    field.locator(".wb-pick").click()
+    field.locator(f'.wb-option[data-value="{name}"]').click()
+
+
 def turn_to(page: Any, title: str) -> None:
     """Turn to a page of the whole workbench, by the rail and the switch in the header."""
     page.get_by_role("tab", name=PARTS.get(title, title), exact=True).click()

@@ -129,6 +129,26 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     box.fill("0.2")
     box.press("Enter")
     until_said(page, "bubble 1 at (0.25, 0.25), radius 0.2 (side lengths)")
+    # What is wrong in the form is reported at its field.
+    n = page.locator('[data-field="n"] input')
+    n.fill("4")
+    n.press("Enter")
+    page.locator(
+        '.wb-invalid[data-field="n"] .wb-err', has_text="Cells per side must be between 8 and 46340"
+    ).wait_for()
+    n.fill("32")
+    n.press("Enter")
+    page.locator('.wb-invalid[data-field="n"]').wait_for(state="detached")
+    page.get_by_label("y− bottom").check()
+    until_seen(page, held="y-,y+")
+    page.locator(".wb-form").get_by_role("button", name="Undo").click()
+    until_seen(page, held="y+")
+    # Choices side by side are a group of radio buttons, also for the keyboard.
+    page.get_by_role("radio", name="2D").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator('.wb-builder[data-dimensions="3"]').wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.locator('.wb-builder[data-dimensions="2"]').wait_for()
     run_and_show(page, "solved with 5 bubbles: True")
 
 

@@ -147,7 +147,7 @@ def test_a_worked_example_is_loaded_undone_and_named_in_the_header(app):
 def test_the_density_ratio_goes_the_same_way_for_every_problem(app):
     """It was 1000 for two layers and 0.001 for bubbles."""
     app.keyboard.press("2")
-    app.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+    app.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
     ratio = app.locator('[data-field="problem.contrast"] input')
     assert ratio.input_value() == "1000"
     app.get_by_label("Example").select_option("Two layers, as in the paper")
