@@ -16,7 +16,7 @@ BUILT = ".wb-building canvas.wb-canvas[data-bubbles]"
 WIDE = """() => [...document.querySelectorAll('html, body, #rendered_cells')]
   .filter((at) => at.scrollWidth > at.clientWidth + 1).map((at) => [at.tagName, at.scrollWidth, at.clientWidth])"""
 OUT_OF_SIGHT = """() => [...document.querySelectorAll('.wb-workbench :is(button, input, select, canvas)')]
-  .filter((at) => at.checkVisibility() && !at.closest('.wb-sorted, .widget-html, [popover]'))
+  .filter((at) => at.checkVisibility() && !at.closest('.wb-sorted, .widget-html, [popover], .wb-legend.wb-aside'))
   .filter((at) => {
     const box = at.getBoundingClientRect();
     if (box.left < -1 || box.right > innerWidth + 1) return true;
