@@ -409,15 +409,15 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
 
 
 def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually):
-    view = RaceView(lane_of(), lane_of(preconditioner="jacobi"), folder=tmp_path)
-    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg", "cg + jacobi"])
+    view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
+    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg + jacobi", "sd + jacobi"])
     assert view.runs.runs == ()
     first = view.runs.add(Session(lane_of()), "Solve")
     view.remove(view.race.entries[0])
     assert first.number == 1
     view.start()
     (run,) = view.runs.of("Race")
-    assert (run.number, run.label) == (2, "2: cg + jacobi")
+    assert (run.number, run.label) == (2, "2: sd + jacobi")
     view.race.wait(60)
     # One that is stopped before it begins takes no number.
     view.show([lane_of(), lane_of(solver="sd")])

@@ -332,7 +332,7 @@ class RaceView(ControlledView):
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
         show_entries(self.table, found, ordered, self.entries.listed)
-        text = sentence(found, self._stops_at) if entries else ""
+        text = sentence(found, self._stops_at) if self.race.begun else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self.entries.repeated:
             text += FIRST_TIME
         self.winner.say(text, "good" if found.finished else "plain")

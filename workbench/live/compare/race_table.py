@@ -42,10 +42,10 @@ def show_entries(
 
 
 def _facts(entry: RaceEntry, run: ListedRun | None) -> dict[str, Any]:
-    look = {"style": sample(curve_style(run.style)), "styled": f"style {run.style + 1}"} if run else {}
     return {
-        **look,
         "id": entry.number,
+        "style": sample(curve_style(run.style)) if run else None,
+        "styled": f"style {run.style + 1}" if run else "none before the start",
         "title": run.label if run else entry.method,
         "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
         "words": {"pause": "Resume" if entry.held else "Pause"},
