@@ -41,6 +41,9 @@ WEBGL_ARGS = [
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
 OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
+  .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
+"""How many icons of a broken chain there are, by which ipywidgets mark what has lost its kernel."""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 
 

@@ -187,3 +187,36 @@ def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     page.mouse.up()
     until_seen(page, CUBE, balls=9, azimuth=f"{azimuth - 15 - 40 * 0.45:.1f}", elevation=f"{24 + 20 * 0.45:.1f}")
     run_and_show(page, "solved with 9 bubbles: True")
+
+
+LINE = ".wb-livesolve [role=status]"
+CURVE = ".wb-livesolve .wb-chart canvas"
+FIELD = ".wb-livesolve .wb-field canvas"
+# The line and the field are of the same solve, and that is not the one whose title is given.
+AGREE = r"""([line, field, old]) => {
+  const { textContent } = document.querySelector(line);
+  const said = textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
+  const { title } = document.querySelector(field).dataset;
+  return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: bubbles-2d:32`);
+}"""
+
+
+def test_a_drag_solves_at_each_pause_and_curve_field_and_line_follow(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cells(page, lab_url, lab_folder, "live.ipynb", SQUARE)
+    page.get_by_label("Solve while dragging").check()
+    line = page.locator(LINE)
+    line.filter(has_text="start: zero").wait_for()
+    page.wait_for_selector(f"{CURVE}[data-layers='2']")
+    page.wait_for_selector(f"{FIELD}[data-quantity='solution']")
+    title = page.get_attribute(FIELD, "data-title")
+    # The button is held: what follows is a pause of the drag and not its end.
+    drag(page, (0.25, 0.25), (0.29, 0.3), release=False)
+    line.filter(has_text="start: last solution").wait_for()
+    # The last curve is drawn behind that of this solve.
+    page.wait_for_selector(f"{CURVE}[data-layers='3']")
+    page.wait_for_function(AGREE, arg=[LINE, FIELD, title])
+    page.mouse.up()
+    page.get_by_label("Solve while dragging").uncheck()
+    page.locator(CURVE).first.wait_for(state="hidden")
+    lab.shut(page)

@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
 from workbench.live.kit.number_text import amount, duration
 from workbench.recording import load
-from workbench.run import Race, State, Stopping, configure
+from workbench.run import Race, Session, State, Stopping, configure
 
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 
@@ -134,7 +134,7 @@ def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_sta
         second.configuration.preconditioner,
         third.configuration.label,
     )
-    assert (held.number, begun.number) == (4, 5)
+    assert (held.number, begun.number) == (1, 2)
     eventually(lambda: begun.ended)
     assert held.state is State.PAUSED
 
@@ -250,8 +250,9 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     assert [lane.method for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
-    assert len(view.convergence.curves) == len(view.table.rows) == 2
     eventually(lambda: "changed. Press Start to race on it" in view.status.text)
+    assert len(view.table.rows) == 2
+    assert not view.convergence.curves
     assert view.form.blocks["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
     view.start()
@@ -405,6 +406,27 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert view.convergence.curves[0].label == "3: my method"
     # The vectors of the first race are freed.
     assert all(run.handle.run is None for run in first)
+
+
+def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually):
+    view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
+    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg + jacobi", "sd + jacobi"])
+    assert view.runs.runs == ()
+    first = view.runs.add(Session(lane_of()), "Solve")
+    view.remove(view.race.entries[0])
+    assert first.number == 1
+    view.start()
+    (run,) = view.runs.of("Race")
+    assert (run.number, run.label) == (2, "2: sd + jacobi")
+    view.race.wait(60)
+    # One that is stopped before it begins takes no number.
+    view.show([lane_of(), lane_of(solver="sd")])
+    view.stop()
+    eventually(lambda: all(entry.ended for entry in view.race.entries))
+    assert [run.number for run in view.runs.runs] == [1, 2]
+    view.start()
+    assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
+    view.close()
 
 
 def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):

@@ -25,7 +25,6 @@ DEBOUNCE = 0.15
 """Seconds of no typing before a formula is looked at."""
 MOST_CELLS = 1 << 19
 """That are drawn and checked while one types; the rest of a larger grid is checked when it is assembled."""
-HEIGHT = 250
 
 
 class PoissonBuilder:
@@ -41,7 +40,7 @@ class PoissonBuilder:
         self.form = PoissonForm(self._changed, problem or PoissonFormulas2D())
         self.status = StatusLine()
         self._alone, self._publisher = publisher is None, publisher or Publisher()
-        self.views = {name: FieldView(self._publisher, height=HEIGHT, choices=False) for name in FORMULAS}
+        self.views = {name: FieldView(self._publisher, height=0, choices=False) for name in FORMULAS}
         for view in list(self.views.values())[1:]:
             for trait in ("normal", "index"):
                 traitlets.link((self.views["a"], trait), (view, trait))

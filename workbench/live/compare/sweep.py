@@ -15,6 +15,7 @@ from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, 
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
+from workbench.live.kit.block_fields import KINDS
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, make_folder, slug
 from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
@@ -244,8 +245,9 @@ class SweepView(ControlledView):
         if self.form is None:
             return
         blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
-        same = [getattr(self.base, kind).name for kind in blocks if kind not in self.over and not self._idle(kind)]
-        named = ", ".join([self._name, *(name for name in same if name != "none")])
+        fixed_kinds = [kind for kind in blocks if kind not in self.over and not self._idle(kind)]
+        same = [(KINDS.get(kind, ""), getattr(self.base, kind).name) for kind in fixed_kinds]
+        named = ", ".join([self._name, *(f"{of} {name}".strip() for of, name in same if name != "none")])
         self.rest.titles = (f"Fixed settings: {named}",)
         for kind, fields in blocks.items():
             for control in (fields.choice, *fields.fields.values()):

@@ -105,7 +105,7 @@ class ChoiceRow:
         self.name = widgets.Dropdown(options=names, value=name, description="vary", style=dict(BARE))
         self.text = widgets.Text(text, description="over", continuous_update=False, style=dict(BARE))
         self.known = widgets.Dropdown(tooltip="add a value to the list")
-        self.remove = button("Remove", "do not vary this", lambda: remove(self), width="76px")
+        self.remove = button("Remove", "do not vary this", lambda: remove(self), width="88px")
         self.box = widgets.HBox([self.name, self.text, self.known, self.remove]).add_class("wb-choice")
         self.offer(names, problem)
         self.name.observe(lambda _change: self._renamed(), "value")

@@ -49,6 +49,7 @@ export function watchTerms(root, terms) {
     const meaning = terms()[term.toLowerCase()];
     if (!meaning) return;
     bubble.replaceChildren(element("b", "", term.toLowerCase()), element("span", "", ` ${meaning}`));
+    bubble.style.left = "0";
     bubble.showPopover();
     const left = Math.min(box.left, document.documentElement.clientWidth - bubble.offsetWidth - 8);
     const below = box.bottom + bubble.offsetHeight + 8 < innerHeight;

@@ -8,7 +8,7 @@ export function controlOf(declared, current, say) {
   return (MAKERS[declared.kind] ?? typed)(declared, current, say);
 }
 
-const MAKERS = { bool: tick, choice, formula, segments, sides, press: pressed, file, words };
+const MAKERS = { bool: tick, choice, formula, segments, sides, press: trigger, file, words };
 
 function typed(declared, current, say) {
   const control = textBox(declared);
@@ -128,7 +128,7 @@ function sides(declared, current, say) {
 }
 
 // A button within the form; its words are the value.
-function pressed(declared, current, say) {
+function trigger(declared, current, say) {
   const control = button(`wb-btn${declared.primary ? " wb-primary" : ""}`, declared.label, () => say(true));
   return { control, show: (value) => (control.textContent = value || declared.label), untitled: true };
 }

@@ -63,7 +63,7 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
     if (!palette) return;
     legend.classList.toggle("wb-aside", whole);
     const made = entries.map((entry) => {
-      const item = element("li", "wb-entry");
+      const item = element("li", entry.atEnd ? "wb-entry wb-atend" : "wb-entry");
       const button = press("", "show or hide this curve", () => engine.post({ kind: "toggle", key: entry.key }));
       button.className = "wb-name-of-curve";
       button.setAttribute("aria-pressed", String(!entry.off));

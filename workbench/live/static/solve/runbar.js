@@ -11,7 +11,7 @@ import { followTheme } from "../kit/themechoice.js";
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
-const LEAST_PX = 104; // of a segment, as in the tokens
+const [LEAST_PX, GAP_PX] = [104, 6]; // of a segment and between two, as in the tokens
 const MOST = 4; // phases with a segment of their own: the longest; the others are summed
 
 function render({ model, el }) {
@@ -80,8 +80,10 @@ function render({ model, el }) {
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
+    when.hidden = model.get("wrong");
+    write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
-    const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * LEAST_PX)) - 2;
+    const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
     // During iterations theirs is the progress; how long the setup took is shown at the end.
     const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
@@ -91,8 +93,6 @@ function render({ model, el }) {
       parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
     }
     bar.replaceChildren(...parts);
-    when.hidden = model.get("wrong");
-    write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
   }
 

@@ -1,19 +1,20 @@
+import { mapOf, wordsOf } from "../field/colormaps.js";
 import { element } from "../kit/page.js";
+import { theme } from "../kit/theme.js";
 
-// Vectors on a grid as small pictures: blue below zero, orange above it.
-
-const [BELOW, ZERO, ABOVE] = [[0, 114, 178], [247, 247, 247], [213, 94, 0]];
+// Vectors on a grid as small pictures: blue below zero, red above it.
 
 export function smallFields(host) {
   const kept = new Map();
 
   return (reported, bytes) => {
     let first = 0;
+    const colours = wordsOf(mapOf({ signed: true }, theme(host)));
     const shown = reported.map((about) => {
       const { name, high, fresh, width, height } = about;
       if (!kept.has(name)) kept.set(name, tile(name));
       const { root, canvas, words } = kept.get(name);
-      paint(canvas, bytes.subarray(first, first + width * height), width, height);
+      paint(canvas, bytes.subarray(first, first + width * height), width, height, colours);
       first += width * height;
       root.classList.toggle("wb-fresh", fresh);
       words.textContent = `±${high}`;
@@ -34,15 +35,10 @@ function tile(name) {
   return { root, canvas, words };
 }
 
-function paint(canvas, cells, width, height) {
+function paint(canvas, cells, width, height, colours) {
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
   const data = context.createImageData(width, height);
-  cells.forEach((level, k) => {
-    const share = (level - 128) / 127;
-    const end = share < 0 ? BELOW : ABOVE;
-    for (let c = 0; c < 3; c += 1) data.data[4 * k + c] = ZERO[c] + Math.abs(share) * (end[c] - ZERO[c]);
-    data.data[4 * k + 3] = 255;
-  });
+  new Uint32Array(data.data.buffer).set(Uint32Array.from(cells, (level) => colours[level]));
   context.putImageData(data, 0, 0);
 }

@@ -48,7 +48,7 @@ function render({ model, el }) {
   listing.style.setProperty("--wb-widest", `${widest}ch`);
   const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
   listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
-  const hint = program.drawn ? "Blue below zero, orange above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
+  const hint = program.drawn ? "Blue below zero, red above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
   side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − A x"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   const removal = element("section", "wb-removal");
