@@ -15,7 +15,6 @@ from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, 
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
-from workbench.live.kit.block_fields import KINDS
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, make_folder, slug
 from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
@@ -38,6 +37,8 @@ from workbench.settings import SECOND_LEVEL
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
+NAMED = {"coarse": "coarse solver", "variant": "projection"}
+"""Words before blocks whose own names do not say what they are."""
 
 
 class SweepView(ControlledView):
@@ -246,7 +247,7 @@ class SweepView(ControlledView):
             return
         blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
         fixed_kinds = [kind for kind in blocks if kind not in self.over and not self._idle(kind)]
-        same = [(KINDS.get(kind, ""), getattr(self.base, kind).name) for kind in fixed_kinds]
+        same = [(NAMED.get(kind, ""), getattr(self.base, kind).name) for kind in fixed_kinds]
         named = ", ".join([self._name, *(f"{of} {name}".strip() for of, name in same if name != "none")])
         self.rest.titles = (f"Fixed settings: {named}",)
         for kind, fields in blocks.items():
