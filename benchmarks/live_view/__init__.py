@@ -4,7 +4,8 @@
 
 One run measures all requirements and prints them as a table on stderr: response time of buttons, paints per second of
 curves and field during a run, time of a draw of a timeline with 50,000 events and of a plot with 20 curves of 5,000
-samples while they are zoomed, and the slowdown of a solve that is shown. Ten pages that `make app` serves are opened as
+samples while they are zoomed, time from a pause of a drag of a bubble to the curve of the solve that it begins, and the
+slowdown of a solve that is shown. Ten pages that `make app` serves are opened as
 well: time to the first picture, and memory. --quick makes few rounds, to test the benchmark.
 
 Slowdown: a run is shown and not shown alternately, in windows of about a second, two pairs of them per run; a round
@@ -27,6 +28,7 @@ from typing import Any
 from benchmarks.live_view import rounds
 from benchmarks.live_view.bare import beside_a_bare_page
 from benchmarks.live_view.chromium import chromium
+from benchmarks.live_view.dragging import dragging
 from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
@@ -39,6 +41,7 @@ ROUNDS, QUICK_ROUNDS = 40, 2
 CLICKS, QUICK_CLICKS = 25, 2
 RUNS, QUICK_RUNS = 10, 2
 PAGES, QUICK_PAGES = 10, 2
+PAUSES, QUICK_PAUSES = 20, 2
 WORDS = {"coefficient": "", "residual": ", and the residual's picture live"}
 """What the field shows during a timed solve, and how a row of the table says it."""
 QUANTITIES = tuple(WORDS)
@@ -64,10 +67,11 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
                 watched[f", {title}"] = _watched(page, count, presses, runs)
     with lab.browser() as browser, tempfile.TemporaryDirectory() as made:
         served = served_pages(lab, browser, Path(made) / "app", QUICK_PAGES if quick else PAGES)
+        dragged = dragging(lab, browser, Path(made) / "drag", QUICK_PAUSES if quick else PAUSES)
     places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
     for where, told in watched.items():
         places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
-    wanted = requirements(watched, timeline, plot, places, bare)
+    wanted = requirements(watched, timeline, plot, dragged, places, bare)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, on an accelerator n={rounds.ACCELERATED_N}, cg + jacobi",
@@ -80,6 +84,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         },
         "timeline": timeline,
         "plot": plot,
+        "dragging": dragged,
         "served_pages": served,
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }

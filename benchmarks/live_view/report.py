@@ -57,13 +57,14 @@ def requirements(
     watched: dict[str, dict[str, Any]],
     timeline: dict[str, Any],
     plot: dict[str, Any],
+    dragged: dict[str, dict[str, float]],
     places: dict[str, list[dict[str, Any]]],
     bare: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A row for each requirement: measured value, sample size, scatter, and whether it is met.
 
-    watched: response times, curves and field, by the solver's device; places: rounds by devices of solver and page;
-    bare: rounds with a page that only paints.
+    watched: response times, curves and field, by the solver's device; dragged: what `dragging` returns; places: rounds
+    by devices of solver and page; bare: rounds with a page that only paints.
     """
     found = []
     for where, told in watched.items():
@@ -74,6 +75,7 @@ def requirements(
     found += [_gesture(f"{events}: {kind}", timeline[kind]) for kind in ("zoom", "pan")]
     curves = f"plot, {plot['curves']} curves of {plot['samples']:,} samples"
     found += [_gesture(f"{curves}: {kind}", plot[kind]) for kind in ("zoom", "select")]
+    found += [_drag(n, told) for n, told in dragged.items()]
     for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
     return found + _least(costs(bare))
@@ -135,6 +137,13 @@ def _gesture(what: str, told: dict[str, Any]) -> dict[str, Any]:
     of = f"{told['draws']} draws of {told['asked']} asked for, {told['unanswered']} never answered"
     prompt = bool(wait) and wait["p95"] <= PROMPT_MS and told["unanswered"] <= 0.05 * told["asked"]
     return _row(what, f"{draw['median']:.1f} ms per draw", of, scatter, _met(prompt))
+
+
+def _drag(n: str, told: dict[str, float]) -> dict[str, Any]:
+    what = f"while a bubble is dragged, {n}^2: from a pause to the curve of the solve within 100 ms"
+    scatter = f"p95 {told['p95']:.0f} ms, most {told['most']:.0f} ms"
+    of = f"{told['count']:.0f} pauses"
+    return _row(what, f"median {told['median']:.0f} ms", of, scatter, _met(told["median"] <= 100))
 
 
 def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:

@@ -41,6 +41,9 @@ WEBGL_ARGS = [
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
 OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
+  .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
+"""How many icons of a broken chain there are, by which ipywidgets mark what has lost its kernel."""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 
 
@@ -204,6 +207,13 @@ PARTS = {
     "Step": "Learn", "Your method": "Learn", "Schedules": "Learn",
 }  # fmt: skip
 """Pages that share a view of the rail with others."""
+
+
+def pick(place: Any, kind: str, name: str) -> None:
+    """Choose a block in the form at a place of the page, by its names in code."""
+    field = place.locator(f'[data-field="{kind}"]').locator("visible=true")
+    field.locator(".wb-pick").click()
+    field.locator(f'.wb-option[data-value="{name}"]').click()
 
 
 def turn_to(page: Any, title: str) -> None:

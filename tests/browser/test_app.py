@@ -76,10 +76,16 @@ def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(chromium, tmp_
 
 def test_a_page_whose_kernel_died_says_so_and_what_to_do(page, app_url, shoot):
     (kernel,) = opened(page, app_url)
+    lab.turn_to(page, "Solve")
+    page.locator(".wb-solving [data-act=run]").click()
+    page.locator(".wb-result .wb-mark").wait_for()
     psutil.Process(kernel).kill()
     page.locator(".wb-gone", has_text="The kernel was restarted or has ended").wait_for()
     assert page.locator(".wb-gone").inner_text().endswith("Reload the page to start again.")
     page.wait_for_function("() => document.querySelector('.wb-workbench button').closest('[inert]')")
+    # The green sign of the result stayed, and icons of a broken chain covered the page.
+    assert page.locator(".wb-result .wb-mark").evaluate("mark => getComputedStyle(mark).visibility") == "hidden"
+    assert page.evaluate(lab.BROKEN_CHAINS) == 0
     shoot("lost_kernel_app")
     page.reload()
     page.wait_for_selector(BUBBLES)

@@ -39,19 +39,20 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     lab.open_cells(page, lab_url, lab_folder, "build.ipynb", *CELLS)
     lab.run_all(page)
-    a = page.get_by_label("a", exact=True)
+    a = page.locator('[data-field="a"] input')
     a.wait_for()
     page.get_by_text("poisson-2d:128: Poisson").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
     # What is wrong is reported below the field without Enter, and what was typed stays.
     a.fill("")
     a.press_sequentially("1 + sine(x)")
-    page.get_by_text("column 5: unknown function 'sine'; did you mean sin?").first.wait_for()
+    page.locator('.wb-invalid[data-field="a"] .wb-err', has_text="column 5: unknown function 'sine'").wait_for()
+    assert a.get_attribute("aria-invalid") == "true"
     assert a.input_value() == "1 + sine(x)"
     picture(page, "build_wrong")
     a.fill("2 + sin(2*pi*x)")
-    page.get_by_label("b", exact=True).fill("0.1")
-    page.get_by_text("1 to 3").wait_for()
+    page.get_by_label("Coefficient of ∂y").fill("0.1")
+    page.locator('[data-field="a"] .wb-explained', has_text="1 to 3").wait_for()
     page.wait_for_function(TITLES, arg="a,b,f")
 
     page.get_by_role("button", name="Copy share link").click()
@@ -60,12 +61,14 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     chosen = from_link(link)
     assert chosen.problem.differing == {"a": "2 + sin(2*pi*x)", "b": "0.1"}
     assert page.evaluate("() => navigator.clipboard.readText()") == link
-    page.get_by_label("example").select_option("smooth bump")
+    page.get_by_label("Example").select_option("smooth bump")
     page.wait_for_function(TITLES, arg="a = b,f")
     page.wait_for_timeout(500)
     # There is one picture of each, so nothing is offered to choose.
     menus = page.get_by_label("field", exact=True)
     assert menus.count() > 0
+    # Nor an iteration, where nothing iterates.
+    assert page.locator(".wb-build .wb-iteration:visible").count() == 0
     assert not any(menu.is_visible() for menu in menus.all())
     picture(page, "build_bump")
     page.get_by_label("Open shared problem").fill(link)

@@ -129,6 +129,26 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     box.fill("0.2")
     box.press("Enter")
     until_said(page, "bubble 1 at (0.25, 0.25), radius 0.2 (side lengths)")
+    # What is wrong in the form is reported at its field.
+    n = page.locator('[data-field="n"] input')
+    n.fill("4")
+    n.press("Enter")
+    page.locator(
+        '.wb-invalid[data-field="n"] .wb-err', has_text="Cells per side must be between 8 and 46340"
+    ).wait_for()
+    n.fill("32")
+    n.press("Enter")
+    page.locator('.wb-invalid[data-field="n"]').wait_for(state="detached")
+    page.get_by_label("y− bottom").check()
+    until_seen(page, held="y-,y+")
+    page.locator(".wb-form").get_by_role("button", name="Undo").click()
+    until_seen(page, held="y+")
+    # Choices side by side are a group of radio buttons, also for the keyboard.
+    page.get_by_role("radio", name="2D").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator('.wb-builder[data-dimensions="3"]').wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.locator('.wb-builder[data-dimensions="2"]').wait_for()
     run_and_show(page, "solved with 5 bubbles: True")
 
 
@@ -167,3 +187,36 @@ def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     page.mouse.up()
     until_seen(page, CUBE, balls=9, azimuth=f"{azimuth - 15 - 40 * 0.45:.1f}", elevation=f"{24 + 20 * 0.45:.1f}")
     run_and_show(page, "solved with 9 bubbles: True")
+
+
+LINE = ".wb-livesolve [role=status]"
+CURVE = ".wb-livesolve .wb-chart canvas"
+FIELD = ".wb-livesolve .wb-field canvas"
+# The line and the field are of the same solve, and that is not the one whose title is given.
+AGREE = r"""([line, field, old]) => {
+  const { textContent } = document.querySelector(line);
+  const said = textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
+  const { title } = document.querySelector(field).dataset;
+  return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: bubbles-2d:32`);
+}"""
+
+
+def test_a_drag_solves_at_each_pause_and_curve_field_and_line_follow(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cells(page, lab_url, lab_folder, "live.ipynb", SQUARE)
+    page.get_by_label("Solve while dragging").check()
+    line = page.locator(LINE)
+    line.filter(has_text="start: zero").wait_for()
+    page.wait_for_selector(f"{CURVE}[data-layers='2']")
+    page.wait_for_selector(f"{FIELD}[data-quantity='solution']")
+    title = page.get_attribute(FIELD, "data-title")
+    # The button is held: what follows is a pause of the drag and not its end.
+    drag(page, (0.25, 0.25), (0.29, 0.3), release=False)
+    line.filter(has_text="start: last solution").wait_for()
+    # The last curve is drawn behind that of this solve.
+    page.wait_for_selector(f"{CURVE}[data-layers='3']")
+    page.wait_for_function(AGREE, arg=[LINE, FIELD, title])
+    page.mouse.up()
+    page.get_by_label("Solve while dragging").uncheck()
+    page.locator(CURVE).first.wait_for(state="hidden")
+    lab.shut(page)

@@ -38,12 +38,18 @@ def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request
 def walk(page, shoot):
     # The density ratio was 1000 for two layers and 0.001 for bubbles.
     turn_to(page, "Solve", ".wb-solving canvas")
-    page.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+    page.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
     assert page.locator('[data-field="problem.contrast"] input').input_value() == "1000"
     turn_to(page, "Build", ".wb-building canvas")
 
     # A file that cannot be read was reported with its place in the server's cache folder.
     page.locator(".wb-building").get_by_text("Matrix", exact=True).click()
+    page.get_by_role("radio", name="by path", exact=True).click()
+    box = page.locator('[data-field="path"] input')
+    box.fill("nowhere.mtx")
+    box.press("Enter")
+    page.locator('.wb-invalid[data-field="path"] .wb-err', has_text="no file at").wait_for()
+    page.get_by_role("radio", name="upload", exact=True).click()
     upload(page, "broken.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4 4 9\n1 1 4\n")
     refused = page.locator(".wb-building .wb-status", has_text="broken.mtx").locator("visible=true").first
     refused.wait_for()

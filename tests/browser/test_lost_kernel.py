@@ -11,8 +11,6 @@ pytestmark = pytest.mark.browser
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 GONE = ".wb-gone"
-ICONS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
-  .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
 BEFORE = "result => getComputedStyle(result, '::before').content"
 LIVE = """() => [...document.querySelectorAll(".wb-explorer :is(button, input, select, textarea)")]
   .filter((control) => !control.closest("[inert]")).length"""
@@ -29,7 +27,7 @@ def test_a_kernel_that_ended_is_told_and_its_controls_are_off(explorer, shoot, e
     assert page.locator(GONE).inner_text().endswith("Run the cell again.")
     assert page.locator(GONE).count() == 1
     explorer.until(lambda: page.evaluate(LIVE) == 0)
-    assert page.evaluate(ICONS) == 0
+    assert page.evaluate(lab.BROKEN_CHAINS) == 0
     # The green sign of the result stayed.
     assert page.locator(".wb-result .wb-mark").evaluate("mark => getComputedStyle(mark).visibility") == "hidden"
     assert "Before the kernel ended" in page.locator(".wb-result").evaluate(BEFORE)

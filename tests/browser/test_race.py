@@ -53,7 +53,7 @@ def test_entries_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, l
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "race.ipynb", RACE)
     press(page, "Start")
-    page.get_by_label("preconditioner", exact=True).select_option("neumann")
+    lab.pick(page.locator(".wb-race"), "preconditioner", "neumann")
     press(page, "Add entry")
     until_seen(page, "curves", "3")
     winner = page.locator(".wb-race .wb-status").nth(0)

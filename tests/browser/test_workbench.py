@@ -54,7 +54,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     # Build: a fifth bubble, and subdomains that follow all of them.
     bench.button("Add").click()
     bench.until_said("5 bubbles on")
-    page.get_by_label("deflation", exact=True).locator("visible=true").select_option("levelset")
+    lab.pick(page.locator(".wb-building"), "deflation", "levelset")
     bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
     bench.shoot("build")
     # The address of a served page holds the share link.
@@ -86,7 +86,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
 
     # Race it against the same without a second level.
     bench.turn_to("Race", ".wb-race")
-    page.locator(".wb-race").locator("visible=true").get_by_label("deflation", exact=True).select_option("none")
+    lab.pick(page.locator(".wb-race"), "deflation", "none")
     bench.button("Add entry").click()
     bench.until_said("2 entries: press Start")
     bench.button("Start").click()

@@ -200,7 +200,7 @@ def test_the_error_states_how_many_bubbles_were_placed():
     assert words[0] == "only"
     assert 1 <= int(words[1]) <= 6, "at most six bubbles of radius 0.2 can fit"
     assert " ".join(words[2:]) == (
-        "of 50 bubbles with radius 0.2 could be placed (geometry_seed 7); use fewer or smaller bubbles, or another seed"
+        "of 50 bubbles with radius 0.2 could be placed (layout seed 7); use fewer or smaller bubbles, or another seed"
     )
 
 

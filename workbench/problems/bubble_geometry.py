@@ -131,7 +131,7 @@ def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry
                 break
         else:
             raise InputError(
-                f"only {placed} of {count} bubbles with radius {radius:g} could be placed (geometry_seed {seed}); "
+                f"only {placed} of {count} bubbles with radius {radius:g} could be placed (layout seed {seed}); "
                 "use fewer or smaller bubbles, or another seed"
             )
     return Geometry(centres, np.full(count, radius))

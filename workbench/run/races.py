@@ -22,8 +22,8 @@ SLICE_SECONDS = 0.03
 class RaceEntry(Job):
     """One run of a race, in the race's slot of the run queue.
 
-    held: it is not to advance. iteration_bytes: memory traffic of an ordinary iteration, None before the setup and
-    where it is unknown.
+    number: in the race; a page with a list of runs sets that of the list. held: it is not to advance. iteration_bytes:
+    memory traffic of an ordinary iteration, None before the setup and where it is unknown.
     """
 
     def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
@@ -178,12 +178,11 @@ class Race:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead
 
-    def add(self, configuration: Configuration, number: int | None = None) -> RaceEntry:
-        """Add an entry, which starts at once if the race has been started. number: by default the next one."""
+    def add(self, configuration: Configuration) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started."""
         with self._condition:
-            number = self._count + 1 if number is None else number
-            self._count = max(self._count, number)
-            entry = RaceEntry(number, configuration, self._slot)
+            self._count = 1 + max([self._count, *(entry.number for entry in self._entries)])
+            entry = RaceEntry(self._count, configuration, self._slot)
             self._entries = [*self._entries, entry]
             self._wake()
         return entry

@@ -66,13 +66,13 @@ def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
 
 def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_for_it(bench):
     bench.view("Build").kind.value = "Poisson"
-    builder(bench).lines["a"].field.value = "1+*x"
+    builder(bench).form.set("a", "1+*x")
     for _ in range(2):
         with pytest.raises(InputError):
             _ = bench.configuration
     bench.pages["Race"].turn_to()
     assert "column" in bench.pages["Race"]._message.value
-    builder(bench).lines["a"].field.value = "1+x"
+    builder(bench).form.set("a", "1+x")
     assert bench.configuration.problem.a == "1+x"
 
 

@@ -89,7 +89,7 @@ def views(folder):
     yield lambda: looked_into(InsideView(folder=folder), traced)
     yield lambda: opened_twice(Replay(folder=folder), traced.record())
     yield lambda: raced(OwnMethod("cg", "two-layer", n=12, folder=folder))
-    yield from (BubbleBuilder, PoissonBuilder, MatrixBuilder)
+    yield from (BubbleBuilder, lambda: dragged(BubbleBuilder()), PoissonBuilder, MatrixBuilder)
     yield lambda: all_kinds(Builder())
 
 
@@ -111,6 +111,13 @@ def opened_twice(view, record):
 def raced(view):
     for _ in range(2):
         view.race().race.wait(LIMIT)
+    return view
+
+
+def dragged(view):
+    view.live.check.value = True
+    assert view.live.wait(LIMIT)
+    view.live.solver.latest.session.join(LIMIT)
     return view
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
 from workbench.live.build.live_configuration import live_configuration
-from workbench.live.build.live_scenes import curve_scene, spectrum, spectrum_scene
+from workbench.live.build.live_panel import ending
+from workbench.live.build.live_scenes import curve_scene, spectrum_scene
 from workbench.live.build.live_solver import LiveSolver
 from workbench.live.plots.scene import CurveOf, LineAt, PointsOf
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
@@ -75,15 +77,22 @@ def say(builder, **message):
     assert builder.live.wait(LIMIT)
 
 
+def until(true):
+    """Wait for what the thread of the publisher does."""
+    end = time.monotonic() + LIMIT
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
 def until_ended(builder, before=None):
-    """The solve that was requested last, once the panel has shown it."""
-    ended = threading.Event()
+    """The solve that was requested last, once the panel has said how it ended."""
     solve = builder.live.solver.latest
     assert solve is not None
     assert solve is not before
-    solve.session.when_over(ended.set)
-    assert ended.wait(LIMIT)
-    builder.live._publish()
+    until(lambda: not np.isnan(solve.seconds))
+    said = solve.session.error or ending(solve)[0]
+    until(lambda: builder.live.line.text == said)
     return solve
 
 
@@ -152,7 +161,7 @@ def test_scenes_have_the_samples_of_the_runs_and_the_last_ones_pale(solving):
         record = solve.session.result.record()
         np.testing.assert_allclose(drawn.y, record.relative_residual)
     assert line.value == pytest.approx(1e-6)
-    values, before = (spectrum(run) for run in runs)
+    values, before = now.ritz_values, last.ritz_values
     # The Ritz values lie within the spectrum of D^-1 A.
     A = moved(0.3).assemble().operator.to_csr().toarray()
     scale = 1 / np.sqrt(np.diag(A))
@@ -218,9 +227,8 @@ def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     # Letting go where it rested changes nothing.
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", done=True)
     assert builder.live.solver.latest is second
-    assert len(builder.live.curve.scene.layers) == 3
-    builder.live._publish()
-    assert len(builder.live.spectrum.scene.layers) == 2
+    until(lambda: len(builder.live.curve.scene.layers) == 3)
+    until(lambda: len(builder.live.spectrum.scene.layers) == 2)
     builder.undo()
     assert builder._acts.wait(LIMIT)
     assert builder.live.wait(LIMIT)
@@ -235,7 +243,7 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
         assert builder.live.wait(LIMIT)
         first = until_ended(builder)
         # Blocks of which there are more than cells.
-        builder.form.deflation.load(configure(SQUARE, deflation="levelset:64").deflation)
+        builder.form.load_deflation(configure(SQUARE, deflation="levelset:64").deflation)
         builder._read_deflation()
         assert builder._acts.wait(LIMIT)
         assert builder.live.wait(LIMIT)
@@ -243,9 +251,8 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
         assert failed.session.error
         assert (builder.live.line.text, builder.live.line.tone) == (failed.session.error, "bad")
         say(builder, act="clear")
-        builder.live._publish()
-        assert builder.live.line.text.startswith("there is no bubble on the canvas")
-        builder.form.deflation.load(DEFLATION)
+        until(lambda: builder.live.line.text.startswith("there is no bubble on the canvas"))
+        builder.form.load_deflation(DEFLATION)
         builder._read_deflation()
         assert builder._acts.wait(LIMIT)
         say(builder, act="undo")
@@ -277,9 +284,9 @@ def test_the_field_of_a_cube_shows_the_plane_of_the_canvas():
         assert builder.live.wait(LIMIT)
         until_ended(builder)
         builder.canvas.normal, builder.canvas.position = "x", 0.7
-        builder.live._publish()
         field = builder.live.field.field
-        assert (field.quantity, field.normal, field.index) == ("solution", "x", 11)
+        until(lambda: (field.normal, field.index) == ("x", 11))
+        assert field.quantity == "solution"
     finally:
         builder.close()
 

@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
 from workbench.live.kit.number_text import amount, duration
 from workbench.recording import load
-from workbench.run import Race, State, Stopping, configure
+from workbench.run import Race, Session, State, Stopping, configure
 
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 
@@ -134,7 +134,7 @@ def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_sta
         second.configuration.preconditioner,
         third.configuration.label,
     )
-    assert (held.number, begun.number) == (4, 5)
+    assert (held.number, begun.number) == (1, 2)
     eventually(lambda: begun.ended)
     assert held.state is State.PAUSED
 
@@ -203,9 +203,9 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     view.start()
     (first,) = view.race.entries
     eventually(lambda: first.run and first.run.iterations > 5)
-    view.form.fields["solver"].choice.value = "cg"
-    view.form.fields["preconditioner"].choice.value = "neumann"
-    view.form.fields["preconditioner"].fields["order"].value = 3
+    view.form.set("solver", "cg")
+    view.form.set("preconditioner", "neumann")
+    view.form.set("preconditioner.order", "3")
     lane = view.add_from_form()
     assert lane.configuration.preconditioner.spec == "neumann:3"
     assert lane.configuration.problem == first.configuration.problem
@@ -225,13 +225,17 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
 
 def test_a_lane_may_have_any_block_and_device(view):
     form = view.form
-    assert form.fields["coarse"].choice.disabled
-    form.fields["deflation"].choice.value = "stripes"
-    assert not form.fields["variant"].choice.disabled
-    form.fields["coarse"].choice.value = "sparse"
-    form.fields["variant"].choice.value = "a-def2"
+    assert form.blocks["coarse"].choice.disabled
+    form.set("deflation", "stripes")
+    assert not form.blocks["variant"].choice.disabled
+    form.set("coarse", "sparse")
+    form.set("variant", "a-def2")
     chosen = view.add_from_form().configuration
-    assert (chosen.coarse.name, chosen.variant.name, chosen.device) == ("sparse", "a-def2", view.form.device.value)
+    assert (chosen.coarse.name, chosen.variant.name, chosen.device) == (
+        "sparse",
+        "a-def2",
+        view.form.settings["device"].value,
+    )
     assert chosen.problem == view.base.problem
 
 
@@ -246,9 +250,10 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     assert [lane.method for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
-    assert len(view.convergence.curves) == len(view.table.rows) == 2
     eventually(lambda: "changed. Press Start to race on it" in view.status.text)
-    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert len(view.table.rows) == 2
+    assert not view.convergence.curves
+    assert view.form.blocks["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
     view.start()
     view.race.wait(60)
@@ -259,7 +264,7 @@ def test_rebasing_on_the_same_system_keeps_the_lanes(view):
     lanes = view.race.entries
     view.rebase(lane_of(solver="pipecg"))
     assert view.race.entries == lanes
-    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert view.form.blocks["solver"].choice.value == "pipecg"
 
 
 def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
@@ -293,15 +298,15 @@ def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(view):
-    view.form.fields["solver"].choice.value = "pipecg"
+    view.form.set("solver", "pipecg")
     lanes = view.race.entries
     view.rebase(lane_of())
     assert view.race.entries == lanes
-    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert view.form.blocks["solver"].choice.value == "pipecg"
     view.rebase(lane_of(solver="sd"))
-    view.form.fields["solver"].choice.value = "pipecg"
+    view.form.set("solver", "pipecg")
     view.rebase(lane_of(solver="sd"))
-    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert view.form.blocks["solver"].choice.value == "pipecg"
 
 
 def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
@@ -317,9 +322,12 @@ def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
 
 
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
-    view.form.fields["preconditioner"].choice.value = "neumann"
-    view.form.fields["preconditioner"].fields["order"].value = -1
+    view.form.set("preconditioner", "neumann")
+    view.form.set("preconditioner.order", "-1")
     view._add.click()
+    assert view.form.box.state["wrong"] == {
+        "preconditioner.order": "Order of the series must be between 1 and 16, got -1"
+    }
     eventually(lambda: "order must be" in view.status.text)
     assert len(view.race.entries) == 2
 
@@ -398,6 +406,27 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert view.convergence.curves[0].label == "3: my method"
     # The vectors of the first race are freed.
     assert all(run.handle.run is None for run in first)
+
+
+def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually):
+    view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
+    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg + jacobi", "sd + jacobi"])
+    assert view.runs.runs == ()
+    first = view.runs.add(Session(lane_of()), "Solve")
+    view.remove(view.race.entries[0])
+    assert first.number == 1
+    view.start()
+    (run,) = view.runs.of("Race")
+    assert (run.number, run.label) == (2, "2: sd + jacobi")
+    view.race.wait(60)
+    # One that is stopped before it begins takes no number.
+    view.show([lane_of(), lane_of(solver="sd")])
+    view.stop()
+    eventually(lambda: all(entry.ended for entry in view.race.entries))
+    assert [run.number for run in view.runs.runs] == [1, 2]
+    view.start()
+    assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
+    view.close()
 
 
 def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):

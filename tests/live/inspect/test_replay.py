@@ -68,7 +68,7 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     replay.path.value = "~nosuchuser/a.npz"
     eventually(lambda: "cannot be a path" in replay.status.text)
     assert replay.tabs.children == before
-    with pytest.raises(InputError, match="no run of this workbench"):
+    with pytest.raises(InputError, match="not a workbench run file"):
         open_run(foreign)
 
 

@@ -78,17 +78,6 @@ def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually)
     assert table.table.marks == ["failed", ""]
 
 
-def test_an_entry_of_a_race_is_in_the_table_once_the_race_has_started(table, eventually):
-    race = Race([configure("two-layer", n=12)])
-    waiting = table.runs.add(race.entries[0], "Race")
-    table.runs.add(record(), "Solve")
-    eventually(lambda: set(shown(table)) == {"2"})
-    assert not waiting.begun
-    race.wait(LIMIT)
-    eventually(lambda: set(shown(table)) == {"1", "2"})
-    assert waiting.begun
-
-
 def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
     for _ in range(2):
         table.runs.add(record(), "Solve")

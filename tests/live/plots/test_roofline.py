@@ -70,7 +70,7 @@ def test_another_machine_is_another_roof(result):
     assert view.plot.scene is not before[0]
     assert view.plot.scene.layers[0].name.startswith("NVIDIA Tesla K20m")
     assert "K20m" in view.message.value != before[1]
-    assert "not on the machine whose roof this is" in view.message.value
+    assert "not on the machine of this roofline" in view.message.value
     assert view.again.disabled
     view.machine.value = module.NONE_YET
     assert "of the" not in view.message.value.split("<br>")[0]

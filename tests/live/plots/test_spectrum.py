@@ -78,7 +78,7 @@ def test_the_delay_moves_the_estimates(view):
     assert "At iteration 10 " in view.message.value
     assert scenes(view)["estimates"] is not before
     view.slider.value = 5
-    assert "further ahead than this run has gone" in view.message.value
+    assert "need more iterations than their delay d" in view.message.value
     view.delay.value = 4
 
 

@@ -282,13 +282,13 @@ def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, ev
         return [path.name.partition("-")[0] for path in explorer.export("svg")]
 
     explorer.run().wait(LIMIT)
-    assert explorer._painter.wait(LIMIT)
+    assert explorer.picture.painter.wait(LIMIT)
     assert saved() == ["convergence", "field"]
     explorer.form.load(configure("poisson5", n=8))
-    assert explorer._painter.wait(LIMIT)
+    assert explorer.picture.painter.wait(LIMIT)
     assert saved() == ["convergence"]
     explorer.form.load(configure("two-layer", n=32, deflation="blocks:2"))
-    assert explorer._painter.wait(LIMIT)
+    assert explorer.picture.painter.wait(LIMIT)
     assert saved() == ["convergence"]
     # The solution is that of the run all the same, whatever is being chosen.
     explorer.field.quantity = "solution"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 
 from workbench import devices
-from workbench.block_facts import parameter_label
+from workbench.block_facts import inverse_help, parameter_label
 from workbench.errors import InputError
-from workbench.live.kit.block_fields import BlockFields, field
+from workbench.live.kit.form_fields import BlockChoice
+from workbench.live.kit.form_schema import bounds_in_words, parameter_schema
 from workbench.live.solve.examples import EXAMPLES
 from workbench.live.solve.form import Form
-from workbench.registry import registered
+from workbench.registry import Parameter, registered
 from workbench.run import Stopping, configure
 
 KINDS = ("problem", "preconditioner", "deflation", "coarse", "variant", "solver")
@@ -38,28 +40,48 @@ def test_every_block_can_be_chosen_and_read_back(form, kind, name):
 
 
 @pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
-def test_every_field_has_a_name_and_tells_its_help_and_bounds(kind, name):
+def test_every_field_has_a_name_and_tells_its_meaning_bounds_and_unit(kind, name):
     for declared in registered(kind)[name].parameters():
-        control = field(declared, name)
-        assert control.description == parameter_label(name, declared.name)
-        assert declared.help in control.tooltip
-        assert declared.unit in control.tooltip
-        if declared.low is not None:
-            assert declared.bounds() in control.tooltip
+        drawn = parameter_schema(declared, name)
+        assert drawn["label"] == parameter_label(name, declared.name)
+        assert drawn["help"] in (declared.help, inverse_help(name, declared.name))
+        assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
+        assert declared.unit in drawn["about"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"low": 8, "high": 46340}, "8 to 46\u2009340"),
+        ({"low": 0.0, "high": 0.5, "unit": "side lengths"}, "0 to 0.5\u2009side lengths"),
+        ({"low": 1e-9, "high": 1e9}, "10⁻⁹ to 10⁹"),
+        ({"low": 1}, "at least 1"),
+        ({"above": 0.0, "high": math.inf}, "above 0"),
+        ({"unit": "bytes"}, "bytes"),
+        ({}, ""),
+    ],
+)
+def test_bounds_have_all_their_digits(bounds, words):
+    assert bounds_in_words(Parameter("n", float, 1.0, "", **bounds)) == words
+
+
+def test_bounds_of_a_reciprocal_are_those_of_what_is_shown():
+    declared = Parameter("contrast", float, 1.0, "", low=1e-3, high=1e9)
+    assert bounds_in_words(declared, inverse=True) == "10⁻⁹ to 1000"
 
 
 @pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
 def test_every_bound_is_told_in_a_sentence(kind, name):
-    fields = BlockFields(kind, lambda: None, name)
+    choice = BlockChoice(kind, lambda: None, name)
     for declared in registered(kind)[name].parameters():
         if declared.low is None:
             continue
-        control = fields.fields[declared.name]
-        before = control.value
-        control.value = type(before)(declared.low - 1)
+        field = choice.fields[declared.name]
+        before = field.value
+        field.put(declared.low - 1)
         with pytest.raises(InputError, match=f"{declared.name} must be"):
-            fields.block()
-        control.value = before
+            choice.block()
+        field.put(before)
 
 
 def test_the_default_form_is_the_configuration_it_was_given():

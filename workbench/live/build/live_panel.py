@@ -20,7 +20,6 @@ from workbench.live.build.live_scenes import (
     RITZ,
     ROWS,
     curve_scene,
-    spectrum,
     spectrum_scene,
 )
 from workbench.live.build.live_solver import LiveSolve, LiveSolver
@@ -43,7 +42,7 @@ ABOUT = "whenever the pointer rests, and after every other change, the problem i
 
 
 class LivePanel:
-    """`switch`, a check box, and `box`, which is empty until it is ticked.
+    """`switch`, a check box, and `box`, which is shown while it is ticked.
 
     canvas: on which bubbles are dragged; in 3D the field shows its plane. drawn: what is to be solved, asked for in a
     thread. configuration: that of the page, see `live_configuration`.
@@ -65,13 +64,15 @@ class LivePanel:
         self.curve: ChartView | None = None
         self.spectrum: ChartView | None = None
         self.field: FieldPanel | None = None
-        self.box = widgets.VBox().add_class("wb-livesolve")
+        self.box = widgets.VBox([self.line]).add_class("wb-livesolve")
         self._worker = LatestOnly("workbench-live")
         self._hidden = False
         self._asked: object = None
         self._followed: LiveSolve | None = None
-        self._drawn_solve: LiveSolve | None = None
-        self._spectra: tuple[LiveSolve | None, np.ndarray, np.ndarray] = (None, np.empty(0), np.empty(0))
+        """The solve of the field."""
+        self._ended: LiveSolve | None = None
+        """That of the curve, if it has ended."""
+        self._spectrum_of: LiveSolve | None = None
         self._wrong = ""
         self.check.observe(lambda _change: self._turn(), "value")
         canvas.observe(lambda _change: self.publisher.wake(), ["normal", "position"])
@@ -125,7 +126,7 @@ class LivePanel:
         self.field.field.quantity = Quantity.SOLUTION.value
         # The canvas shows the subdomains already.
         self.field.field.overlay = False
-        self.box.children = (self.line, self.curve, self.field.box, self.spectrum)
+        self.box.children = (*self.box.children, self.curve, self.field.box, self.spectrum)
 
     def _consider(self) -> None:
         """In the worker: solve what is drawn now, unless it is what was asked for last."""
@@ -157,28 +158,34 @@ class LivePanel:
         if self.curve is None or not self._on:
             return False
         self._cut_as_drawn()
+        solve, shown = self.solver.latest, self.solver.shown
+        fresh = shown is not None and shown is not self._ended
+        if shown is not None and fresh:
+            self._ended = shown
+            self._draw(shown, self.solver.before)
+        again: Again = False
         if self._wrong:
             self.line.say(self._wrong, "bad")
-            return False
-        solve, shown = self.solver.latest, self.solver.shown
-        if solve is not None and not solve.session.over:
-            quiet = QUIET - (time.perf_counter() - solve.begun)
-            if quiet > 0:
-                return quiet
-            self.line.say(_progress(solve), "busy")
-            self._draw(solve, shown)
-            return True
-        if solve is not None and solve.session.error:
+        elif solve is not None and not solve.session.over:
+            again = self._follow(solve, shown)
+        elif solve is not None and solve.session.error:
             self.line.say(solve.session.error, "bad")
         elif shown is not None and shown is solve:
             self.line.say(*ending(shown))
-        if shown is not None and shown is not self._drawn_solve:
-            self._drawn_solve = shown
-            self._draw(shown, self.solver.before)
-            # The curve first; the spectrum takes some milliseconds.
+        if fresh:
+            # The curve is sent first; the Ritz values take some milliseconds.
             return SOON
-        self._show_spectrum(shown)
-        return False
+        self._show_spectrum()
+        return again
+
+    def _follow(self, solve: LiveSolve, last: LiveSolve | None) -> Again:
+        """Show a solve that is active, unless it is about to end."""
+        quiet = QUIET - (time.perf_counter() - solve.begun)
+        if quiet > 0:
+            return quiet
+        self.line.say(_progress(solve), "busy")
+        self._draw(solve, last)
+        return True
 
     def _draw(self, solve: LiveSolve, last: LiveSolve | None) -> None:
         run = solve.session.run
@@ -197,16 +204,16 @@ class LivePanel:
             field.normal = canvas.normal
             field.index = min(problem.n - 1, int(canvas.position * problem.n))
 
-    def _show_spectrum(self, solve: LiveSolve | None) -> None:
-        before, values, _ = self._spectra
-        run = solve.session.run if solve is not None else None
-        if solve is before or run is None or self.spectrum is None:
+    def _show_spectrum(self) -> None:
+        solve, last = self._ended, self.solver.before
+        if solve is None or solve is self._spectrum_of or self.spectrum is None:
             return
+        self._spectrum_of = solve
+        compared = last is not None and last.session.configuration.solver == solve.session.configuration.solver
         try:
-            self._spectra = solve, spectrum(run), values
-            self.spectrum.show(spectrum_scene(*self._spectra[1:]))
+            before = last.ritz_values if last is not None and compared else np.empty(0)
+            self.spectrum.show(spectrum_scene(solve.ritz_values, before))
         except InputError as error:
-            self._spectra = solve, np.empty(0), values
             self.spectrum.show(blank("live spectrum", str(error), RITZ, ROWS))
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.analysis.convergence_estimates import usable_iterations
-from workbench.analysis.ritz import ritz_values
 from workbench.live.kit.number_text import count, number
 from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 from workbench.run import Norm, Run
@@ -33,13 +31,6 @@ def curve_scene(run: Run, last: Run | None) -> Scene:
     done, reached = count(len(curve.y) - 1), number(float(curve.y[-1])) if len(curve.y) else "unknown"
     spoken = f"Relative residual of the present solve: {reached} after {done} iterations."
     return Scene("live curve", ITERATIONS, RESIDUAL, layers, spoken=spoken, logs="y")
-
-
-def spectrum(run: Run) -> np.ndarray:
-    """The Ritz values of a run that has ended, ascending; empty where it made no iteration. Cost: O(k^2) for k
-    iterations. Raises InputError for a method without beta."""
-    k = usable_iterations(run.history)
-    return ritz_values(run.history, k) if k else np.empty(0)
 
 
 def spectrum_scene(values: np.ndarray, last: np.ndarray) -> Scene:

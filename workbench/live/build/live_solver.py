@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.analysis.convergence_estimates import usable_iterations
+from workbench.analysis.ritz import ritz_values
 from workbench.run import Configuration, Session
 
 Key = tuple[type, int, bool]
@@ -26,6 +29,15 @@ class LiveSolve:
     why: str
     begun: float
     seconds: float = np.nan
+
+    @functools.cached_property
+    def ritz_values(self) -> np.ndarray:
+        """Those of a solve that has ended with a result, ascending; empty where it made no iteration. Cost: O(k^2) for
+        k iterations, of which at most 1000 are used. Raises InputError for a method without beta."""
+        assert self.session.run is not None
+        history = self.session.run.history
+        k = usable_iterations(history)
+        return ritz_values(history, k) if k else np.empty(0)
 
 
 class LiveSolver:

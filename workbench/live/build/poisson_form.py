@@ -117,6 +117,7 @@ class PoissonForm(FieldForm):
                     Formula.parse(str(field.value), tuple(AXES[: self._dimensions]))
                 except InputError as error:
                     field.wrong = str(error)
+                    self.about[name] = ""
         return first
 
     def say_size(self, problem: Any) -> None:

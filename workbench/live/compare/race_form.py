@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import ipywidgets as widgets
-
-from workbench.live.kit.block_fields import BlockFields, field
-from workbench.live.kit.form_fields import device_parameter
+from workbench.live.kit.field_form import FieldForm
+from workbench.live.kit.form_fields import BlockChoice, Field, device_parameter
 from workbench.registry import Block, registered
 from workbench.run import Configuration, Norm, configure
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
@@ -52,36 +50,47 @@ def moved(entry: Configuration, base: Configuration) -> Configuration:
     return dataclasses.replace(base, **{name: getattr(entry, name) for name in METHOD})
 
 
-class EntryForm:
-    """A dropdown and fields for each kind of block, and the device."""
+class EntryForm(FieldForm):
+    """A choice for each kind of block, and the device. Without a title: the page has a heading above it."""
+
+    off_reason = "without deflation there is no coarse system"
 
     def __init__(self, base: Configuration) -> None:
-        self.fields = {kind: BlockFields(kind, self._grey_out, _offered(kind, base).name) for kind in BLOCKS}
-        self.device = field(device_parameter(base.device))
-        self.box = widgets.HBox([*(fields.box for fields in self.fields.values()), widgets.VBox([self.device])])
+        blocks = [BlockChoice(kind, lambda: None, _offered(kind, base).name) for kind in BLOCKS]
+        device = Field(device_parameter(base.device))
+        main = (*(kind for kind in BLOCKS if kind not in SECOND_LEVEL), "device")
+        super().__init__(
+            {"device": device},
+            blocks,
+            title="",
+            about="Method of an entry",
+            main=main,
+            advanced=SECOND_LEVEL,
+            typed=lambda _name: self._settle(),
+        )
         self.box.add_class("wb-adding")
         self.load(base)
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration's method."""
-        for kind, fields in self.fields.items():
-            fields.load(_offered(kind, configuration))
-        if configuration.device not in self.device.options:
-            self.device.options = (*self.device.options, configuration.device)
-        self.device.value = configuration.device
-        self._grey_out()
+        for kind, choice in self.blocks.items():
+            choice.load(_offered(kind, configuration))
+        self.settings["device"].put(configuration.device)
+        self._settle()
 
     def configuration(self, base: Configuration) -> Configuration:
         """This method on the base's system. Raises InputError with the sentence for a wrong value."""
-        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.fields.items()}
-        return dataclasses.replace(base, device=str(self.device.value), **chosen)
+        chosen: dict[str, Any] = {kind: choice.block() for kind, choice in self.blocks.items()}
+        return dataclasses.replace(base, device=str(self.settings["device"].value), **chosen)
 
-    def _grey_out(self) -> None:
-        """Without deflation there is no coarse system to solve, and nothing to combine."""
-        idle = self.fields["deflation"].choice.value == "none"
+    def _settle(self) -> None:
+        """Mark what is wrong. Without deflation there is no coarse system to solve, and nothing to combine."""
+        idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
-            for control in (self.fields[kind].choice, *self.fields[kind].fields.values()):
-                control.disabled = idle
+            for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
+                field.disabled = idle
+        self.check()
+        self.show()
 
 
 def _offered(kind: str, configuration: Configuration) -> Block:

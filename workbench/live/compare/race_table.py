@@ -29,9 +29,10 @@ def entry_table(act: Callable[[str, list[Any], str], object]) -> SortTable:
 def show_entries(
     table: SortTable, found: Ranking, entries: Sequence[RaceEntry], listed: Mapping[RaceEntry, ListedRun]
 ) -> None:
-    """A row for each of the entries, in this order. listed: the runs of the entries in the list of runs."""
+    """A row for each of the entries, in this order. listed: the runs of those that
+    have begun, in the list of runs."""
     finished = {finish.entry: finish for finish in found.finished}
-    pairs = [(entry, listed[entry]) for entry in entries if entry in listed]
+    pairs = [(entry, listed.get(entry)) for entry in entries]
     times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
     longest = max(times, default=1.0)
     rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in pairs]
@@ -40,12 +41,12 @@ def show_entries(
     table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in pairs])
 
 
-def _facts(entry: RaceEntry, run: ListedRun) -> dict[str, Any]:
+def _facts(entry: RaceEntry, run: ListedRun | None) -> dict[str, Any]:
     return {
         "id": entry.number,
-        "title": run.label,
-        "style": sample(curve_style(run.style)),
-        "styled": f"style {run.style + 1}",
+        "style": sample(curve_style(run.style)) if run else None,
+        "styled": f"style {run.style + 1}" if run else "none before the start",
+        "title": run.label if run else entry.method,
         "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
         "words": {"pause": "Resume" if entry.held else "Pause"},
     }

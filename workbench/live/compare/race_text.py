@@ -36,14 +36,16 @@ NOTABLE = 0.1
 """An entry that was held up for a larger share of its time is named."""
 
 
-def row(entry: RaceEntry, run: ListedRun, finish: Finish | None, measure: str, longest: float) -> list[Any]:
-    """The cells of one entry. longest: seconds of the slowest, for the bar of setup and iterations."""
+def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure: str, longest: float) -> list[Any]:
+    """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
+    the bar of setup and iterations."""
+    name = run.label if run else entry.method
     made = entry.run
     count = made.history.count if made is not None else 0
     words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
     state = {"key": words, "text": words, "tip": tip}
-    if made is None or not count:
-        return [run.label, _missing(), *[None] * 7, state]
+    if made is None or run is None or not count:
+        return [name, _missing(), *[None] * 7, state]
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
@@ -55,7 +57,7 @@ def row(entry: RaceEntry, run: ListedRun, finish: Finish | None, measure: str, l
         "label": f"setup {duration(setup)}, iterations {duration(iterating)}",
     }
     return [
-        run.label,
+        name,
         {"key": setup + iterating, "text": "", "tip": parts["label"], "parts": parts},
         *({"key": value, "text": duration(value)} for value in (setup + iterating, setup, iterating)),
         count - 1,

@@ -16,13 +16,15 @@ POSITIONS = tuple(float(f"{digit}e-{power}") for power in range(1, 15) for digit
 class ToleranceSlider:
     """A slider over 1, 2 and 5 times powers of ten, and a field for any other number. Display `box`.
 
-    changed: called with what was dragged or typed, or given to `set`. complain: with a sentence for a text that is no
+    changed: called with every new value. complain: with a sentence for a text that is no
     tolerance, for which the field shows the present one again, and "" after a good one. The slider stands on numbers of
     a list, so that the page has nothing to round, which it would report as a turn.
     """
 
     def __init__(self, value: float, changed: Callable[[float], None], complain: Callable[[str], None]) -> None:
         self.value = value
+        self.own = False
+        """Whether the value was set here, and not taken over by `reset`."""
         self._changed, self._complain = changed, complain
         self._quiet = False
         self.slider = widgets.SelectionSlider(
@@ -41,14 +43,15 @@ class ToleranceSlider:
 
     def set(self, value: float) -> None:
         """Take a value, as if it had been typed."""
-        self.show(value)
+        self.reset(value)
+        self.own = True
+
+    def reset(self, value: float) -> None:
+        """Take over the value of another view."""
+        self.value, self.own = value, False
+        self._show()
         self._complain("")
         self._changed(value)
-
-    def show(self, value: float) -> None:
-        """Show a value without calling `changed`."""
-        self.value = value
-        self._show()
 
     def _read(self, text: str) -> None:
         try:

@@ -8,11 +8,11 @@ from workbench.run import Quantity, Snapshot
 MOST = 48
 """States that are kept, two megabytes each at most; of more every second one is dropped."""
 LATER = (
-    "the exact solution is not known; once the run has ended, the states of x seen on the way, {count} so far, are set "
-    "against its final x"
+    "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "
+    "its final x"
 )
 NONE_KEPT = (
-    "the exact solution is not known, and no x was kept to be set against the final one; choose the error before the "
+    "the exact solution is not known, and no x was kept to compare with the final one; choose the error before the "
     "run, or the right-hand side ones-scaled"
 )
 BAR = "final x − x"

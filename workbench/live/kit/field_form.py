@@ -142,6 +142,11 @@ class FieldForm:
 
 
 def field_schema(field: Field) -> dict[str, Any]:
-    """What the page needs to draw a field. One with options is a menu, also where its parameter lists none."""
+    """What the page needs to draw a field. One with options is a menu, also where its parameter lists none.
+
+    The help of a setting with a menu is that of the command line, which spells out what the menu has.
+    """
     menu = {"kind": "choice"} if field.options else {}
+    if menu and field.owner == "run":
+        menu["about"] = ""
     return {**parameter_schema(field.declared, field.owner), **menu, **field.looks}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.errors import InputError
 from workbench.live.kit.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.recording import Record
-from workbench.run import Result, Session, State
+from workbench.run import Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
 
 KEPT = 100
@@ -54,11 +54,6 @@ class ListedRun:
     def active(self) -> bool:
         """Whether its session or race entry has not ended yet."""
         return isinstance(self.source, ACTIVE) and not self.source.ended
-
-    @property
-    def begun(self) -> bool:
-        """Whether it has been started, if only into the queue; entries of a race wait for its start."""
-        return self.handle.state is not State.IDLE
 
     @property
     def record(self) -> Record | None:

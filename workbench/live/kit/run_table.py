@@ -47,7 +47,13 @@ MARK_NAMES = {
     "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "inverted triangle", "x": "cross", "+": "plus",
     "*": "star",
 }  # fmt: skip
-WORDS = {State.QUEUED: "queued", State.SETUP: "setting up", State.RUNNING: "running", State.PAUSED: "paused"}
+WORDS = {
+    State.QUEUED: "queued",
+    State.SETUP: "setting up",
+    State.RUNNING: "running",
+    State.PAUSED: "paused",
+    State.IDLE: "not started",
+}
 
 
 class RunTable:
@@ -83,7 +89,7 @@ class RunTable:
         return active and PERIOD
 
     def _show(self) -> None:
-        listed = [run for run in self.runs.runs[::-1] if run.begun]
+        listed = self.runs.runs[::-1]
         offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
         marks = ["failed" if run.error else "" for run in listed]
         with self.table.hold_sync():

@@ -10,11 +10,8 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
-from workbench.live.field.pictures import scene
-from workbench.live.field.preview import NotYetError, Preview, UnfitError
 from workbench.live.field.quantities import COEFFICIENT
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
@@ -33,14 +30,14 @@ from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import EMPTY, ending, result_html, sentence
 from workbench.live.solve.form import Form
+from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
-from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.recording import Record
-from workbench.run import Configuration, RaceEntry, Run, Session, State, configure
+from workbench.run import Configuration, RaceEntry, Session, State, configure
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
@@ -71,7 +68,7 @@ class Explorer(ControlledView):
             self.run,
             self._sentence,
             refresh=self._refresh,
-            why_not=lambda: self._why_not,
+            why_not=lambda: self.form.complaint or self.picture.unfit,
             step=self.step,
             name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
             single=False,
@@ -84,6 +81,7 @@ class Explorer(ControlledView):
         self.curves = ListedCurves(self.convergence, self.runs, lambda run: run.origin == SOLVE or run.pinned)
         self.panel = FieldPanel(self.publisher)
         self.field = self.panel.field
+        self.picture = ProblemPicture(self.form, self.panel, self.controller.complain)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
         self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
@@ -117,15 +115,7 @@ class Explorer(ControlledView):
         self._followed: RunSource | None = None
         """The run of the field."""
         self._picked: tuple[int, ...] = ()
-        self._unfit = ""
-        self._drawn: Run | None = None
-        self._edited = False
-        """Whether the form has changed since the last run was started; its problem is then the one to draw."""
         self._progress: Progress | None = None
-        self._pictured: tuple[Problem, Deflation] | None = None
-        self._whole = False
-        self._preview = Preview()
-        self._painter = LatestOnly("workbench-picture")
         self.runs.on_change(self.publisher.wake)
         self.controller.serve()
         self._form_changed()
@@ -176,7 +166,7 @@ class Explorer(ControlledView):
     def close(self) -> None:
         """End the runs and take everything off the page."""
         self.stop_all()
-        self._painter.close()
+        self.picture.painter.close()
         self.curves.close()
         self.table.close()
         self.runs.forget(self.publisher.wake)
@@ -206,7 +196,7 @@ class Explorer(ControlledView):
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
             configuration = self.form.configuration()
-            self.form.notice, self._edited = "", False
+            self.form.notice, self.picture.edited = "", False
             for run in self._ended:
                 run.settle()
             session = Session(configuration, trace=bool(self.trace.value))
@@ -236,56 +226,8 @@ class Explorer(ControlledView):
         self.publisher.wake()
 
     def _form_changed(self) -> None:
-        self._edited = True
         self.changed()
-        # Whether a wrong value was put right is known at once, whatever the picture takes.
-        self._unfit = ""
-        for kind in ("problem", "deflation"):
-            self.form.blocks[kind].complain("")
-        self.controller.complain("")
-        self._painter.ask(self._show_preview)
-
-    @property
-    def _why_not(self) -> str:
-        """Why what the form says cannot be run, as far as is known before it is; empty where it can."""
-        return self.form.complaint or self._unfit
-
-    def _show_preview(self) -> None:
-        try:
-            chosen = self.form.configuration()
-        except InputError:
-            return
-        self._pictured = unfit = None
-        try:
-            drawn = self._preview.scene(chosen.problem, chosen.deflation)
-            self.panel.show(drawn)
-            self._pictured = chosen.problem, chosen.deflation
-            # A file may have changed by the time it is run.
-            self._whole = self._preview.whole and not drawn.is_matrix
-        except NotYetError as reason:
-            self.field.say(chosen.problem.label, str(reason))
-        except (InputError, MemoryError) as error:
-            unfit = error if isinstance(error, UnfitError) else None
-            if unfit is None:
-                self.controller.complain(str(error) or "there is not enough memory to draw this problem")
-            self.field.say(chosen.problem.label, "")
-        self._unfit = str(unfit or "")
-        for kind in ("problem", "deflation"):
-            self.form.blocks[kind].complain(self._unfit if unfit and unfit.kind == kind else "")
-        self.publisher.wake()
-
-    def _show_run(self, run: Run) -> None:
-        chosen = run.configuration
-        title = chosen.problem.label
-        # The picture is there already, and the run needs the processors more than another copy of it.
-        if self._whole and self._pictured == (chosen.problem, chosen.deflation):
-            return
-        self._pictured, self._whole = None, False
-        try:
-            self.panel.show(scene(title, run.setup.system).with_labels(run.setup.labels), own=True)
-            self._pictured = chosen.problem, chosen.deflation
-        except InputError as error:
-            self.field.say(title, str(error))
+        self.picture.form_changed()
 
     def _field_of_last(self) -> Figure | None:
         """The field if it is that of the last exported run, which names the files."""
@@ -297,7 +239,7 @@ class Explorer(ControlledView):
         except InputError:
             return None
         if self.field.quantity == COEFFICIENT:
-            is_its_own = self._pictured == (last.problem, last.deflation)
+            is_its_own = self.picture.is_of(last)
         else:
             followed = self._followed
             is_its_own = followed is not None and RunHandle(followed).configuration() == last
@@ -313,7 +255,7 @@ class Explorer(ControlledView):
 
     def _refresh(self) -> None:
         """Bring results, exports, field and timeline up to date."""
-        ended, listed = self._ended, [run for run in self.runs.runs if run.begun]
+        ended, listed = self._ended, self.runs.runs
         exported = self._exported
         # A run that was chosen while it ran is exported once it has a result.
         reported = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
@@ -341,11 +283,8 @@ class Explorer(ControlledView):
             shown = self._run_of(session)
             self.timeline.show(session, f"run {shown.label}" if shown else "")
             self._follow(session)
-        if session and session.run and session.run is not self._drawn:
-            run = self._drawn = session.run
-            if not self._edited:
-                # Under a key of its own, so that it drops no preview.
-                self._painter.ask(lambda: self._show_run(run), "run")
+        if session and session.run:
+            self.picture.follow(session.run)
 
     def _follow(self, run: RunSource) -> None:
         """Show a run in the field: the latest of those that were started or chosen in the list."""

@@ -35,7 +35,7 @@ function render({ model, el }) {
   function draw() {
     const held = root.contains(document.activeElement) ? document.activeElement.closest("[data-field]")?.dataset.field : "";
     fields.clear();
-    root.replaceChildren(head, ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
+    root.replaceChildren(...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
     folded.replaceChildren(...[...schema.main, ...schema.advanced].flatMap((at) => group(at, false)));
     advanced.open = unfolded;
     if (held) fields.get(held)?.control.focus();

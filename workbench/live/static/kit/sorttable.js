@@ -25,7 +25,7 @@ function render({ model, el }) {
   const presses = new Map(); // buttons of the toolbar by verb
 
   const choosable = () => verbs(false).length > 0;
-  const styled = () => model.get("facts").some((fact) => fact.style);
+  const styled = () => model.get("facts").some((fact) => "style" in fact);
   const lead = () => (choosable() ? 1 : 0) + (styled() ? 1 : 0); // cells before the columns
   const verbs = (inline) => model.get("verbs").filter((verb) => Boolean(verb.inline) === inline);
   const tell = (verb, rows, value = "") => rows.length && model.send({ kind: "act", verb, rows, value });

@@ -21,7 +21,7 @@ function reached(curve, tolerance) {
 }
 
 // first: the curves that need least. open: a run that has spent less is still running and could win.
-// A curve whose true residual had parted by then reaches nothing, and one without positions cannot be compared.
+// A curve whose residual gap has opened by then reaches nothing, and one without positions cannot be compared.
 export function firstAt(curves, tolerance) {
   const there = [];
   const onTheWay = [];

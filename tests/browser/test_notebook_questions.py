@@ -1,0 +1,45 @@
+"""What notebook 01 asks of a matrix can be answered, in JupyterLab and in Voila."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sparse
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("place", ["lab", "voila"])
+def test_a_neumann_series_of_any_order_converges_on_a_stiff_matrix(explorer, tmp_path):
+    """Defect 12: item 5 asked why `neumann` refuses bcsstk15, where it converges.
+
+    Plates like those of bcsstk15, whose rows of |L D^-1| sum to more than 1: the biharmonic operator on a square.
+    """
+    side = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(12, 12))
+    laplacian = sparse.kron(side, sparse.eye_array(12)) + sparse.kron(sparse.eye_array(12), side)
+    plate = sparse.csr_array(laplacian @ laplacian)
+    assert np.abs(sparse.tril(plate, -1)).sum(axis=1).max() > plate.diagonal().min()
+    path = tmp_path / "plate.mtx"
+    scipy.io.mmwrite(path, sparse.coo_array(plate), symmetry="symmetric")
+    text = explorer.page.locator("body").inner_text()
+    (item,) = re.findall(r"[^\n]*A real matrix:[^\n]*", text)
+    assert "neumann" in item
+    assert not re.search("refuse", item, re.IGNORECASE)
+
+    explorer.choose("problem", "matrix-file")
+    explorer.fill("path", str(path))
+    explorer.until(lambda: explorer.enabled("Run"))
+    explorer.choose("rhs", "ones-scaled")
+    explorer.choose("preconditioner", "jacobi")
+    explorer.run()
+    for order in ("1", "2", "3"):
+        explorer.choose("preconditioner", "neumann")
+        explorer.fill("order", order)
+        explorer.until(lambda order=order: explorer.field("order").locator("input").input_value() == order)
+        explorer.run()
+        assert "Converged" in explorer.status
+    rows = explorer.page.locator(".wb-runlist tbody tr")
+    explorer.until(lambda: rows.count() == 4)

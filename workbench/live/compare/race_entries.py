@@ -1,0 +1,121 @@
+"""The entries of a race on the page, and their runs in the list of runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.live.kit.run_list import ListedRun, RunList
+from workbench.run import Configuration, Race, RaceEntry
+
+
+class RaceEntries:
+    """Entries that can be replaced by those of a new race. Each becomes a run of the list when its race has started.
+
+    runs, origin: the list, and the origin of the runs there. adopt: called with each new race. All methods may be
+    called from any thread.
+    """
+
+    def __init__(self, runs: RunList, origin: str, adopt: Callable[[Race], object]) -> None:
+        self.runs, self._origin, self._adopt = runs, origin, adopt
+        self.race = Race()
+        self.listed: dict[RaceEntry, ListedRun] = {}
+        """The runs of the present entries; an entry that waits for the start of its race has none."""
+        self.repeated = False
+        """Whether all entries have run before, so that no setup loads kernels any more."""
+        self._ended = 0
+        self._leaving: list[ListedRun] = []
+        """Runs of removed entries, which may be finishing an iteration."""
+        self._lock = threading.RLock()
+
+    @property
+    def over(self) -> bool:
+        """Whether the race has been started and all entries have ended."""
+        return self.race.begun and not self.race.alive
+
+    def add(self, configuration: Configuration) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started."""
+        entry = self.race.add(configuration)
+        self.repeated = False
+        self.update()
+        return entry
+
+    def remove(self, entry: RaceEntry) -> None:
+        """End an entry and take it out of the race. Its run stays in the list if its setup is done.
+
+        Raises InputError for an entry that is not in the race.
+        """
+        is_set_up = entry.run is not None
+        self.race.remove(entry)
+        with self._lock:
+            run = self.listed.get(entry)
+            if run is None:
+                return
+            self.listed = {other: kept for other, kept in self.listed.items() if other is not entry}
+            self._leaving = [*self._leaving, run]
+        run.settle()
+        if is_set_up:
+            self.runs.notify()
+        else:
+            self.runs.remove(run)
+
+    def replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
+        """Replace entries by new ones, held as they were, in a race that has not been started."""
+        held = [entry.held and not entry.ended for entry in entries]
+        for entry in entries:
+            self.remove(entry)
+        self.race = Race()
+        self._adopt(self.race)
+        self._ended = 0
+        for place, configuration in enumerate(configurations):
+            entered = self.add(configuration)
+            if place < len(held) and held[place]:
+                self.race.pause(entered)
+
+    def renew(self, configurations: Sequence[Configuration]) -> None:
+        """Replace all entries if one has ended, or if these are not their configurations."""
+        entries = self.race.entries
+        if any(entry.ended for entry in entries) or [entry.configuration for entry in entries] != [*configurations]:
+            repeated = bool(entries) and all(entry.result is not None for entry in entries)
+            self.replace(entries, configurations)
+            self.repeated = repeated
+
+    def act(self, verb: str, numbers: Sequence[Any]) -> None:
+        """Pause, resume, stop, remove or restyle entries by number."""
+        for entry in [entry for entry in self.race.entries if entry.number in numbers]:
+            match verb:
+                case "pause":
+                    (self.race.resume if entry.held else self.race.pause)(entry)
+                case "stop":
+                    self.race.stop(entry)
+                case "remove":
+                    self.remove(entry)
+                case "restyle" if entry in self.listed:
+                    self.runs.restyle(self.listed[entry])
+        self.update()
+
+    def update(self) -> None:
+        """Bring the list of runs up to date: entries that have begun, and those that have ended."""
+        with self._lock:
+            if self.race.begun:
+                self._enter()
+            ended = sum(entry.ended for entry in self.race.entries)
+            gone = [run for run in self._leaving if not run.active]
+            if ended == self._ended and not gone:
+                return
+            self._ended, self._leaving = ended, [run for run in self._leaving if run.active]
+        for run in gone:
+            run.settle()
+        self.runs.notify()
+
+    def _enter(self) -> None:
+        """Enter entries in the list, with the next numbers; one that was cancelled before its setup is left out."""
+        for entry in self.race.entries:
+            if entry in self.listed or (entry.stopping and entry.run is None):
+                continue
+            entry.number = self.runs.next_number()
+            run = ListedRun(entry.number, entry, self._origin, entry.method, 0)
+            # In the table first: the list then knows that its curve belongs to this plot.
+            self.listed = {**self.listed, entry: run}
+            self.runs.enter(run)

@@ -1,0 +1,96 @@
+"""The picture of a problem in the field: what the form says, or what was run where it has not changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.live.field.field_panel import FieldPanel
+from workbench.live.field.pictures import scene
+from workbench.live.field.preview import NotYetError, Preview, UnfitError
+from workbench.live.solve.form import Form
+from workbench.live.transport.worker import LatestOnly
+from workbench.problems import Problem
+from workbench.run import Configuration, Run
+
+KINDS = ("problem", "deflation")
+"""The blocks that the picture shows, and below which the form says why they cannot be run."""
+
+
+class ProblemPicture:
+    """Draws in a thread of its own, the latest request only; `painter` is that thread.
+
+    complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. unfit: why what
+    the form says cannot be run, as far as drawing it showed. drawn: the run whose problem was drawn last.
+    """
+
+    def __init__(self, form: Form, panel: FieldPanel, complain: Callable[[str], object]) -> None:
+        self._form, self._panel, self._complain = form, panel, complain
+        self.painter = LatestOnly("workbench-picture")
+        self.unfit = ""
+        self.drawn: Run | None = None
+        self.edited = False
+        """Whether the form has changed since the last run was started; its problem is then the one to draw."""
+        self._preview = Preview()
+        self._shown: tuple[Problem, Deflation] | None = None
+        self._whole = False
+
+    def form_changed(self) -> None:
+        """Draw what the form says."""
+        self.edited = True
+        # Whether a wrong value was put right is known at once, whatever the picture takes.
+        self.unfit = ""
+        for kind in KINDS:
+            self._form.blocks[kind].complain("")
+        self._complain("")
+        self.painter.ask(self._show_preview)
+
+    def follow(self, run: Run) -> None:
+        """Draw the problem of a run, unless the form has changed since it was started."""
+        if run is not self.drawn:
+            self.drawn = run
+            if not self.edited:
+                # Under a key of its own, so that it drops no preview.
+                self.painter.ask(lambda: self._show_run(run), "run")
+
+    def is_of(self, configuration: Configuration) -> bool:
+        """Whether the problem and the deflation of a configuration are drawn."""
+        return self._shown == (configuration.problem, configuration.deflation)
+
+    def _show_preview(self) -> None:
+        try:
+            chosen = self._form.configuration()
+        except InputError:
+            return
+        self._shown = unfit = None
+        try:
+            drawn = self._preview.scene(chosen.problem, chosen.deflation)
+            self._panel.show(drawn)
+            self._shown = chosen.problem, chosen.deflation
+            # A file may have changed by the time it is run.
+            self._whole = self._preview.whole and not drawn.is_matrix
+        except NotYetError as reason:
+            self._panel.field.say(chosen.problem.label, str(reason))
+        except (InputError, MemoryError) as error:
+            unfit = error if isinstance(error, UnfitError) else None
+            if unfit is None:
+                self._complain(str(error) or "there is not enough memory to draw this problem")
+            self._panel.field.say(chosen.problem.label, "")
+        self.unfit = str(unfit or "")
+        for kind in KINDS:
+            self._form.blocks[kind].complain(self.unfit if unfit and unfit.kind == kind else "")
+        self._panel.publisher.wake()
+
+    def _show_run(self, run: Run) -> None:
+        chosen = run.configuration
+        title = chosen.problem.label
+        # The picture is there already, and the run needs the processors more than another copy of it.
+        if self._whole and self.is_of(chosen):
+            return
+        self._shown, self._whole = None, False
+        try:
+            self._panel.show(scene(title, run.setup.system).with_labels(run.setup.labels), own=True)
+            self._shown = chosen.problem, chosen.deflation
+        except InputError as error:
+            self._panel.field.say(title, str(error))
