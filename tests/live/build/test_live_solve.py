@@ -243,7 +243,7 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
         assert builder.live.wait(LIMIT)
         first = until_ended(builder)
         # Blocks of which there are more than cells.
-        builder.form.deflation.load(configure(SQUARE, deflation="levelset:64").deflation)
+        builder.form.load_deflation(configure(SQUARE, deflation="levelset:64").deflation)
         builder._read_deflation()
         assert builder._acts.wait(LIMIT)
         assert builder.live.wait(LIMIT)
@@ -252,7 +252,7 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
         assert (builder.live.line.text, builder.live.line.tone) == (failed.session.error, "bad")
         say(builder, act="clear")
         until(lambda: builder.live.line.text.startswith("there is no bubble on the canvas"))
-        builder.form.deflation.load(DEFLATION)
+        builder.form.load_deflation(DEFLATION)
         builder._read_deflation()
         assert builder._acts.wait(LIMIT)
         say(builder, act="undo")
