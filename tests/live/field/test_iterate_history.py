@@ -22,7 +22,7 @@ def test_states_are_set_against_the_final_one():
         film.add(seen(iteration, cut), final=False)
     before = film.show(0, cut)
     assert before.values is None
-    assert "3 so far" in before.words
+    assert "the 3 states of x kept so far" in before.words
     film.add(seen(9, cut), final=True)
     assert film.iterations == [0, 4]
     shown = film.show(1, cut)
