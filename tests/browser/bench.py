@@ -66,7 +66,7 @@ class Bench:
 
     def open_link(self, link: str) -> None:
         """Open link text in the bar of the page in front."""
-        self.page.get_by_label("Open link text or file").locator("visible=true").fill(link)
+        self.page.get_by_label("Open shared problem").locator("visible=true").fill(link)
         self.page.keyboard.press("Enter")
 
     def copied(self, name: str | re.Pattern[str]) -> str:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 PLANE = ".wb-plane canvas"
 CUBE = ".wb-solid canvas"
-BAND, LEFT, BOTTOM = 9, 46, 42
+BAND, LEFT, TOP, RIGHT, BOTTOM = 9, 34, 24, 8, 42
 SQUARE = """\
 from workbench.live import BubbleBuilder
 from workbench.problems.bubbles import Bubbles2D
@@ -57,9 +57,8 @@ def until_said(page, words):
 def place(page, x, y):
     """Where a point of the plane, in side lengths, is on the page."""
     box = page.locator(PLANE).bounding_box()
-    size = min(box["width"] - LEFT - 8, box["height"] - 6 - BOTTOM) - 2 * BAND
-    left = box["x"] + LEFT + BAND + (box["width"] - LEFT - 8 - size - 2 * BAND) // 2
-    return left + x * size, box["y"] + 6 + BAND + (1 - y) * size
+    size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
+    return box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size
 
 
 def drag(page, start, end, *, release=True):

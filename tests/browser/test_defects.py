@@ -20,7 +20,7 @@ from workbench.run.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 
-COPY_LINK = re.compile("^Copy (address|link text)$")
+COPY_LINK = re.compile("^Copy (address|share link)$")
 RUNS = ".wb-solving .wb-runlist"
 INSIDE = ".wb-insidepage"
 CHARTS = f"{INSIDE} .wb-chart canvas.wb-canvas"
