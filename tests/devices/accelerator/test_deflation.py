@@ -97,7 +97,7 @@ def definite(size, width, dtype):
 def test_coarse_solves(accelerator, monkeypatch, case):
     form, dtype, (size, width) = case["form"], case["dtype"], case["size_and_width"]
     if form == "band of many vectors":
-        monkeypatch.setattr(deflation, "MOST_DENSE", 0)
+        monkeypatch.setattr(deflation, "MOST_DENSE_ON_GPU", 0)
     matrix, count = definite(size, width, dtype), size + 1
     order = np.random.default_rng(1).permutation(size)
     inverse = np.linalg.inv(matrix)
