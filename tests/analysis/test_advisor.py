@@ -10,6 +10,7 @@ import pytest
 from scipy.io import mmwrite
 
 from tests.conftest import random_matrix
+from workbench import limits
 from workbench.analysis import advise, advising, advisor, predictions
 from workbench.analysis.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs, second_levels
@@ -17,7 +18,7 @@ from workbench.analysis.predictions import Probe, predict
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.problems.files import MatrixFile
-from workbench.run import Run, configure, memory_need, run_through
+from workbench.run import Run, configure, run_through
 
 
 def problem(name="two-layer", **parameters):
@@ -133,7 +134,7 @@ def test_with_probe_n_nothing_is_solved_at_full_size():
 
 
 def test_pairs_that_do_not_fit_are_ruled_out_with_their_memory(monkeypatch):
-    monkeypatch.setattr(memory_need.processor, "memory", lambda: (20_000_000_000, 20_000_000))
+    monkeypatch.setattr(limits, "memory", lambda: (20_000_000_000, 20_000_000))
     events = list(advising("bubbles-3d", n=64, probe_n=16))
     reasons = {event.pair.label: event.reason for event in events if isinstance(event, RuledOut)}
     refused = [reason for reason in reasons.values() if "bubbles-3d:64 needs" in reason]

@@ -261,7 +261,7 @@ def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
         session.run._recurrence.watch.make = slowly
         until(inside.is_set)
         took = seconds_until(lambda: explorer.status.state == "done", explorer.stop)
-        assert explorer.status.text.startswith("Run 1: Stopped by the user; what was under way cannot be interrupted")
+        assert explorer.status.text.startswith("Run 1: Stopped by the user; the current step cannot be interrupted")
         until(lambda: len(explorer.records) == 1 and "Stopped by the user, after" in explorer.status.text)
         explorer.close()
         return took
