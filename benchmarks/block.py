@@ -1,4 +1,4 @@
-"""Block vectors: products, Gram matrices and whole iterations for many right-hand sides, beside NumPy, SciPy and CuPy.
+"""Block vectors: products, Gram matrices and whole iterations for many right-hand sides, against NumPy, SciPy, CuPy.
 
     python -m benchmarks block [--output FOLDER] [--quick]
 

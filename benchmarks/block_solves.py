@@ -1,4 +1,4 @@
-"""Whole solves of A X = B with Jacobi, beside single columns, SciPy, PETSc's KSPMatSolve and CuPy, on the same B.
+"""Whole solves of A X = B with Jacobi, against single columns, SciPy, PETSc's KSPMatSolve and CuPy, on the same B.
 
     python -m benchmarks block_solves [--output FOLDER] [--quick]
 

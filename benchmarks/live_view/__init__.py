@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.live_view import rounds
-from benchmarks.live_view.bare import beside_a_bare_page
+from benchmarks.live_view.bare import with_a_bare_page
 from benchmarks.live_view.chromium import chromium
 from benchmarks.live_view.dragging import dragging
 from benchmarks.live_view.lab import lab_tools
@@ -58,7 +58,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             page.open_explorer()
             on_cores = _watched(page, count, presses, runs)
             timeline, plot = page.timeline(), page.plot()
-        bare = beside_a_bare_page(browser, count)
+        bare = with_a_bare_page(browser, count)
         elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in QUANTITIES}
         watched = {"": on_cores}
         if title := _accelerator():

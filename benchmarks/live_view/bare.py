@@ -22,7 +22,7 @@ from workbench.run import Session
 PAGE = Path(__file__).with_name("bare.html")
 
 
-def beside_a_bare_page(browser: Chromium, count: int) -> list[dict[str, Any]]:
+def with_a_bare_page(browser: Chromium, count: int) -> list[dict[str, Any]]:
     """Rounds of a run of this process, with the page painting and with the page idle."""
     asked = urllib.parse.urlencode({"side": LIVE_PIXELS, "stroke-ms": 1000 / RATE, "picture-ms": 1000 * PERIOD})
     browser.page.goto(f"{PAGE.as_uri()}?{asked}")

@@ -157,7 +157,7 @@ def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _least(told: dict[str, Any]) -> list[dict[str, Any]]:
     """For comparison, not a requirement: the cost of drawing alone."""
-    what = "for comparison, a solve is slower beside a bare page that paints two canvases as often"
+    what = "for comparison, a solve is slower with a bare page that paints two canvases as often"
     return [_interval(what, told["slowdown_percent"], "%", f"{told['rounds']} rounds", ""), *_shares(told)]
 
 

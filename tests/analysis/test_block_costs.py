@@ -25,7 +25,7 @@ def test_gram_matrices_and_products_are_those_of_the_docstrings(costs, method, g
 def test_operations_per_right_hand_side_grow_with_the_columns_in_block_methods_only():
     few, many = ({cost.solver: cost for cost in block_costs("poisson7", 6, "jacobi", s)} for s in (2, 8))
     assert many["pseudo-block-cg"].flops == pytest.approx(few["pseudo-block-cg"].flops)
-    # O'Leary: 10 N s^2 operations beside A, M and the norms.
+    # O'Leary: 10 N s^2 operations besides A, M and the norms.
     assert many["block-cg-oleary"].flops - few["block-cg-oleary"].flops == pytest.approx(10 * 6)
 
 

@@ -48,7 +48,7 @@ def window(rate, browser):
     return {"rate": rate, "browser": browser, "solver": None, "others": None}
 
 
-def test_what_the_browser_runs_stands_beside_the_slowdown_where_it_is_told(live_view):
+def test_what_the_browser_runs_is_printed_next_to_the_slowdown(live_view):
     _, report = live_view
     rounds = [{"watched": window(95.0, 0.09), "alone": window(100.0, 0.01)} for _ in range(8)]
     slower, browser = report._least(report.costs(rounds))

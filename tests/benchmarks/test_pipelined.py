@@ -43,11 +43,11 @@ def test_the_rows_made_without_the_workbench_are_those_of_poisson7(n):
 
 
 def a_solve(extra):
-    """A solver that takes 2 seconds beside 0.25 an iteration, and makes `extra` iterations more than asked."""
+    """A solver that takes 2 seconds in addition to 0.25 an iteration, and makes `extra` iterations more than asked."""
     return lambda rtol, most: (2 + 0.25 * (most + extra), most + extra, lambda: None)
 
 
-def test_what_a_solve_does_beside_iterating_drops_out():
+def test_what_a_solve_does_besides_iterating_drops_out():
     job = module_of(ROOT / "benchmarks" / "contestants" / "job.py")
     assert [job.seconds_of_an_iteration(a_solve(extra), SHORT, LONG) for extra in (0, 1)] == [0.25, 0.25]
     with pytest.raises(RuntimeError, match="asked for 3 and 8 iterations, made 5 and 10"):

@@ -45,12 +45,12 @@ def step_to(explorer, count):
 def export(explorer, button, folder):
     """Press an export button, and unpack what the browser downloads."""
     # Tests of other pages may have written into it before.
-    beside = set((explorer.folder / "exports").glob("*"))
+    before = set((explorer.folder / "exports").glob("*"))
     name, archive = lab.download(explorer.page, lambda: explorer.click(button))
     explorer.page.locator("[role=status]", has_text=f"downloaded {name}").wait_for()
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(folder)
-    assert set((explorer.folder / "exports").glob("*")) == beside
+    assert set((explorer.folder / "exports").glob("*")) == before
 
 
 @both
@@ -134,7 +134,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
 
 
 @both
-def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer, tmp_path):
+def test_a_second_run_stays_with_the_first_and_both_are_exported(explorer, tmp_path):
     choose_short_run(explorer, "jacobi")
     explorer.run()
     choose_short_run(explorer, "neumann")

@@ -1,4 +1,4 @@
-"""A long trace in real JupyterLab: moved along without stuttering, read out, and put beside another machine."""
+"""A long trace in real JupyterLab: moved along without stuttering, read out, and compared with another machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ view = TimelineView(dataclasses.replace(record, trace=long))
 view"""
 
 
-def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab_url, lab_folder):
+def test_a_long_trace_moves_smoothly_and_is_compared_with_another_machine(page, lab_url, lab_folder):
     lab.open_cells(page, lab_url, lab_folder, "long.ipynb", CODE)
     lab.run_all(page)
     seen_all = "([at, count]) => Number(document.querySelector(at)?.dataset.count) === count"

@@ -18,7 +18,7 @@ NAMELESS = """() => [...document.querySelectorAll(".wb-replay :is([role=slider],
 
 @pytest.fixture
 def replay(page, lab_url, lab_folder):
-    """A notebook of one cell, and a run file beside it."""
+    """A notebook of one cell, and a run file next to it."""
     session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
     session.start()
     record = session.wait(60).record()

@@ -32,7 +32,7 @@ def test_the_trace_keeps_json_alone_on_standard_output(tmp_path, capsys):
     assert len(load_trace(path)) > 3
 
 
-def test_retime_prints_modelled_beside_measured(traced, capsys, tmp_path):
+def test_retime_prints_modelled_next_to_measured(traced, capsys, tmp_path):
     path, _ = traced
     status, out, _ = run(capsys, "retime", str(path), "--machine", "v100", "--output", str(tmp_path / "v100.json"))
     assert status == 0

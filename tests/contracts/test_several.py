@@ -1,4 +1,4 @@
-"""Multipreconditioned CG and CG with the sum, with every first level: alone, beside another, and on boxes."""
+"""Multipreconditioned CG and CG with the sum, with every first level: alone, with another, and on boxes."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_with_every_first_level(solver, first, expected):
 
 @pytest.mark.parametrize("first", TOGETHER)
 @pytest.mark.parametrize("solver", METHODS)
-def test_with_every_first_level_beside_another(solver, first, expected):
+def test_with_every_first_level_and_another(solver, first, expected):
     check(expected, solver, f"{first} + chebyshev:2 + coarse:4")
 
 

@@ -19,7 +19,7 @@ TWO = {"min": np.minimum, "max": np.maximum, "hypot": np.hypot}
 SIGNS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal}
 
-# Each draw is a text and, built beside it, the same value by NumPy; they meet only in the comparison.
+# Each draw is a text and, built with it, the same value by NumPy; they meet only in the comparison.
 leaves = st.one_of(
     st.floats(0.01, 100).map(lambda number: (repr(number), np.float64(number))),
     st.integers(0, 50).map(lambda number: (str(number), np.float64(number))),

@@ -385,8 +385,8 @@ def test_the_stem_is_the_name_without_ending(name: str):
 
 def real_matrices() -> list[dict[str, str]]:
     """The rows of the manifest of real matrices where there is one, otherwise one row for a generated matrix."""
-    beside = Path(__file__).parents[2].parent / "shared" / "matrices"
-    folder = Path(os.environ.get("WORKBENCH_MATRICES") or beside)
+    default = Path(__file__).parents[2].parent / "shared" / "matrices"
+    folder = Path(os.environ.get("WORKBENCH_MATRICES") or default)
     manifest = folder / "manifest.csv"
     if not manifest.is_file():
         return [{"name": "generated", "N": "40", "nnz_nonzero": "118", "SPD": "yes", "folder": ""}]

@@ -21,7 +21,7 @@ from workbench.problems.suitesparse import SuiteSparse, cache_folder
 
 MATRIX = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 -1\n3 1 0\n2 2 2\n3 3 2\n"
 NNZ = 5
-"""The file stores one explicit zero and its mirror beside them."""
+"""The file stores one explicit zero and its mirror in addition to them."""
 
 
 @functools.cache

@@ -14,7 +14,7 @@ def test_rows_by_hand():
     system = TwoLayer(n=4).assemble()
     dense = system.operator.to_csr().toarray()
     interface = 2e-3 / 1.001
-    assert dense[1, [0, 1, 2, 5]].tolist() == [-1, 4, -1, -1], "a row beside the wall one cell away"
+    assert dense[1, [0, 1, 2, 5]].tolist() == [-1, 4, -1, -1], "a row next to the wall one cell away"
     assert dense[5, 5] == pytest.approx(3 + interface, rel=1e-15)
     assert dense[5, 9] == pytest.approx(-interface, rel=1e-15)
     assert dense[13, 13] == pytest.approx(3e-3, rel=1e-12), "Neumann at y = 1"

@@ -83,7 +83,7 @@ def test_the_estimate_on_a_device_is_close_to_what_it_allocates(accelerator, nam
 @pytest.mark.parametrize(
     ("values", "vectors"),
     [
-        # Beside b and x: r, p and s, and u where M is not element-wise.
+        # In addition to b and x: r, p and s, and u where M is not element-wise.
         ({"element_wise": True, "factor": True, "mixed": False, "corrects": False}, 3),
         ({"element_wise": False, "factor": False, "mixed": False, "corrects": False}, 4),
         ({"element_wise": False, "factor": False, "mixed": True, "corrects": True}, 4),

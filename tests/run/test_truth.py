@@ -1,4 +1,4 @@
-"""The true residual beside the recurrence's: when it is computed, where the two part, and what is said at the end."""
+"""The true residual and the recurrence's: when it is computed, where their gap opens, and what is said at the end."""
 
 import numpy as np
 import pytest

@@ -43,7 +43,7 @@ def irregular_rows(nodes: int, each: int, pairs: int, fewest: int, most: int, se
 
 
 def _free_ends(nodes: int, edges: int, fewest: int, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Couplings of each node beside those of the ring, shape (nodes,): the first has the fewest, the last the most."""
+    """Couplings of each node besides those of the ring, shape (nodes,): the first has the fewest, the last the most."""
     low, high = fewest - 2 * RING, most - 2 * RING
     wanted = 2 * (edges - RING * nodes)
     free = np.clip(np.rint(rng.gamma(2.0, wanted / nodes / 2, nodes)).astype(int), low, high)

@@ -137,9 +137,9 @@ def in_words(plain: Mapping[str, Any], available: int | None = None) -> str:
     total = _gigabytes(plain[side]) + (f" of {_gigabytes(available)} free" if available is not None else "")
     items = sorted(plain["items"], key=lambda item: -item[side])
     shown = [f"{item['name']} {_gigabytes(item[side])}" for item in items if item[side] > 0.01 * plain[side]]
-    beside = [f"{_gigabytes(plain['host'])} on the host"] if side == "device" else []
+    on_host = [f"{_gigabytes(plain['host'])} on the host"] if side == "device" else []
     uncounted = [f"{name} not counted" for name in plain["unknown"]]
-    return f"{total}: " + ", ".join([*shown, *beside, *uncounted])
+    return f"{total}: " + ", ".join([*shown, *on_host, *uncounted])
 
 
 def _gigabytes(nbytes: float) -> str:

@@ -5,7 +5,7 @@ returns those of all (see `tree_node`): to this process that is one message each
 
     here to the root                 a request, passed on along the tree
     a worker to its neighbours       its newest terms where A couples them with the neighbour's boxes: the overlap, and
-                                     the unknowns beside it
+                                     the unknowns next to it
     along the tree                   a number for each stored term and each box that A couples with its own
 
 Line 10 is then arithmetic with small matrices, here. The step is summed here too, from the terms that the solves

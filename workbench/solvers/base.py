@@ -75,7 +75,7 @@ class Solver(Block):
     """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
 
     in_family: ClassVar[bool] = True
-    """Whether its costs per iteration are constant, and counted beside those of the other forms of CG."""
+    """Whether its costs per iteration are constant, and counted together with those of the other forms of CG."""
 
     takes_blocks: ClassVar[bool] = False
     """Whether the method takes many right-hand sides."""

@@ -94,7 +94,7 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, order):
     found = []
     for limit in (0, r.size + 1):
         monkeypatch.setattr(threads, "WORTH_SHARING", limit)
-        # As devices make them: without its margin a result would depend on what lies beside it.
+        # As devices make them: without its margin a result would depend on what lies next to it.
         u = memory.vector(r.size, r.dtype)
         dots = stencil_series(bands, strides, inverse_diagonal, order).apply(r, u)
         found.append((dots.tobytes(), u.tobytes()))

@@ -38,7 +38,7 @@ def test_words_of_tiles_agree_with_numpy(dtype, width):
     left = x[:, 1 : width + 1]
     np.testing.assert_allclose(out[:, 2:-2], factor[:, None] * y + left.conj() * y, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(wide, left.astype(wide.dtype) * y.astype(wide.dtype), rtol=1e-13, atol=1e-13)
-    # The entries beside the tile are left alone.
+    # The entries next to the tile are left alone.
     assert np.all(out[:, [0, 1, -2, -1]] == 7)
 
 

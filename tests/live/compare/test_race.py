@@ -357,7 +357,7 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     assert len(view.export("csv")) == 2
 
 
-def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
+def test_positions_are_streamed_with_the_residuals(page_of, eventually):
     race = Race([lane_of()])
     race.wait(60)
     (lane,) = race.entries

@@ -319,7 +319,7 @@ def test_cells_are_sorted_by_value_and_written_for_people():
     assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
 
 
-def test_times_are_shown_in_the_unit_that_suits_and_their_sum_beside_them():
+def test_times_are_shown_in_the_unit_that_suits_with_their_sum():
     view = SweepView("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
     view.wait(60)
     times = [(5e-3, 2e-3), (1e-3, 0.5e-3)]

@@ -83,7 +83,7 @@ def test_data_of_the_view_replaces_what_is_drawn(tmp_path):
     assert (tmp_path / "one-of-mine.csv").read_text(encoding="utf-8").splitlines()[1:] == ["k,name", "1,x", '2,"y, z"']
 
 
-def test_a_picture_of_too_many_cells_has_no_table_beside_it(tmp_path):
+def test_a_picture_of_too_many_cells_has_no_table(tmp_path):
     def cells(side):
         figure = Figure()
         figure.add_subplot().imshow(np.zeros((side, side)))

@@ -100,7 +100,7 @@ def test_large_histories_go_in_pieces(view, page_of, eventually, monkeypatch):
     assert all(len(buffer) <= 40 for buffer in page.buffers)
 
 
-def test_a_second_run_stays_beside_the_first_and_looks_different(view, page_of, eventually):
+def test_a_second_run_stays_with_the_first_and_looks_different(view, page_of, eventually):
     page = page_of(view)
     first, second = view.watch(finished()), view.watch(finished(preconditioner="neumann:2"))
     eventually(lambda: set(page.curves()) == {first.key, second.key})
@@ -156,7 +156,7 @@ def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
     eventually(lambda: page.messages[-1]["turn"] == 9 and not page.messages[-1]["marked"])
 
 
-def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of, eventually):
+def test_the_page_learns_which_runs_could_still_win_and_which_have_a_residual_gap(view, page_of, eventually):
     page = page_of(view)
     going = Session(configure("two-layer", n=32))
     view.watch(going)
@@ -167,9 +167,9 @@ def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of,
         lambda: not said.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not said[2]["open"]
     )
     assert said[1]["open"]
-    assert said[1]["parted"] == -1
+    assert said[1]["residualGapAt"] == -1
     history = view.curves[1].history
-    assert said[2]["parted"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
+    assert said[2]["residualGapAt"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
 
 
 def test_two_views_share_nothing():

@@ -146,7 +146,7 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
     assert view.exact
 
 
-def test_a_recurrence_that_parted_from_the_truth_is_told():
+def test_a_residual_gap_is_reported():
     stopping = Stopping(rtol=1e-11, true_every=5)
     result = run_through(Run(configure("two-layer", n=24, solver="pipecg", stopping=stopping)))
     assert result.history.residual_gap_at is not None

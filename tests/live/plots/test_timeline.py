@@ -250,7 +250,7 @@ def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
     assert view.trace is None
 
 
-def test_a_machine_stands_beside_a_run_at_rest(view, page_of, eventually):
+def test_a_run_at_rest_is_compared_with_a_machine(view, page_of, eventually):
     page = page_of(view)
     done = finished()
     view.show(done)

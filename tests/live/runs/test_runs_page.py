@@ -42,7 +42,7 @@ def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(pa
     for one, two in zip(page.runs.runs, opened, strict=True):
         assert (one.record.history["residual"] == two.record.history["residual"]).all()
         assert one.record.summary == two.record.summary
-    # Beside runs that are there the styles stay distinct.
+    # Among runs that are there the styles stay distinct.
     again = other.open(path)
     assert len({run.style for run in other.runs.runs}) == 6
     assert [run.number for run in again] == [4, 5, 6]

@@ -187,7 +187,7 @@ def test_an_indefinite_matrix_ends_the_run():
 
 
 def test_memory_that_is_used_up_drops_the_blocks():
-    # Some iterations of 16 boxes fit beside the vectors of a run.
+    # Some iterations of 16 boxes fit in addition to the vectors of a run.
     chosen = {"solver": "mpcg", "preconditioner": "schwarz:4x4,overlap=1", "n": 64}
     free = run_through(Run(configure("poisson-fd", **chosen)))
     result = run_through(Run(configure("poisson-fd", **chosen, memory_limit=8 * 63**2 * 12)))

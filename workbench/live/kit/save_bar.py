@@ -28,7 +28,7 @@ class SaveBar:
     """Display it, or `box`, below a view. All three functions are called when the button is pressed.
 
     figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
-    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
+    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV next to
     it. about: the rest of the file names. notes: what may be printed beneath a picture of that name, by one of the
     names in `noted`, such as the plane of a slice; the provenance may always be. folder: of `save` and of the menu, by
     default exports/ next to the notebook. status: the line that says what was saved, by default one of its own.

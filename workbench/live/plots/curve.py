@@ -95,10 +95,18 @@ class Curve:
     def state(self) -> tuple[Any, ...]:
         """What the browser must know at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)
-        return self.label, self.live, self.line, self.marked is None, confirmed, self.parted, self.session is None
+        return (
+            self.label,
+            self.live,
+            self.line,
+            self.marked is None,
+            confirmed,
+            self.residual_gap_at,
+            self.session is None,
+        )
 
     @property
-    def parted(self) -> int:
+    def residual_gap_at(self) -> int:
         """The first iteration with a residual gap, -1 for none."""
         gap = None if self.history is None else self.history.residual_gap_at
         return -1 if gap is None else gap
@@ -152,7 +160,7 @@ class Curve:
             "count": fresh.size,
             "live": self.live,
             "open": self.session is not None,
-            "parted": self.parted,
+            "residualGapAt": self.residual_gap_at,
             "tolerance": self.line,
             "rings": rings,
             **dataclasses.asdict(curve_style(self.style)),

@@ -11,7 +11,7 @@ from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 
 
-class Beside:
+class Comparison:
     """The events of a trace, and after them those of the same trace on a machine, from the same start on.
 
     kernels from `own` on are those of the machine. titles: of the two sets of lanes. Cost: some microseconds an event.

@@ -223,11 +223,11 @@ class SpectrumView(Watching):
 
 def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> tuple[str, str]:
     """The numbers of the Ritz values, and those of the error, in a sentence each."""
-    beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
+    known = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
     iterations = "iterations" if values.size > 1 else "iteration"
     said = (
         f"After {values.size} {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
-        f"effective condition number {values[-1] / values[0]:.4g}{beside}."
+        f"effective condition number {values[-1] / values[0]:.4g}{known}."
     )
     if not found.lower.size:
         return said, "The error estimates need more iterations than their delay d."

@@ -34,8 +34,8 @@ def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last
         ),
     ]
     if exact is not None:
-        beside = np.full(exact.size, 1.03 * last)
-        layers.append(PointsOf("exact", beside, exact, EXACT, size=4, marker="_", word="exact eigenvalue"))
+        column = np.full(exact.size, 1.03 * last)
+        layers.append(PointsOf("exact", column, exact, EXACT, size=4, marker="_", word="exact eigenvalue"))
     x_axis = Axis("iteration", "count", whole=True, word="iteration", span=(0, max(2, 1.05 * last)))
     return Scene("ritz", x_axis, Axis("eigenvalue, Ritz value", log=True), layers, spoken=spoken, logs="y")
 

@@ -13,7 +13,7 @@ from workbench.live.kit.assets import module
 from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.plots.hints import fitting
-from workbench.live.plots.modelled_trace import Beside
+from workbench.live.plots.modelled_trace import Comparison
 from workbench.live.plots.timeline_messages import Shown
 from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
@@ -60,7 +60,7 @@ class TimelineView(StreamView):
         self._pace = message_rate_limit()
         self._worker_of_models = LatestOnly("workbench-model")
         self._wanted: tuple[Shown, str, int] | None = None
-        self._made: tuple[object, Beside | None, str] = (None, None, "")
+        self._made: tuple[object, Comparison | None, str] = (None, None, "")
         super().__init__(publisher, **traits)
         self.machines = [[name, made.title] for name, made in profiles().items()]
         self.observe(lambda _change: self.publisher.wake(), ["machine"])
@@ -112,7 +112,7 @@ class TimelineView(StreamView):
 
     def _model(self, shown: Shown) -> bool:
         """Compare the events of the chosen machine with those of a run at rest; True when what is there has changed."""
-        before = shown.beside
+        before = shown.comparison
         wanted = None
         if self.machine and shown.trace is not None and shown.trace.count:
             shown.words = LATER if shown.live else ""
@@ -120,25 +120,25 @@ class TimelineView(StreamView):
         else:
             shown.words = ""
         if wanted is None:
-            shown.beside = None
+            shown.comparison = None
         elif wanted != self._wanted:
             self._worker_of_models.ask(lambda: self._make_model(wanted))
         elif self._made[0] == wanted:
-            _, shown.beside, shown.words = self._made
+            _, shown.comparison, shown.words = self._made
         self._wanted = wanted
-        return shown.beside is not before
+        return shown.comparison is not before
 
     def _make_model(self, wanted: tuple[Shown, str, int]) -> None:
         """In the worker: the events of a trace on a machine, or the sentence that says why there are none."""
         shown, machine, _ = wanted
         assert shown.trace is not None
         try:
-            beside = Beside(shown.trace, profile(machine))
+            comparison = Comparison(shown.trace, profile(machine))
         except InputError as error:
             self._made = wanted, None, f"{error}."
         else:
-            notes = (f"{note[0].upper()}{note[1:]}." for note in beside.notes)
-            self._made = wanted, beside, " ".join([beside.sentence, *notes])
+            notes = (f"{note[0].upper()}{note[1:]}." for note in comparison.notes)
+            self._made = wanted, comparison, " ".join([comparison.sentence, *notes])
         self.publisher.wake()
 
     def _is_due(self, shown: Shown) -> bool:

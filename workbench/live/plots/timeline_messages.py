@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.devices.cycle_names import level_of, summed_name
 from workbench.live.plots.kernel_styles import look_of
-from workbench.live.plots.modelled_trace import Beside
+from workbench.live.plots.modelled_trace import Comparison
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 from workbench.run import Session, State
@@ -23,7 +23,7 @@ _KEYS = itertools.count(1)
 class Shown:
     """The one run on the timeline, and how much of it the browser has. `session` is set as long as the run may grow.
 
-    beside: the run with what it would be on another machine, while it is at rest; words: on that.
+    comparison: the run with what it would be on another machine, while it is at rest; words: on that.
     """
 
     title: str = ""
@@ -34,7 +34,7 @@ class Shown:
     sent: int = 0
     kernels: int = 0
     reported: tuple[str, ...] = ()
-    beside: Beside | None = None
+    comparison: Comparison | None = None
     words: str = ""
     key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
     _styles: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -64,9 +64,9 @@ class Shown:
         return self.events is not None and self.sent < self.events.count
 
     @property
-    def events(self) -> Trace | Beside | None:
+    def events(self) -> Trace | Comparison | None:
         """What the browser should have."""
-        return self.trace if self.beside is None else self.beside
+        return self.trace if self.comparison is None else self.comparison
 
     @property
     def live(self) -> bool:
@@ -109,7 +109,7 @@ class Shown:
             "count": int(rows.size),
             "firstKernel": self.kernels,
             "kernels": [self._described(kernel, place) for place, kernel in enumerate(kernels, self.kernels)],
-            "groups": self.beside.titles if self.beside else (),
+            "groups": self.comparison.titles if self.comparison else (),
             "words": self.words,
         }
         self.sent += int(rows.size)
@@ -129,7 +129,7 @@ class Shown:
         looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         looks |= {"level": level_of(kernel.name)}
-        group = int(self.beside is not None and place >= self.beside.own)
+        group = int(self.comparison is not None and place >= self.comparison.own)
         return {**dataclasses.asdict(kernel), **looks, "group": group}
 
 

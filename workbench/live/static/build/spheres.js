@@ -51,10 +51,10 @@ function paintBall({ data, width, height }, { r, at }, scale, colour, cut, veil)
 function cutter({ right, up, near }, { axis, position }) {
   if (Math.abs(near[axis]) < 1e-6) return () => NaN;
   const [one, other] = [0, 1, 2].filter((side) => side !== axis);
-  const beside = (side, x, y, depth) => Math.abs(right[side] * x + up[side] * y + near[side] * depth) > 0.5;
+  const outside = (side, x, y, depth) => Math.abs(right[side] * x + up[side] * y + near[side] * depth) > 0.5;
   return (x, y, depth) => {
     const met = (position - 0.5 - right[axis] * x - up[axis] * y) / near[axis];
-    return beside(one, x, y, met) || beside(other, x, y, met) ? NaN : met - depth;
+    return outside(one, x, y, met) || outside(other, x, y, met) ? NaN : met - depth;
   };
 }
 

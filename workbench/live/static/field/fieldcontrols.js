@@ -2,7 +2,7 @@ import { grouped } from "../kit/axes.js";
 import { element } from "../kit/page.js";
 import { whenNew } from "../transport/throttle.js";
 
-// What is beside the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
+// The controls of the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
 // solver, and in 3D the section.
 
 const FIELDS = ["coefficient", "solution", "residual", "error"];

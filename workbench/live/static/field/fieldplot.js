@@ -106,8 +106,8 @@ export class FieldPlot extends Stage {
       // The title of the bar has a line of its own where it would run into that of the axis.
       const titles = [picture.y.label, picture.band ? "" : titleOf(picture)].map((text) => context.measureText(text).width);
       const least = Math.min(this.most - MARGIN.top - MARGIN.bottom, width - MARGIN.left - this.numbers - this.bar);
-      const beside = titles[0] + titles[1] + 16 <= least + this.bar + MARGIN.left;
-      this.above = MARGIN.top * palette.zoom + (beside ? 0 : 15 * palette.zoom);
+      const onOneLine = titles[0] + titles[1] + 16 <= least + this.bar + MARGIN.left;
+      this.above = MARGIN.top * palette.zoom + (onOneLine ? 0 : 15 * palette.zoom);
       const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + this.above + MARGIN.bottom * palette.zoom;
       tall = Math.round(Math.min(this.most, square));
     }
@@ -175,7 +175,7 @@ export class FieldPlot extends Stage {
   }
 }
 
-// All that the picture depends on beside its cells and the room for it.
+// All that the picture depends on in addition to its cells and the room for it.
 function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
   return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down]);
 }

@@ -27,7 +27,7 @@ const RATES = { hardware: 10, software: 3 };
 const REPORT_MS = 1000;
 // Of the room on the page: its greatest width over its height, and its height over its width with pixels for words.
 const [CUBE_SHAPE, FLAT_SHAPE] = [{ widest: 1.55, tall: 0.9, words: 0 }, { widest: 2.6, tall: 0.27, words: 90 }];
-const [ABOVE_BAR, BELOW_BAR, BESIDE_BAR] = [40, 14, 12];
+const [ABOVE_BAR, BELOW_BAR, BAR_GAP] = [40, 14, 12];
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-volume");
@@ -162,7 +162,7 @@ function render({ model, el }) {
       return context;
     });
     const parts = shown();
-    room.keepBar(picture.size[0] ? Math.ceil(scaleRoom(above, picture)) + BESIDE_BAR : 0);
+    room.keepBar(picture.size[0] ? Math.ceil(scaleRoom(above, picture)) + BAR_GAP : 0);
     const look = camera(angles);
     const projected = { look, ...room.projection(look, zoom) };
     handles.show(parts.slices && !parts.pieces);
@@ -171,7 +171,7 @@ function render({ model, el }) {
     const levels = picture.signed ? [0.5 - parts.level / 2, 0.5 + parts.level / 2] : [parts.level];
     drawScale(above, box, colours, picture, parts.surface && !parts.pieces ? levels : []);
     if (!renderer) {
-      const inner = { width: room.width - room.bar - BESIDE_BAR, height: room.height };
+      const inner = { width: room.width - room.bar - BAR_GAP, height: room.height };
       handles.put(drawFlat(above, inner, colours, picture, parts.position));
       return projected;
     }

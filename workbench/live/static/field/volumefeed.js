@@ -16,7 +16,7 @@ export function volumeFeed(still, picture) {
     take(content, buffer) {
       const bytes = copied(buffer, Uint8Array);
       if (content.part === "still") {
-        still(parted(content, bytes));
+        still(parts(content, bytes));
         return;
       }
       clearTimeout(next);
@@ -31,7 +31,7 @@ export function volumeFeed(still, picture) {
 }
 
 // The boxes of the pieces, seven numbers each, their labels, and the surfaces of the phases.
-function parted(content, bytes) {
+function parts(content, bytes) {
   const boxes = 28 * content.pieces;
   const labels = boxes + 2 * content.labelled.reduce((product, cells) => product * cells, 1);
   return {

@@ -123,7 +123,7 @@ export class CellLayer {
   }
 
   // The colour bar, in the margin.
-  drawBeside({ context, frame, palette }) {
+  drawInMargin({ context, frame, palette }) {
     const { box } = frame;
     const map = this.mapOn(palette);
     const [left, high] = [box.right + BAR.away, box.bottom - box.top];

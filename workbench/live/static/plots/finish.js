@@ -28,7 +28,7 @@ export function firstAt(curves, tolerance) {
   for (const curve of curves) {
     const k = reached(curve, tolerance);
     if (k < 0) onTheWay.push(curve);
-    else if (!Number.isNaN(curve.samples.at(k)) && !(curve.parted >= 0 && curve.parted <= k)) {
+    else if (!Number.isNaN(curve.samples.at(k)) && !(curve.residualGapAt >= 0 && curve.residualGapAt <= k)) {
       there.push({ curve, position: curve.samples.at(k) });
     }
   }

@@ -16,7 +16,7 @@ export function kernelTable() {
   top.append(head);
   root.append(top, body);
   root.hidden = true;
-  // Drawn once, because the numbers beside them change every second.
+  // Drawn once, because the numbers next to them change every second.
   const patches = new Map();
   const patchOf = (kernel, colours) => {
     const key = [kernel.style, colours.ink, colours.paper].join();

@@ -177,7 +177,7 @@ export class LineLayer {
     drawText(context, palette.ink, this.words, left, box.top + 8, "left", "middle");
   }
 
-  drawBeside(plot) {
+  drawInMargin(plot) {
     if (this.label && !this.upright) drawLevelWords(plot, this.value, this.words);
   }
 

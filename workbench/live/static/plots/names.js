@@ -27,11 +27,11 @@ export function planNames(context, palette, layers, { width, height }) {
 }
 
 // Draws them at the right of the axes; returns where each stands, for a click.
-export function drawNames({ context, frame, palette, width, off, beside }, { words }) {
+export function drawNames({ context, frame, palette, width, off, sideRoom }, { words }) {
   const { box } = frame;
   const high = HIGH * palette.zoom;
   context.fillStyle = palette.paper;
-  const left = box.right + beside + GRIP_ROOM;
+  const left = box.right + sideRoom + GRIP_ROOM;
   context.fillRect(left - GRIP_ROOM + 6, box.top - high, width - left + GRIP_ROOM, box.bottom - box.top + high + 2);
   const ends = [...words].map(([layer, text]) => ({ layer, text, y: layer.end(frame) ?? box.bottom }));
   ends.sort((one, other) => one.y - other.y);

@@ -65,7 +65,7 @@ export class ParallelLayer {
   }
 
   // Titles stand above their axes, outside of what is clipped.
-  drawBeside({ context, frame, palette }) {
+  drawInMargin({ context, frame, palette }) {
     setFont(context, palette, 12, 500);
     const room = frame.toX(1) - frame.toX(0) - 8;
     this.axes.forEach(({ title }, k) => drawText(context, palette.ink, shortened(context, title, room), frame.toX(k), 14 * palette.zoom, "center", "middle"));

@@ -186,10 +186,10 @@ export class Plot extends Stage {
     this.ticks = yTicks(this.y, this.height - 63 * palette.zoom, palette);
     const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
     // A colour bar stands between the axes and the names.
-    this.beside = Math.max(0, ...this.layers.map((layer) => layer.room ?? 0));
+    this.sideRoom = Math.max(0, ...this.layers.map((layer) => layer.room ?? 0));
     // The last number of x reaches beyond its tick.
     const last = this.x.names ? 0 : 2 + context.measureText(this.x.ticks(4).at(-1)?.[1] ?? "").width / 2;
-    const taken = Math.max(last, this.beside + (this.plan.words.size || !this.beside ? this.plan.room : 0));
+    const taken = Math.max(last, this.sideRoom + (this.plan.words.size || !this.sideRoom ? this.plan.room : 0));
     const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
     this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
   }
@@ -205,7 +205,7 @@ export class Plot extends Stage {
         layer.drawRings?.(this);
       }
     });
-    for (const layer of this.visible) layer.drawBeside?.(this);
+    for (const layer of this.visible) layer.drawInMargin?.(this);
     this.drawEmpty();
     this.drawOver();
     this.drawTop();

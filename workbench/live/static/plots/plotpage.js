@@ -86,11 +86,11 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
       readout.append(row);
     }
     if (more) readout.append(element("p", "", `and ${more} more`));
-    placeBeside(at);
+    placeReadout(at);
   }
 
-  // Beside the pointer, and never under it.
-  function placeBeside({ x, y }) {
+  // Next to the pointer, and never under it.
+  function placeReadout({ x, y }) {
     const [wide, high] = [readout.offsetWidth, readout.offsetHeight];
     const right = x + AWAY_FROM_POINTER;
     const left = right + wide <= canvas.clientWidth ? right : Math.max(0, x - AWAY_FROM_POINTER - wide);

@@ -144,7 +144,7 @@ function render({ model, el }) {
 
 // The machine whose modelled times are compared with those of the run.
 function machineChoice(model) {
-  const root = element("label", "wb-beside", "compare with");
+  const root = element("label", "wb-machine", "compare with");
   const select = element("select", "");
   select.setAttribute("aria-label", "machine to compare with");
   select.setAttribute("data-lm-suppress-shortcuts", "true");

@@ -13,7 +13,7 @@ export class Stage {
     this.hidden = false;
     [this.width, this.height, this.pending] = [0, 0, 0];
     [this.seq, this.paints] = [0, 0];
-    // What the picture depends on beside its data; as long as it stays, new data are drawn onto what is there.
+    // What the picture depends on in addition to its data; as long as it stays, new data are drawn onto what is there.
     this.drawnAs = "";
     this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
