@@ -21,12 +21,12 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     # The cell after the widget starts from a V100 and asks for hybrid 1.
     message = page.locator(".widget-html", has_text="modelled:")
     message.locator("text=hybrid1").first.wait_for()
-    sentence, paints = message.inner_text(), page.locator(PICTURE).get_attribute("data-paints")
+    sentence, spoken = message.inner_text(), page.locator(PICTURE).get_attribute("aria-label")
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
     page.wait_for_function(
-        "([at, before]) => document.querySelector(at).dataset.paints !== before", arg=[PICTURE, paints]
+        "([at, before]) => document.querySelector(at).getAttribute('aria-label') !== before", arg=[PICTURE, spoken]
     )
     page.wait_for_function(
         "before => [...document.querySelectorAll('.widget-html')].some("

@@ -213,10 +213,9 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place, width)
         for title in ("Build", "Solve", "Race", "Sweep", "Look inside", "Step", "Runs"):
             lab.turn_to(page, title)
             page.wait_for_timeout(900)
-            for script in (WIDE, OUT_OF_SIGHT, OVERLAPS):
+            # Titles of tabs were cut.
+            for script in (WIDE, OUT_OF_SIGHT, OVERLAPS, CUT):
                 until_none(page, script, title)
-        # Titles of tabs were cut.
-        assert page.evaluate(CUT) == []
         lab.turn_to(page, "Solve")
         run = page.locator(".wb-solving [data-act=run]")
         page.locator(".wb-solving .wb-advanced summary").click()

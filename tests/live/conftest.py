@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Page:
-    """The other end of a view's link. It acknowledges each message unless it is reported to be `slow`."""
+    """The other end of a view's link. It acknowledges each message unless it is `slow`."""
 
     def __init__(self, view: Any) -> None:
         self.received: list[tuple[dict[str, Any], bytes]] = []

@@ -103,6 +103,18 @@ def test_neumann_series_equals_that_of_bands(order, grid):
     assert np.allclose(dots, [r @ out, out @ out, r @ r], rtol=1e-12)
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("grid", [(300,), (33, 40), (9, 10, 11)])
+def test_series_that_decode_faces_in_single_precision(order, grid):
+    phase = np.random.default_rng(2).integers(0, 2, grid).astype(np.uint8)
+    operator, bands = both(phase, (1e-3, 1.0), "x-:dirichlet", 0.5)
+    r = np.random.default_rng(3).random(operator.shape[0])
+    expected, out = np.empty_like(r), np.empty(r.size, np.float32)
+    bands.neumann(CPU, order).apply(r, expected)
+    CPU.face_series(operator.faces, np.dtype(np.float32), order).apply(r.astype(np.float32), out)
+    assert np.allclose(out, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize(("grid", "k"), [((12, 12), 3), ((13, 11), 4), ((8, 8, 8), 2), ((9, 10, 11), 4)])
 @pytest.mark.parametrize("sides", ["neumann", "x-:dirichlet,y+:dirichlet"])
 def test_galerkin_matrix_of_boxes(grid, k, sides):

@@ -41,9 +41,7 @@ class PairSearch:
     ) -> None:
         self.problem, self.system, self.stopping, self.seed = problem, system, stopping, seed
         self.stopped = stopped
-        self.dimensions = len(system.grid or (1,))
-        self.cells = coarser**self.dimensions
-        self.unknowns = system.operator.shape[0] * self.cells
+        self.unknowns = system.operator.shape[0] * coarser ** len(system.grid or (1,))
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}
         self.refused: dict[str, str] = {}

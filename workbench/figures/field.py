@@ -15,7 +15,7 @@ DECADES = 3
 DRAWABLE = (1e-300, 1e300)
 """Bounds of the largest value; beyond them Matplotlib's ticks and norms overflow or underflow."""
 SIGNED, MAGNITUDE = "RdBu_r", "viridis"
-"""Colormaps for readers with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
+"""Colormaps for readers with and without colour vision (Brewer 2003; Smith, van der Walt 2015)."""
 
 
 def field(

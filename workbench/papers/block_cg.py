@@ -152,7 +152,7 @@ def table2(max_n: int, progress: Progress) -> Reproduction:
         rows.append(row)
     notes = [
         "Per iteration and right-hand side, for the matrix in the last column. Ours counts 8 operations for a complex "
-        "multiplication and addition. A dot product for ||r|| and one for (r, M^-1 r) make 12 n of 10 n for real matrices.",
+        "multiplication and addition. A dot product for ||r|| and one for (r, M^-1 r) make 12 n of 10 n for real ones.",
         "Differences from the print: a complex division takes 11 operations, not 14; for a Hermitian A the scalars are "
         "real, so the axpy operations cost 4 n each and the sum is 8 nnz + 24 n + 2.",
         f"The sum times s holds for {BLOCK} separate recurrences. The last ratio is the count of block CG over that; "

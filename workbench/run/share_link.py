@@ -17,16 +17,27 @@ from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared, wi
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
 
 
-def to_python(configuration: Configuration) -> str:
-    """Python text that assigns an equal configuration. Raises InputError for in-memory blocks."""
-    return _python(configuration)
+def to_python(configuration: Configuration, *imported: str) -> str:
+    """Python text that assigns an equal configuration. imported: what else it imports from workbench.run.
+
+    Raises InputError for in-memory blocks.
+    """
+    _check_registered(configuration)
+    stopping = _stopping(configuration)
+    arguments = [_literal(configuration.problem.name)]
+    arguments += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
+    if stopping:
+        arguments.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
+    names = ", ".join([*(["Stopping"] if stopping else []), "configure", *imported])
+    lines = "".join(f"    {part},\n" for part in arguments)
+    return f"from workbench.run import {names}\n\nconfiguration = configure(\n{lines})\n"
 
 
 def to_script(configuration: Configuration) -> str:
     """Python text that solves an equal configuration and prints how that ended. Raises InputError as `to_python`."""
     ran = "result = run_through(start_run(configuration))\n"
     printed = "print(result.reason.sentence, result.iterations, result.true_relative_residual)\n"
-    return f"{_python(configuration, 'run_through', 'start_run')}{ran}{printed}"
+    return f"{to_python(configuration, 'run_through', 'start_run')}{ran}{printed}"
 
 
 def to_command(configuration: Configuration) -> str:
@@ -81,19 +92,6 @@ def load_configuration(path: str | Path) -> Configuration:
     if not str(path).strip().endswith(ENDING):
         raise InputError(f"a saved configuration ends with {ENDING}, got {path}; choose another file")
     return Configuration.from_dict(read_shared(str(path)))
-
-
-def _python(configuration: Configuration, *imported: str) -> str:
-    """Python text that assigns an equal configuration. imported: what else comes from workbench.run."""
-    _check_registered(configuration)
-    stopping = _stopping(configuration)
-    arguments = [_literal(configuration.problem.name)]
-    arguments += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
-    if stopping:
-        arguments.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
-    names = ", ".join([*(["Stopping"] if stopping else []), "configure", *imported])
-    lines = "".join(f"    {part},\n" for part in arguments)
-    return f"from workbench.run import {names}\n\nconfiguration = configure(\n{lines})\n"
 
 
 def _keywords(values: dict[str, Any]) -> list[str]:

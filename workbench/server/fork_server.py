@@ -61,13 +61,14 @@ def become_kernel(request: dict[str, Any]) -> None:
     sys.modules["numpy.random"].seed()
     from ipykernel.kernelapp import IPKernelApp
 
-    # The kernel watches for the end of its parent, which may have come before it watches.
+    # The kernel ends when its parent has.
     app = IPKernelApp.instance(parent_handle=request["parent"])
-    if os.getppid() != request["parent"]:
-        return
     app.initialize(request["arguments"])
     # ipywidgets does this when it is imported in a kernel; without it a page asks for the state of each widget.
     sys.modules["ipywidgets"].register_comm_target()
+    # From here on the kernel watches for it; one that ended before would count as none.
+    if os.getppid() != request["parent"]:
+        os._exit(1)
     app.start()
 
 

@@ -55,7 +55,7 @@ def test_a_thousand_runs_leave_memory_flat(tmp_path, eventually):
 
     def at_rest():
         """Threads that work on request end some seconds after the last one."""
-        return {thread.name for thread in set(threading.enumerate()) - others} <= {"workbench-publish"}
+        return [thread.name for thread in set(threading.enumerate()) - others] == ["workbench-publish"]
 
     for number in range(1, LAST + 1):
         session = explorer.run()

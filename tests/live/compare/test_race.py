@@ -412,6 +412,10 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually)
     view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
     eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg + jacobi", "sd + jacobi"])
     assert view.runs.runs == ()
+    # A stop would start the others.
+    assert [facts["acts"] for facts in view.table.facts] == [["remove", "pause"]] * 2
+    view.entries.act("stop", [entry.number for entry in view.race.entries])
+    assert not view.race.begun
     first = view.runs.add(Session(lane_of()), "Solve")
     view.remove(view.race.entries[0])
     assert first.number == 1

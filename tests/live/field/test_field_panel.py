@@ -109,7 +109,7 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventu
         explorer.run().wait(LIMIT)
         explorer.form.blocks["problem"].fields["n"].value = 16
         assert explorer.picture.painter.wait(LIMIT)
-    eventually(lambda: explorer.picture.drawn is not None)
+    eventually(lambda: explorer.picture.followed is not None)
     assert explorer.picture.painter.wait(LIMIT)
     eventually(lambda: explorer.panel.volume.still is not None and explorer.panel.volume.still.scene.cells == (16,) * 3)
     explorer.close()

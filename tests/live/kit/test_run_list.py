@@ -62,7 +62,7 @@ def test_labels_name_the_problem_only_where_there_are_several():
 def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually):
     session = Session(configure("two-layer", n=12))
     run = table.runs.add(session, "Solve")
-    table.runs.notify()
+    eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "not started")
     result = session.wait(LIMIT)
     eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "converged")
     row = shown(table)["1"]

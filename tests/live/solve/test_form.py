@@ -44,8 +44,10 @@ def test_every_field_has_a_name_and_tells_its_meaning_bounds_and_unit(kind, name
     for declared in registered(kind)[name].parameters():
         drawn = parameter_schema(declared, name)
         assert drawn["label"] == parameter_label(name, declared.name)
-        assert drawn["help"] in (declared.help, inverse_help(name, declared.name))
+        inverse = inverse_help(name, declared.name)
+        assert drawn["help"] == (inverse or declared.help)
         assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
+        assert declared.choices or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
         assert declared.unit in drawn["about"]
 
 

@@ -43,11 +43,11 @@ def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inv
 
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
     """The same for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
-    if stores_bands(faces.directions, dtype.itemsize):
-        lower = tuple(face_codes.band(faces, direction) for direction in range(faces.directions))
-        bands, scale = scaled_bands(face_codes.diagonal(faces), lower, faces.strides)
-        return stencil_series(bands, faces.strides, scale, order)
     scale = face_codes.inverse_diagonal(faces, dtype)
+    if stores_bands(faces.directions, dtype.itemsize):
+        # One band at a time, so that no more than one waits for its scale.
+        bands = tuple(_scaled(face_codes.band(faces, k), scale, stride) for k, stride in enumerate(faces.strides))
+        return stencil_series(bands, faces.strides, scale, order)
     arrays = (faces.codes, faces.values, faces.walls, scale, np.array(faces.strides))
     words = 1 + faces.codes.itemsize / scale.itemsize
     return _series(Stored(FaceSeries(faces.directions, scale.dtype), arrays, faces.strides[-1], words), order)
@@ -69,10 +69,15 @@ def scaled_bands(
     """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
     inverse = vector(main.size, main.dtype)
     launch(main.size, _invert, main, inverse)
-    bands = tuple(vector(main.size, main.dtype) for _ in lower)
-    for low, stride, band in zip(lower, strides, bands, strict=True):
-        launch(main.size, _scale_band, low, inverse, stride, band)
+    bands = tuple(_scaled(low, inverse, stride) for low, stride in zip(lower, strides, strict=True))
     return bands, inverse
+
+
+def _scaled(low: np.ndarray, inverse: np.ndarray, stride: int) -> np.ndarray:
+    """A lower band of L D^-1, from that of L and from D^-1, all of shape (N,)."""
+    band = vector(low.size, low.dtype)
+    launch(low.size, _scale_band, low, inverse, stride, band)
+    return band
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
-from workbench.live.solve.controlled_view import ControlledView
+from workbench.live.solve.controlled_view import HeldView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
@@ -39,7 +39,7 @@ PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
 
 
-class RaceView(ControlledView):
+class RaceView(HeldView):
     """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
     Without a configuration its problem is two-layer, n = 256, and it has no entry yet. All entries solve the system of

@@ -82,12 +82,12 @@ class RaceEntries:
             self.repeated = repeated
 
     def act(self, verb: str, numbers: Sequence[Any]) -> None:
-        """Pause, resume, stop, remove or restyle entries by number."""
+        """Pause, resume, stop, remove or restyle entries by number; before the start none can be stopped."""
         for entry in [entry for entry in self.race.entries if entry.number in numbers]:
             match verb:
                 case "pause":
                     (self.race.resume if entry.held else self.race.pause)(entry)
-                case "stop":
+                case "stop" if entry in self.listed:
                     self.race.stop(entry)
                 case "remove":
                     self.remove(entry)

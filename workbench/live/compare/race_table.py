@@ -29,8 +29,7 @@ def entry_table(act: Callable[[str, list[Any], str], object]) -> SortTable:
 def show_entries(
     table: SortTable, found: Ranking, entries: Sequence[RaceEntry], listed: Mapping[RaceEntry, ListedRun]
 ) -> None:
-    """A row for each of the entries, in this order. listed: the runs of those that
-    have begun, in the list of runs."""
+    """A row for each of the entries, in this order. listed: the runs of those that have begun, in the list of runs."""
     finished = {finish.entry: finish for finish in found.finished}
     pairs = [(entry, listed.get(entry)) for entry in entries]
     times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
@@ -47,6 +46,6 @@ def _facts(entry: RaceEntry, run: ListedRun | None) -> dict[str, Any]:
         "style": sample(curve_style(run.style)) if run else None,
         "styled": f"style {run.style + 1}" if run else "none before the start",
         "title": run.label if run else entry.method,
-        "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
+        "acts": ["remove", *([] if entry.ended else ["pause", "stop"] if run else ["pause"])],
         "words": {"pause": "Resume" if entry.held else "Pause"},
     }

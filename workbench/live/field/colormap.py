@@ -55,7 +55,7 @@ class Colormap:
         return cls(-largest, largest, LINEAR, signed=True) if signed else cls(low, high)
 
     def kept_from(self, last: Colormap | None) -> Colormap:
-        """The scale of the picture before, as long as it does for this one: new numbers at the picture cost more
+        """The scale of the picture before, as long as it does for this one: new numbers next to the picture cost more
         than the picture, and colours that mean something else each time cannot be compared."""
         if last is None or (self.scale, self.signed) != (last.scale, last.signed):
             return self

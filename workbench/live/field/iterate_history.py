@@ -20,7 +20,7 @@ AGAINST = "final x of this run − x, in place of the error, since the exact sol
 
 
 class IterateHistory:
-    """Looks at one cut of x, thinned out as the run continues; `end` gives them their reference."""
+    """Snapshots of one cut of x, thinned out as the run continues; `end` gives them their reference."""
 
     def __init__(self) -> None:
         self._frames: list[Snapshot] = []

@@ -20,7 +20,7 @@ AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic"
 
 
 def is_logarithmic(quantity: Quantity, colours: str) -> bool:
-    """Residual and error spread over decades, so that they are logarithmic unless reported otherwise."""
+    """Residual and error spread over decades, so that they are logarithmic unless `colours` is linear."""
     return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
 
 

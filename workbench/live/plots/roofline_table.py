@@ -24,7 +24,7 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
         of = f"{limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
         reported += f", {percent(rate / limit.value)} of the {of}"
         if any((spot.bandwidth or 0) > limit.value for spot in found):
-            reported += "; above the roof stands what the caches serve"
+            reported += "; kernels above the roofline are served by the caches"
     return reported + "."
 
 

@@ -10,10 +10,21 @@ from workbench.live.solve.controller import Controller
 
 
 class ControlledView:
-    """Pause, resume and stop of the jobs of a view, and the display of its box."""
+    """Stop of the jobs of a view, and the display of its box."""
 
     controller: Controller
     box: widgets.Box
+
+    def stop(self) -> None:
+        """End the present job; what was computed stays. What cannot be interrupted ends in the background."""
+        self.controller.stop()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+
+class HeldView(ControlledView):
+    """A view whose jobs can be held too."""
 
     def pause(self) -> None:
         """Hold all jobs."""
@@ -22,10 +33,3 @@ class ControlledView:
     def resume(self) -> None:
         """Resume all held jobs, one after another."""
         self.controller.resume()
-
-    def stop(self) -> None:
-        """End the present job; what was computed stays, and the next in the queue begins."""
-        self.controller.stop()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)

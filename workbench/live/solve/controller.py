@@ -168,8 +168,7 @@ class Controller:
         self._say(job)
         wrong = self._why_not()
         self.bar.run.description = self._starting()
-        blocked = wrong or (self._single and self._busy) or ""
-        self.bar.show(self.state, alive, blocked, wrong=bool(wrong))
+        self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong))
         self._refresh()
         if any(other.ending for other in self.jobs):
             # The answer to Stop comes as soon as the state has changed.
@@ -181,6 +180,8 @@ class Controller:
     @property
     def _busy(self) -> str:
         """Why another job cannot begin where one at a time does; empty where it can."""
+        if not self._single:
+            return ""
         if self.alive:
             return "it is active; press Stop first"
         return "what was stopped ends in the background" if any(job.lingering for job in self.jobs) else ""

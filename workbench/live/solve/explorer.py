@@ -26,7 +26,7 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.solve.controlled_view import ControlledView
+from workbench.live.solve.controlled_view import HeldView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import EMPTY, ending, result_html, sentence
 from workbench.live.solve.form import Form
@@ -45,7 +45,7 @@ HINT = "Tick “Record kernel timings” and press Run: every kernel then appear
 PLANE = "plane of the slice"
 
 
-class Explorer(ControlledView):
+class Explorer(HeldView):
     """A form, the bar of its runs, their convergence, the field and a table. Display it in a notebook.
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.

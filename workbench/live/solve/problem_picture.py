@@ -22,14 +22,14 @@ class ProblemPicture:
     """Draws in a thread of its own, the latest request only; `painter` is that thread.
 
     complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. unfit: why what
-    the form says cannot be run, as far as drawing it showed. drawn: the run whose problem was drawn last.
+    the form says cannot be run, as far as drawing it showed. followed: the run that `follow` was called with last.
     """
 
     def __init__(self, form: Form, panel: FieldPanel, complain: Callable[[str], object]) -> None:
         self._form, self._panel, self._complain = form, panel, complain
         self.painter = LatestOnly("workbench-picture")
         self.unfit = ""
-        self.drawn: Run | None = None
+        self.followed: Run | None = None
         self.edited = False
         """Whether the form has changed since the last run was started; its problem is then the one to draw."""
         self._preview = Preview()
@@ -48,8 +48,8 @@ class ProblemPicture:
 
     def follow(self, run: Run) -> None:
         """Draw the problem of a run, unless the form has changed since it was started."""
-        if run is not self.drawn:
-            self.drawn = run
+        if run is not self.followed:
+            self.followed = run
             if not self.edited:
                 # Under a key of its own, so that it drops no preview.
                 self.painter.ask(lambda: self._show_run(run), "run")

@@ -63,7 +63,7 @@ class Schedules:
         self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
-        self.plot = ChartView()
+        self.plot = ChartView(self.lanes.publisher)
         self.seconds: dict[str, float | None] = {}
         self._quiet = False
         self._start_from(like, unknowns=1e6, entries=50)
@@ -147,11 +147,14 @@ def crossover_scene(unknowns: Sequence[int], seconds: Mapping[str, Sequence[floa
     some = runs.any(axis=0)
     quickest = np.nanmin(shares[:, some], axis=0)
     layers += [
-        PointsOf("the fastest", sizes[some], quickest, style=5, size=7),
+        PointsOf("the fastest", sizes[some], quickest, style=len(seconds), size=7, outlined=True),
         LineAt(at, "N = {}", upright=True),
     ]
     x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
-    spoken = f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns."
+    spoken = (
+        f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns. "
+        f"The fastest takes {1e9 * quickest.min():.3g} to {1e9 * quickest.max():.3g} ns."
+    )
     return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")
 
 
