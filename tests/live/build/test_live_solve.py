@@ -96,6 +96,13 @@ def until_ended(builder, before=None):
     return solve
 
 
+def ticked(builder):
+    """Tick the box; returns the first solve, once it has ended."""
+    builder.live.check.value = True
+    assert builder.live.wait(LIMIT)
+    return until_ended(builder)
+
+
 def test_a_solve_starts_from_the_last_solution_and_needs_fewer_iterations(solving):
     first = solving.solve(configure(moved(0.25), preconditioner="neumann:2"))
     assert not first.warm
@@ -196,9 +203,7 @@ def test_nothing_is_solved_until_the_box_is_ticked_and_after_it_is_unticked(buil
     say(builder, act="place", index=0, row=ROWS[1])
     assert builder.live.solver.latest is None
     assert builder.live.curve is None
-    builder.live.check.value = True
-    assert builder.live.wait(LIMIT)
-    solve = until_ended(builder)
+    solve = ticked(builder)
     assert solve.session.configuration.problem == builder.problem
     assert solve.session.configuration.deflation == DEFLATION
     builder.live.check.value = False
@@ -210,9 +215,7 @@ def test_nothing_is_solved_until_the_box_is_ticked_and_after_it_is_unticked(buil
 
 
 def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
-    builder.live.check.value = True
-    assert builder.live.wait(LIMIT)
-    first = until_ended(builder)
+    first = ticked(builder)
     assert "; start: zero; cg + neumann:2 + levelset:4" in builder.live.line.text
     say(builder, act="place", index=0, row=ROWS[1], stroke="a", moving=True)
     assert builder.live.solver.latest is first
@@ -239,9 +242,7 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
     page = configure("bubbles-2d", preconditioner="jacobi")
     builder = BubbleBuilder(SQUARE, DEFLATION, configuration=lambda: page)
     try:
-        builder.live.check.value = True
-        assert builder.live.wait(LIMIT)
-        first = until_ended(builder)
+        first = ticked(builder)
         # Blocks of which there are more than cells.
         builder.form.load_deflation(configure(SQUARE, deflation="levelset:64").deflation)
         builder._read_deflation()
@@ -264,9 +265,7 @@ def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
 
 
 def test_a_large_grid_disables_the_box_with_a_reason(builder):
-    builder.live.check.value = True
-    assert builder.live.wait(LIMIT)
-    until_ended(builder)
+    ticked(builder)
     say(builder, act="change", values={"n": 1024})
     assert builder.live.check.disabled
     reason = "n = 1024 has too many cells for that; it works up to n = 512 in 2D"
@@ -280,9 +279,7 @@ def test_a_large_grid_disables_the_box_with_a_reason(builder):
 def test_the_field_of_a_cube_shows_the_plane_of_the_canvas():
     builder = BubbleBuilder(Bubbles3D(n=16), "none")
     try:
-        builder.live.check.value = True
-        assert builder.live.wait(LIMIT)
-        until_ended(builder)
+        ticked(builder)
         builder.canvas.normal, builder.canvas.position = "x", 0.7
         field = builder.live.field.field
         until(lambda: (field.normal, field.index) == ("x", 11))
@@ -292,9 +289,7 @@ def test_the_field_of_a_cube_shows_the_plane_of_the_canvas():
 
 
 def test_a_page_that_is_left_solves_nothing(builder):
-    builder.live.check.value = True
-    assert builder.live.wait(LIMIT)
-    until_ended(builder)
+    ticked(builder)
     builder.hide(True)
     assert builder.live.wait(LIMIT)
     assert builder.live.solver.latest is None
@@ -311,9 +306,7 @@ def test_solves_do_not_enter_the_list_of_runs():
     page = workbench("bubbles-2d", n=32, preconditioner="jacobi", deflation="levelset:2")
     try:
         builder = page.view("Build").builder
-        builder.live.check.value = True
-        assert builder.live.wait(LIMIT)
-        solve = until_ended(builder)
+        solve = ticked(builder)
         assert solve.session.configuration.preconditioner.name == "jacobi"
         assert page.runs.runs == ()
     finally:
