@@ -21,12 +21,12 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     # The cell after the widget starts from a V100 and asks for hybrid 1.
     message = page.locator(".widget-html", has_text="modelled:")
     message.locator("text=hybrid1").first.wait_for()
-    sentence, spoken = message.inner_text(), page.locator(PICTURE).get_attribute("aria-label")
+    sentence, curves = message.inner_text(), page.eval_on_selector(PICTURE, "canvas => canvas.toDataURL()")
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
     page.wait_for_function(
-        "([at, before]) => document.querySelector(at).getAttribute('aria-label') !== before", arg=[PICTURE, spoken]
+        "([at, before]) => document.querySelector(at).toDataURL() !== before", arg=[PICTURE, curves]
     )
     page.wait_for_function(
         "before => [...document.querySelectorAll('.widget-html')].some("

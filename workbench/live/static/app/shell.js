@@ -1,5 +1,5 @@
 import { icon } from "../kit/icons.js";
-import { element, uniqueName, write } from "../kit/page.js";
+import { element, uniqueName, whenOnPage, write } from "../kit/page.js";
 import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
@@ -165,8 +165,7 @@ function render({ model, el }) {
   drawRail();
   showProblem();
   showMode();
-  let ends = [];
-  const frame = requestAnimationFrame(() => {
+  const leave = whenOnPage(el, () => {
     root = el.closest(".wb-workbench");
     root.dataset.shell = own;
     document.body.classList.toggle("wb-alone", Boolean(document.body.dataset.voila));
@@ -176,16 +175,16 @@ function render({ model, el }) {
       help.block(event.detail);
     };
     root.addEventListener("wb-help", onHelp);
-    ends = [
+    const ends = [
       () => root.removeEventListener("wb-help", onHelp),
       watchTerms(root, () => model.get("terms")),
       watchKeys(root, { views: () => model.get("views").map((view) => view.key), go, help: help.open }),
     ];
+    return () => ends.forEach((end) => end());
   });
   return () => {
-    cancelAnimationFrame(frame);
+    leave();
     clearTimeout(silence);
-    for (const end of ends) end();
     for (const [event, act] of listeners) model.off(event, act);
     help.close();
     el.replaceChildren();

@@ -1,7 +1,7 @@
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { watchKernel } from "./lostkernel.js";
 import { nameSliders } from "./labels.js";
-import { write } from "./page.js";
+import { whenOnPage, write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { followTheme } from "./themechoice.js";
 
@@ -24,15 +24,16 @@ function render({ model, el }) {
   for (const name of names) model.on(name, show);
   show();
   // Only when it has been put on the page does the line know its neighbours.
-  let [forget, ignore] = [() => {}, () => {}];
-  const frame = requestAnimationFrame(() => {
-    forget = nameSliders(el);
-    ignore = watchKernel(model, el, () => model.get("advice"));
+  const leave = whenOnPage(el, () => {
+    const forget = nameSliders(el);
+    const ignore = watchKernel(model, el, () => model.get("advice"));
+    return () => {
+      forget();
+      ignore();
+    };
   });
   return () => {
-    cancelAnimationFrame(frame);
-    forget();
-    ignore();
+    leave();
     for (const name of names) model.off(name, show);
   };
 }
