@@ -25,9 +25,7 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
-    page.wait_for_function(
-        "([at, before]) => document.querySelector(at).toDataURL() !== before", arg=[PICTURE, curves]
-    )
+    page.wait_for_function("([at, before]) => document.querySelector(at).toDataURL() !== before", arg=[PICTURE, curves])
     page.wait_for_function(
         "before => [...document.querySelectorAll('.widget-html')].some("
         "box => box.innerText.includes('modelled:') && box.innerText !== before)",
