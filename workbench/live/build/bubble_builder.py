@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from workbench.live.build.bubble_painter import BubblePainter
 from workbench.live.build.bubble_pictures import Wish
 from workbench.live.build.live_panel import LivePanel
 from workbench.live.kit.controls import button
+from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.status import StatusLine
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
@@ -55,7 +55,7 @@ class BubbleBuilder:
         self._deflation = _deflation(deflation or "none")
         self._lock = threading.RLock()
         self._acts = InOrder("workbench-bubbles")
-        self._callbacks: list[Callable[[BubbleBuilder], object]] = []
+        self._listeners = Listeners("the bubble builder")
         self._refused: Refused | None = None
         self._heard = 0
         self._accepted = True
@@ -92,19 +92,17 @@ class BubbleBuilder:
 
         The callback runs in the thread that made the change and must return at once. None is made for an empty canvas.
         """
-        self._callbacks = [*self._callbacks, callback]
-
-        def forget() -> None:
-            self._callbacks = [other for other in self._callbacks if other is not callback]
-
-        return forget
+        return self._listeners.add(callback)
 
     def undo(self) -> None:
         """Take the last change back."""
         self._ask("undo")
 
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
-        """Show a problem, and a deflation where one is given; undo leads back. Raises InputError for others."""
+        """Show a problem, and a deflation where one is given. Raises InputError for others.
+
+        Undo leads back to the problem before in the same number of dimensions; a deflation is not undone.
+        """
         _bubbles(problem)
         block = None if deflation is None else _deflation(deflation)
         self._acts.wait(PATIENCE)
@@ -192,7 +190,7 @@ class BubbleBuilder:
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.undoable(history)
+        self.form.extra |= {"canUndo": history.can_undo, "canRedo": history.can_redo}
         self.form.show_drawing(history.present)
         self._buttons["delete"].disabled = self._model.selected < 0
         self._buttons["clear"].disabled = history.present.empty
@@ -211,12 +209,7 @@ class BubbleBuilder:
     def _tell(self, before: tuple[Drawing, Deflation]) -> None:
         if self._value() == before or self._model.drawing.empty:
             return
-        for callback in self._callbacks:
-            try:
-                callback(self)
-            # One listener's mistake must not keep the others from hearing.
-            except Exception:
-                logging.getLogger(__name__).exception("a listener of the bubble builder failed")
+        self._listeners.tell(self)
 
     def _reset(self) -> None:
         drawing, deflation = self._first

@@ -13,6 +13,7 @@ from workbench.errors import InputError
 from workbench.live.build.bubble_builder import BubbleBuilder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
+from workbench.live.kit.listeners import Listeners
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.problems import Problem
@@ -48,7 +49,7 @@ class Builder:
         self._configuration = configuration
         self.publisher = Publisher()
         self._made: dict[str, Any] = {}
-        self._callbacks: list[Callable[[], None]] = []
+        self._listeners = Listeners("the builder")
         self._lock = threading.RLock()
         self.kind = widgets.ToggleButtons(options=tuple(KINDS), style={"button_width": "110px"})
         self._place = widgets.VBox().add_class("wb-place")
@@ -66,7 +67,7 @@ class Builder:
             if kind not in self._made:
                 more = {"configuration": self._configuration} if kind == BUBBLES else {}
                 self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
-                self._made[kind].on_change(lambda _built: self._tell())
+                self._made[kind].on_change(lambda _built: self._listeners.tell())
             return self._made[kind]
 
     @property
@@ -81,7 +82,7 @@ class Builder:
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call after every change of what is built; from a thread of the builder's own, and it must return at once."""
-        self._callbacks.append(callback)
+        self._listeners.add(callback)
 
     def load(self, problem: Problem, deflation: Deflation | None = None) -> None:
         """Show a problem in the builder that can. Raises InputError where none can."""
@@ -112,11 +113,7 @@ class Builder:
 
     def _turn(self) -> None:
         self._place.children = (self.builder.box,)
-        self._tell()
-
-    def _tell(self) -> None:
-        for callback in self._callbacks:
-            callback()
+        self._listeners.tell()
 
 
 def kind_of(problem: Problem) -> str | None:

@@ -17,6 +17,7 @@ from workbench.live.build.row_lengths_scene import row_lengths_scene
 from workbench.live.build.uploads import check_upload, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
+from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.closing import close_all
@@ -39,9 +40,11 @@ class MatrixBuilder:
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
-        self._callbacks: list[Callable[[Problem], None]] = []
+        self._listeners = Listeners("the matrix builder")
         self._problem: Problem | None = None
         self._worker = LatestOnly("workbench-matrix")
+        self._choices = 0
+        """How often something was chosen; what an upload becomes is taken only if nothing was chosen since."""
         self.facts: Facts | None = None
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
@@ -63,12 +66,13 @@ class MatrixBuilder:
 
     def on_change(self, callback: Callable[[Problem], None]) -> None:
         """Call with every matrix that is chosen, whether it has been read or not; from any thread."""
-        self._callbacks.append(callback)
+        self._listeners.add(callback)
 
     def load(self, problem: Problem) -> None:
         """Show a matrix file or a matrix of the collection. Raises InputError for any other problem."""
         if not isinstance(problem, (MatrixFile, SuiteSparse)):
             raise InputError(f"the matrix builder shows matrix-file and suitesparse, got {problem.name}")
+        self._choices += 1
         if isinstance(problem, SuiteSparse):
             self.form.turn(NAME, problem.matrix)
         else:
@@ -102,6 +106,7 @@ class MatrixBuilder:
 
     def _take(self, name: str) -> None:
         """A field was changed; what the source chosen has is taken."""
+        self._choices += 1
         if name == "source":
             self.form.turn()
         if self.form.source == UPLOAD:
@@ -109,19 +114,22 @@ class MatrixBuilder:
             assert isinstance(field, UploadField)
             if field.value:
                 # Storing takes a moment, so it is done by the worker.
-                taken = field.value, field.size, field.content
+                taken = self._choices, field.value, field.size, field.content
                 self._worker.ask(lambda: self._store(*taken))
             else:
                 self._forget(START)
         else:
             self._chosen()
 
-    def _store(self, name: str, size: int, content: bytes) -> None:
+    def _store(self, choice: int, name: str, size: int, content: bytes) -> None:
         try:
             check_upload(name, size)
             problem = MatrixFile(path=str(store(name, content)))
         except InputError as error:
-            self._forget(str(error), "bad")
+            if choice == self._choices:
+                self._forget(str(error), "bad")
+            return
+        if choice != self._choices:
             return
         self.form.say(HINTS[UPLOAD])
         self._set(problem)
@@ -159,8 +167,7 @@ class MatrixBuilder:
     def _set(self, problem: Problem) -> None:
         changed, self._problem = problem != self._problem, problem
         if changed:
-            for callback in self._callbacks:
-                callback(problem)
+            self._listeners.tell(problem)
 
     def _forget(self, why: str, tone: str = "plain") -> None:
         """There is no matrix now, nor must an earlier one be taken for what was asked for."""
@@ -178,6 +185,9 @@ class MatrixBuilder:
         self.pattern.say(title, "")
 
     def _look(self, problem: Problem) -> None:
+        # Something else may have been chosen before its turn came.
+        if problem != self._problem:
+            return
         self.status.say(f"{problem.label}: loading", "busy")
         self.form.offer(chosen=False)
         try:

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.live.build.poisson_form import FORMULAS, PoissonForm
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
+from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.status import StatusLine
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
@@ -34,7 +35,7 @@ class PoissonBuilder:
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
-        self._callbacks: list[Callable[[Problem], None]] = []
+        self._listeners = Listeners("the Poisson builder")
         self._reported: Problem | None = None
         self._worker = LatestOnly("workbench-poisson")
         self.form = PoissonForm(self._changed, problem or PoissonFormulas2D())
@@ -54,16 +55,15 @@ class PoissonBuilder:
 
     def on_change(self, callback: Callable[[Problem], None]) -> None:
         """Call with every new problem that can be assembled as far as it is drawn, in a thread of the builder's own."""
-        self._callbacks.append(callback)
+        self._listeners.add(callback)
 
     def undo(self) -> None:
         """Take the last change back."""
-        self.form.receive({"kind": "undo"})
+        self.form.undo()
 
     def load(self, problem: Problem) -> None:
         """Show a problem: poisson-2d, poisson-3d, poisson27 or poisson125. Raises InputError for any other."""
         self.form.load(problem)
-        self._changed()
 
     def wait(self, timeout: float = 10.0) -> bool:
         """Wait until hints and pictures are those of the fields; False when that takes longer."""
@@ -96,28 +96,28 @@ class PoissonBuilder:
         except InputError:
             self.status.say(self.form.complaint, "bad")
             return
-        self.form.say_size(problem)
-        self.form.complaints = {}
-        good = self._draw(problem)
-        self.form.show()
-        if good:
+        about, complaints = self._draw(problem)
+        if not self.form.explain(problem, about, complaints):
+            # Something else was typed meanwhile, and is looked at next.
+            return
+        if not complaints:
             self._tell(problem)
         else:
             self.status.say(self.form.complaint, "bad")
 
-    def _draw(self, problem: Problem) -> bool:
-        """Pictures and ranges; whether all values are good."""
+    def _draw(self, problem: Problem) -> tuple[dict[str, str], dict[str, str]]:
+        """Draw the pictures. Returns the ranges of values and what is wrong with values, by the name of the field."""
         if not isinstance(problem, PoissonFormulas):
             for name, view in self.views.items():
                 _show(name == "a", view)
             self.views["a"].show(Scene("a = 1", np.ones((8, 8)), notes=("constant coefficient",), bar="coefficient"))
-            return True
+            return {}, {}
         drawn = min(problem.n, int(MOST_CELLS ** (1 / problem.dimensions)))
         small = problem.changed({"n": drawn})
         note = () if drawn == problem.n else (f"drawn with n = {drawn}",)
         shown = {**small.distinct, "f": ("f",)}
-        self.form.about |= {other: f"same as {names[0]}" for names in shown.values() for other in names[1:]}
-        good = True
+        about = {other: f"same as {names[0]}" for names in shown.values() for other in names[1:]}
+        complaints: dict[str, str] = {}
         for name, view in self.views.items():
             _show(name in shown, view)
             if name not in shown:
@@ -125,22 +125,20 @@ class PoissonBuilder:
             try:
                 values = small.values(name)
             except InputError as error:
-                self.form.complaints[name] = str(error).removeprefix(f"{problem.name}: ")
+                complaints[name] = str(error).removeprefix(f"{problem.name}: ")
                 view.say(name, "")
-                good = False
                 continue
-            self.form.about[name] = _span(values)
+            about[name] = _span(values)
             bar = "right-hand side f" if name == "f" else f"coefficient {name}"
             view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
-        return good
+        return about, complaints
 
     def _tell(self, problem: Problem) -> None:
         self.status.say(f"{problem.label}: {problem.title}", "good")
         if problem == self._reported:
             return
         self._reported = problem
-        for callback in self._callbacks:
-            callback(problem)
+        self._listeners.tell(problem)
 
 
 def _span(values: np.ndarray) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import InputError
 from workbench.live.build.poisson_examples import EXAMPLES
 from workbench.live.build.sides_field import SidesField
-from workbench.live.kit.field_form import FieldForm
 from workbench.live.kit.form_fields import Field
 from workbench.live.kit.form_schema import explanation
 from workbench.live.kit.number_text import count
-from workbench.live.kit.undo import History
+from workbench.live.kit.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.problems.formula import FUNCTIONS, Formula
 from workbench.problems.poisson import Poisson27, Poisson125
@@ -33,13 +32,12 @@ SYNTAX = Parameter("syntax", str, "", "")
 WORDS = "Names: {}, pi, e. Functions: {}. Also ** for powers, <, >, and, or, not, p if condition else q."
 
 
-class PoissonForm(FieldForm):
+class PoissonForm(UndoableForm[Problem]):
     """Fields of all four problems; those of the stencil chosen are shown. changed: called after each change."""
 
     def __init__(self, changed: Callable[[], None], problem: Problem) -> None:
-        self._changed = changed
-        self._first = problem
-        self._past: History[Problem] = History(problem)
+        # No change is reported while the form is half built.
+        self._changed: Callable[[], None] = lambda: None
         declared = {item.name: item for item in PoissonFormulas3D.parameters()}
         form = next(item for item in Poisson27.parameters() if item.name == "form")
         hints = {"placeholder": "same as a"}
@@ -56,14 +54,15 @@ class PoissonForm(FieldForm):
             "form": Field(form, Poisson27.name),
         }
         super().__init__(
+            problem,
             fields,
             title="Poisson problem",
             about="Poisson problem",
             example={"label": "Example", "hint": "Choose formulas …", "names": list(EXAMPLES)},
-            acts={"undo": self._undo, "redo": self._redo, "reset": lambda: self._back_to(self._first)},
             typed=self._take,
         )
         self.load(problem)
+        self._changed = changed
 
     @property
     def cls(self) -> type[Problem]:
@@ -73,6 +72,10 @@ class PoissonForm(FieldForm):
     @property
     def problem(self) -> Problem:
         """The problem as the fields say. Raises InputError with the sentence for the first wrong value."""
+        return self.described()
+
+    def described(self) -> Problem:
+        """The same."""
         return self.cls.create({item.name: self.settings[item.name].read() for item in self.cls.parameters()})
 
     @property
@@ -89,50 +92,65 @@ class PoissonForm(FieldForm):
             raise InputError(
                 f"the Poisson builder shows {', '.join(STENCILS)}, got {problem.name}; use another builder"
             )
-        self.settings["stencil"].put(problem.name)
-        self._turn()
-        for item in problem.parameters():
-            self.settings[item.name].put(getattr(problem, item.name))
-        self._settle()
+        with self.lock:
+            self.settings["stencil"].put(problem.name)
+            self._turn()
+            for item in problem.parameters():
+                self.settings[item.name].put(getattr(problem, item.name))
+            self._settle()
+        self._changed()
 
     def take_example(self, name: str) -> None:
         """Fill in the formulas of an example; a stencil that takes none becomes that of seven points."""
         if name not in EXAMPLES:
             return
-        if not issubclass(self.cls, PoissonFormulas):
-            self.settings["stencil"].put(PoissonFormulas3D.name)
-            self._turn()
-        for key, text in EXAMPLES[name][self._dimensions - 2].items():
-            self.settings[key].put(text)
-        self._settle(name)
+        with self.lock:
+            if not issubclass(self.cls, PoissonFormulas):
+                self.settings["stencil"].put(PoissonFormulas3D.name)
+                self._turn()
+            for key, text in EXAMPLES[name][self._dimensions - 2].items():
+                self.settings[key].put(text)
+            self._settle(name)
         self._changed()
 
     def check(self) -> str:
         """Mark the fields with a wrong value, and the formulas that cannot be read."""
-        first = super().check()
-        for name in FORMULAS:
-            field = self.settings[name]
-            if name not in self.hidden and not (name in "bc" and not str(field.value).strip()):
-                try:
-                    Formula.parse(str(field.value), tuple(AXES[: self._dimensions]))
-                except InputError as error:
-                    field.wrong = str(error)
-                    self.about[name] = ""
+        with self.lock:
+            first = super().check()
+            for name in FORMULAS:
+                field = self.settings[name]
+                if name not in self.hidden and not (name in "bc" and not str(field.value).strip()):
+                    try:
+                        Formula.parse(str(field.value), tuple(AXES[: self._dimensions]))
+                    except InputError as error:
+                        field.wrong = str(error)
+                        self.about[name] = ""
         return first
 
-    def say_size(self, problem: Any) -> None:
-        """How many unknowns there are, below the field of n."""
-        bounds = explanation(self.settings["n"].declared, problem.name)
-        self.about["n"] = f"N = {count(problem.n**self._dimensions)} unknowns; {bounds}"
+    def explain(self, problem: Any, about: Mapping[str, str], complaints: Mapping[str, str]) -> bool:
+        """Say what was found out about a problem, by field; False where the fields describe another one by now."""
+        with self.lock:
+            if not self.describes(problem):
+                return False
+            bounds = explanation(self.settings["n"].declared, problem.name)
+            self.about |= {"n": f"N = {count(problem.n**self._dimensions)} unknowns; {bounds}", **about}
+            self.complaints = dict(complaints)
+            self.show()
+        return True
 
     @property
     def _dimensions(self) -> int:
         return 2 if self.cls is PoissonFormulas2D else 3
 
     def _take(self, name: str) -> None:
-        if name == "stencil":
-            self._turn()
-        self._settle(name)
+        with self.lock:
+            # What was said of the value before.
+            self.complaints.pop(name, None)
+            self.about.pop(name, None)
+            if name == "stencil":
+                self.complaints.clear()
+                self._turn()
+            self._settle(name)
         self._changed()
 
     def _turn(self) -> None:
@@ -151,21 +169,9 @@ class PoissonForm(FieldForm):
 
     def _settle(self, stroke: str = "") -> None:
         """Bring marks and undo in line with the fields. stroke: changes of one field in a row are undone together."""
-        if not self.check():
-            # A formula that cannot be read yet is no step to go back to.
-            with contextlib.suppress(InputError):
-                self._past.push(self.problem, stroke or None)
-        self.undoable(self._past)
+        self.check()
+        # A formula that cannot be read yet is no step to go back to.
+        with contextlib.suppress(InputError):
+            self.remember(stroke or None)
+        self.offer_undo()
         self.show()
-
-    def _undo(self) -> None:
-        self._past.undo()
-        self._back_to(self._past.present)
-
-    def _redo(self) -> None:
-        self._past.redo()
-        self._back_to(self._past.present)
-
-    def _back_to(self, problem: Problem) -> None:
-        self.load(problem)
-        self._changed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,6 @@ from workbench.errors import InputError
 from workbench.live.kit.form_fields import BlockChoice, Field
 from workbench.live.kit.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.kit.form_view import FormView
-from workbench.live.kit.undo import History
 from workbench.registry import Block
 
 Act = Callable[[], object]
@@ -49,6 +49,8 @@ class FieldForm:
         self.hidden: Collection[str] = ()
         self.extra: dict[str, Any] = {"canUndo": False, "canRedo": False}
         """What else the page is to know; "examples" takes the place of those of the schema."""
+        self.lock = threading.RLock()
+        """Held where marks and what is sent follow from the fields; never where a form reports to others."""
         self._acts, self._typed = acts or {}, typed
         schema = {
             "title": title,
@@ -72,15 +74,16 @@ class FieldForm:
     def check(self) -> str:
         """Mark the fields with a wrong value. Returns the first sentence, or "" where all can be read."""
         first = ""
-        for name, field in self.fields().items():
-            field.wrong = ""
-            if name in self.hidden:
-                continue
-            try:
-                field.read()
-            except InputError as error:
-                field.wrong = field.sentence(error)
-                first = first or str(error)
+        with self.lock:
+            for name, field in self.fields().items():
+                field.wrong = ""
+                if name in self.hidden:
+                    continue
+                try:
+                    field.read()
+                except InputError as error:
+                    field.wrong = field.sentence(error)
+                    first = first or str(error)
         return first
 
     def declare(self, cls: type[Block]) -> None:
@@ -93,9 +96,13 @@ class FieldForm:
 
     def show(self) -> None:
         """Send what is chosen to the page."""
+        with self.lock:
+            self.box.state = self._state()
+
+    def _state(self) -> dict[str, Any]:
         fields = self.fields()
         said = {kind: choice.complaint for kind, choice in self.blocks.items() if choice.complaint}
-        self.box.state = {
+        return {
             "values": {name: field.shown for name, field in fields.items()},
             "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
             "off": [name for name, field in fields.items() if field.disabled],
@@ -109,10 +116,6 @@ class FieldForm:
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
         }
-
-    def undoable(self, history: History[Any]) -> None:
-        """Offer what can be undone and redone."""
-        self.extra |= {"canUndo": history.can_undo, "canRedo": history.can_redo}
 
     def set(self, name: str, value: Any) -> None:
         """Do as if this had been typed or chosen on the page."""

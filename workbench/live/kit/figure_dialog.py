@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from workbench.figures.columns import resized
 from workbench.figures.edited import FONTS, labels_of, relabelled, restyled
 from workbench.live.kit.controls import button
+from workbench.live.transport.closing import close_all
 
 SIZES = (6, 7, 8, 9, 10, 12)
 PROVENANCE = "provenance"
@@ -42,7 +43,8 @@ class FigureDialog:
 
     def __init__(self, figures: Callable[[], Mapping[str, Figure]], notes: Mapping[str, bool]) -> None:
         self._figures = figures
-        self._rows: dict[str, tuple[widgets.Checkbox, widgets.Text]] = {}
+        self._rows: dict[str, widgets.HBox] = {}
+        """A line for each label: whether it is printed, and as what."""
         self.toggle = button("Adjust …", "runs, labels, font, and what is printed beneath", self._turn, width="80px")
         self.font = widgets.Dropdown(options=list(FONTS), description="font", layout={"width": "190px"})
         self.size = widgets.Dropdown(options=SIZES, value=8, description="size (pt)", layout={"width": "150px"})
@@ -60,7 +62,7 @@ class FigureDialog:
         """What is chosen; an empty label keeps the usual one."""
         labels = {
             name: (str(text.value).strip() or name) if shown.value else None
-            for name, (shown, text) in self._rows.items()
+            for name, (shown, text) in ((name, line.children) for name, line in self._rows.items())
         }
         beneath = [name for name, tick in self.notes.items() if tick.value]
         return FigureChoices(labels, str(self.font.value), float(self.size.value or 8), beneath)
@@ -70,9 +72,8 @@ class FigureDialog:
         names = list(dict.fromkeys(name for figure in self._figures().values() for name in labels_of(figure)))
         before, self._rows = self._rows, {}
         for name in names:
-            self._rows[name] = before.pop(name, None) or (_tick("", True), _name_field(name))
-        lines = [widgets.HBox(pair).add_class("wb-figure-run") for pair in self._rows.values()]
-        self.rows.children = lines or [widgets.HTML("These figures have no legend.")]
+            self._rows[name] = before.pop(name, None) or _line(name)
+        self._show([*self._rows.values()] or [widgets.HTML("These figures have no legend.")])
 
     def _turn(self) -> None:
         opens = self.box.layout.display == "none"
@@ -81,8 +82,15 @@ class FigureDialog:
                 self.look()
             # Nothing to save yet: the font can be chosen all the same.
             except ValueError as reason:
-                self.rows.children = [widgets.Label(str(reason))]
+                self._show([widgets.Label(str(reason))])
         self.box.layout.display = None if opens else "none"
+
+    def _show(self, lines: Sequence[widgets.Widget]) -> None:
+        kept = {*lines, *self._rows.values()}
+        replaced = [line for line in self.rows.children if line not in kept]
+        self.rows.children = lines
+        for line in replaced:
+            close_all(line)
 
 
 def provenance_line(provenance: Mapping[str, Any]) -> str:
@@ -103,7 +111,7 @@ def _tick(name: str, on: bool) -> widgets.Checkbox:
     return widgets.Checkbox(value=on, description=name, indent=False, layout={"width": "auto"})
 
 
-def _name_field(name: str) -> widgets.Text:
+def _line(name: str) -> widgets.HBox:
     field = widgets.Text(name, layout={"flex": "1 1 200px", "max_width": "520px"})
     field.tooltip = "how this run is called in the figure; untick it to leave it out"
-    return field
+    return widgets.HBox([_tick("", True), field]).add_class("wb-figure-run")

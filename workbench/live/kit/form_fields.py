@@ -155,8 +155,8 @@ class BlockChoice:
         return ((f"{self.kind}.{name}", field) for name, field in self.fields.items())
 
     def _chosen(self, _change: Any) -> None:
-        self.note("")
         self._rebuild()
+        self.note("")
         self._changed()
 
     def _rebuild(self) -> None:

@@ -67,6 +67,8 @@ class RunTable:
         self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
         self._changed = True
         self._next = 0.0
+        self._dropped = 0
+        """Of how many removed runs has been told."""
         self._known: dict[tuple[ListedRun, str], list[Any]] = {}
         """Cells of runs that have ended, by run and name."""
         self.table.observe(lambda change: runs.choose(int(n) for n in change["new"] if isinstance(n, int)), "chosen")
@@ -97,15 +99,18 @@ class RunTable:
             self.table.show(*self._cells(listed), marks, [_facts(run) for run in listed])
             self.table.chosen = [run.number for run in self.runs.chosen]
         dropped = self.runs.dropped
-        if dropped:
+        if dropped != self._dropped:
+            self._dropped = dropped
             self._say(
                 f"The last {run_list.KEPT} runs of each view are kept; {dropped} older ones were removed.", "plain"
             )
 
     def _cells(self, listed: Sequence[ListedRun]) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows. The method has a column of its own only where a name says something else."""
+        # Asked first: a run may end while the cells are made, which are then not its last.
+        ended = {run for run in listed if not run.active}
         made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
-        self._known = {key: cells for key, cells in made.items() if not key[0].active}
+        self._known = {key: cells for key, cells in made.items() if key[0] in ended}
         rows, at = list(made.values()), COLUMNS.index("Method")
         if all(cells[at] == cells[at - 1] for cells in rows):
             return [name for name in COLUMNS if name != "Method"], [cells[:at] + cells[at + 1 :] for cells in rows]

@@ -32,6 +32,7 @@ class History(Generic[T]):
     def push(self, value: T, stroke: object = None) -> None:
         """Make a value the present one. Values of one stroke, say of one drag, are one step; an equal value is none."""
         if value == self.present:
+            self.pass_over(stroke)
             return
         if stroke is None or stroke != self._stroke or not self._past:
             self._past = [*self._past[-MOST + 1 :], self.present]
@@ -41,6 +42,11 @@ class History(Generic[T]):
         # A stroke that came back to where it began has changed nothing.
         if self._past[-1] == value:
             self._past.pop()
+            self._stroke = None
+
+    def pass_over(self, stroke: object) -> None:
+        """A change that is no step ends the stroke of another."""
+        if stroke != self._stroke:
             self._stroke = None
 
     def undo(self) -> None:

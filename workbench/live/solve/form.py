@@ -6,9 +6,8 @@ from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.kit.field_form import FieldForm
-from workbench.live.kit.form_fields import BlockChoice, Changed, Field, device_parameter
-from workbench.live.kit.undo import History
+from workbench.live.kit.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
+from workbench.live.kit.undoable_form import UndoableForm
 from workbench.live.solve.examples import EXAMPLES
 from workbench.problems import Problem
 from workbench.registry import Parameter, registered
@@ -38,7 +37,7 @@ KINDS = ("problem", *BLOCKS)
 TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
 
 
-class Form(FieldForm):
+class Form(UndoableForm[Configuration]):
     """All choices of a run. `changed` is called after every change, from whichever thread brings it.
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
@@ -60,9 +59,8 @@ class Form(FieldForm):
         settings["device"].options = device_parameter(configuration.device).choices
         self.trace = Field(TRACE)
         """Whether kernels of the next run are recorded; no part of a configuration."""
-        self._first = configuration
-        self._past: History[Configuration] = History(configuration)
         super().__init__(
+            configuration,
             {**settings, "trace": self.trace},
             blocks,
             title="Method",
@@ -70,13 +68,13 @@ class Form(FieldForm):
             main=MAIN,
             advanced=ADVANCED,
             example={"label": "Example", "hint": "Choose a worked example …", "names": list(EXAMPLES)},
-            acts={"undo": self.undo, "redo": self.redo, "reset": self.reset},
         )
         self._fill(configuration)
         for field in self.settings.values():
             field.observe(lambda _change: self._notify(), "value")
             field.observe(lambda _change: self._show(), ["disabled", "options"])
         self._loading = False
+        self.begin()
         self._settle()
         self._changed = changed
 
@@ -84,11 +82,6 @@ class Form(FieldForm):
     def complaint(self) -> str:
         """What is wrong, with readable names in place of the names in code."""
         return next(iter(self.box.state.get("wrong", {}).values()), self.wrong) if self.wrong else ""
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether a change can be undone."""
-        return self._past.can_undo
 
     def configuration(self) -> Configuration:
         """What the form describes. Raises InputError with the sentence for the first wrong value."""
@@ -98,30 +91,27 @@ class Form(FieldForm):
         stopping = self._stopping.changed({name: read[name] for name in SHOWN})
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
 
+    def described(self) -> Configuration:
+        """The same."""
+        return self.configuration()
+
     def load(self, configuration: Configuration) -> None:
-        """Show a configuration; `changed` is called once, where it differs from what is shown."""
-        self._loading, self._altered = True, False
-        try:
-            self._fill(configuration)
-        finally:
-            self._loading = False
-            self._settle()
-            if self._altered:
-                self._changed()
+        """Show a configuration; `changed` is called once, where it differs from what is shown.
 
-    def undo(self) -> None:
-        """Take the last change back."""
-        self._past.undo()
-        self.load(self._past.present)
-
-    def redo(self) -> None:
-        """Take one undo back."""
-        self._past.redo()
-        self.load(self._past.present)
-
-    def reset(self) -> None:
-        """Show what the form was made with."""
-        self.load(self._first)
+        Raises InputError for one with a block that the form does not offer, and shows nothing of it.
+        """
+        for kind in KINDS:
+            check_listed(kind, getattr(configuration, kind).name)
+        with self.lock:
+            self._loading, self._altered = True, False
+            try:
+                self._fill(configuration)
+            finally:
+                self._loading = False
+                self._settle()
+            altered = self._altered
+        if altered:
+            self._changed()
 
     def take_example(self, name: str) -> None:
         """Show a worked example."""
@@ -138,11 +128,12 @@ class Form(FieldForm):
                 self.settings[name].put(value)
 
     def _notify(self) -> None:
-        # While it is being filled, the form shows half of one configuration and half of another.
-        if self._loading:
-            self._altered = True
-            return
-        self._settle()
+        with self.lock:
+            # While it is being filled, the form shows half of one configuration and half of another.
+            if self._loading:
+                self._altered = True
+                return
+            self._settle()
         self._changed()
 
     def _settle(self) -> None:
@@ -179,7 +170,7 @@ class Form(FieldForm):
             self.settings["norm"].wrong = NEEDS_SOLUTION
             first = first or NEEDS_SOLUTION
         try:
-            self._past.push(self.configuration())
+            self.remember()
         except InputError as error:
             # What no field is wrong with by itself, such as rtol and atol of 0, is marked where the tolerance is.
             if not first:
@@ -198,5 +189,5 @@ class Form(FieldForm):
         """Send what is chosen to the page."""
         if self._loading:
             return
-        self.undoable(self._past)
+        self.offer_undo()
         self.show()

@@ -1,0 +1,35 @@
+"""Those who are told of changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+Listener = Callable[..., object]
+
+
+class Listeners:
+    """of: whose changes, for the log. Any thread may add, forget and tell."""
+
+    def __init__(self, of: str) -> None:
+        self._of = of
+        self._all: tuple[Listener, ...] = ()
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Tell it of every change from now on; returns a function that ends this."""
+        self._all = (*self._all, listener)
+
+        def forget() -> None:
+            self._all = tuple(other for other in self._all if other is not listener)
+
+        return forget
+
+    def tell(self, *values: Any) -> None:
+        """Call all with these values."""
+        for listener in self._all:
+            try:
+                listener(*values)
+            # One listener's mistake must not keep the others from hearing.
+            except Exception:
+                logging.getLogger(__name__).exception("a listener of %s failed", self._of)
