@@ -1,6 +1,7 @@
 import { arrows } from "../kit/arrows.js";
 import { icon } from "../kit/icons.js";
-import { button, element, uniqueName, whenOnPage, write } from "../kit/page.js";
+import { whenOnPage } from "../kit/onpage.js";
+import { button, element, uniqueName, write } from "../kit/page.js";
 import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";

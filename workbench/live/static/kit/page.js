@@ -40,21 +40,6 @@ export function uniqueName(kind) {
   return `wb-${kind}-${window.workbenchNames}`;
 }
 
-// Calls act() when an element is on the page, which for a widget is some frames after it was rendered. act returns what
-// ends it; this returns what ends or prevents it.
-export function whenOnPage(el, act) {
-  let end = () => {};
-  const look = () => {
-    if (el.isConnected) end = act();
-    else frame = requestAnimationFrame(look);
-  };
-  let frame = requestAnimationFrame(look);
-  return () => {
-    cancelAnimationFrame(frame);
-    end();
-  };
-}
-
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;
