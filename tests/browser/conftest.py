@@ -61,6 +61,8 @@ class ExplorerPage:
             return
         field.locator(".wb-pick").click()
         field.locator(f'.wb-option[data-value="{option}"]').click()
+        # The answer may bring other fields, and a menu that is opened before is gone then.
+        field.locator(f'.wb-pick[data-value="{option}"]').wait_for()
 
     def fill(self, name: str, text: str) -> None:
         box = self.field(name).locator("input")

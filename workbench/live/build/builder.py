@@ -51,7 +51,7 @@ class Builder:
         self._made: dict[str, Any] = {}
         self._listeners = Listeners("the builder")
         self._lock = threading.RLock()
-        self.kind = widgets.ToggleButtons(options=tuple(KINDS), style={"button_width": "110px"})
+        self.kind = widgets.ToggleButtons(options=tuple(KINDS))
         self._place = widgets.VBox().add_class("wb-place")
         self.box = widgets.VBox([self.kind, self._place]).add_class("wb-building")
         self.kind.observe(lambda _change: self._turn(), "value")

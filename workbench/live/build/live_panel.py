@@ -58,7 +58,7 @@ class LivePanel:
         self._canvas, self._drawn, self._configuration = canvas, drawn, configuration
         self.solver = LiveSolver(self.publisher.wake)
         self.check = widgets.Checkbox(False, description="Solve while dragging", indent=False, tooltip=ABOUT)
-        self._reason = widgets.HTML().add_class("wb-hint")
+        self._reason = widgets.HTML().add_class("wb-note")
         self.switch = widgets.HBox([self.check, self._reason]).add_class("wb-liveswitch")
         self.line = StatusLine()
         self.curve: ChartView | None = None

@@ -71,7 +71,7 @@ class RaceView(HeldView):
         self.convergence = ConvergenceView(publisher=self.publisher, empty=EMPTY)
         shown = lambda run: run in self.entries.listed.values()  # noqa: E731
         self.curves = ListedCurves(self.convergence, self.runs, shown)
-        self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
+        self.measure = widgets.ToggleButtons(options=MEASURES)
         self.with_setup = widgets.Checkbox(
             value=True,
             description="with setup",

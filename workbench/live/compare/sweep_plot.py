@@ -27,7 +27,7 @@ class SweepPlot:
     def __init__(self, changed: Any, picked: Callable[[int], object] = lambda _place: None) -> None:
         self.rows: Sequence[Row] = ()
         self.over: Mapping[str, Sequence[Any]] = {}
-        self.view = widgets.ToggleButtons(options=VIEWS, value="map", style={"button_width": "80px"})
+        self.view = widgets.ToggleButtons(options=VIEWS, value="map")
         self.view.tooltips = ("against a number that varies", "over two choices", "all choices at once")
         self.down = widgets.Dropdown(description="rows")
         self.across = widgets.Dropdown(description="columns")

@@ -28,7 +28,7 @@ class FieldPanel:
         self.publisher = publisher
         self.field = FieldView(publisher, height=heights[0])
         self.volume: VolumeView | None = None
-        self.view = widgets.ToggleButtons(options=VIEWS, style={"button_width": "80px"})
+        self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
         self.box = widgets.VBox([self.view, self.field]).add_class("wb-fieldpanel")
         self._height = heights[1]

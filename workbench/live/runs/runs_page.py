@@ -40,7 +40,7 @@ class RunsPage:
         self.table = RunTable(self.runs, self.publisher)
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.curves = ListedCurves(self.convergence, self.runs, self._shows)
-        self.axis = widgets.ToggleButtons(options=AXES[:2], style={"button_width": "90px"})
+        self.axis = widgets.ToggleButtons(options=AXES[:2])
         self.axis.observe(lambda change: setattr(self.convergence, "axis", change["new"]), "value")
         self.save_bar = SaveBar(
             lambda: {"convergence": self._figure()},

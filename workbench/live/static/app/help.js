@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { button, element } from "../kit/page.js";
 import { tellKernel } from "../transport/kernel.js";
 
 // The help panel: keys, pages of documentation, a block's text, and the tour.
@@ -19,8 +19,8 @@ export function helpPanel(model, startTour) {
   panel.setAttribute("data-lm-suppress-shortcuts", "true");
   const head = element("div", "wb-head");
   const title = element("h2", "", "");
-  const back = helpButton("All help", () => open());
-  const close = helpButton("Close", () => panel.close());
+  const back = button("wb-link", "All help", () => open());
+  const close = button("wb-link", "Close", () => panel.close());
   head.append(title, element("span", "wb-fill"), back, close);
   const body = element("div", "wb-helpbody");
   panel.append(head, body);
@@ -45,12 +45,11 @@ export function helpPanel(model, startTour) {
       keys.append(name, element("dd", "", meaning));
     }
     const pages = element("div", "wb-pageslist");
-    for (const [name, words] of model.get("pages")) pages.append(helpButton(words, () => tellKernel(model, { kind: "docs", page: name })));
-    const tour = helpButton("Start the tour (two minutes)", () => {
+    for (const [name, words] of model.get("pages")) pages.append(button("wb-link", words, () => tellKernel(model, { kind: "docs", page: name })));
+    const tour = button("wb-btn", "Start the tour (two minutes)", () => {
       panel.close();
       startTour();
     });
-    tour.className = "wb-btn";
     const hint = element("p", "wb-note", "Rest the pointer on a term of the page, or move to its field by Tab, to read its sentence of the glossary.");
     show("Help", tour, element("h3", "", "Keys"), keys, element("h3", "", "Pages"), pages, hint);
   }
@@ -66,7 +65,7 @@ export function helpPanel(model, startTour) {
     const rows = [["Name in code", facts.code], ["Formula", facts.formula], ["Cost", facts.cost], ["Source", facts.source]];
     for (const [name, words] of rows.filter(([, words]) => words)) list.append(element("dt", "", name), element("dd", "", words));
     const page = model.get("pages").find(([name]) => name === facts.docs);
-    const more = page ? [helpButton(`Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
+    const more = page ? [button("wb-link", `Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
     show(facts.label, list, element("pre", "wb-about", facts.about), ...more);
   }
 
@@ -84,11 +83,4 @@ export function helpPanel(model, startTour) {
     text,
     close: () => panel.remove(),
   };
-}
-
-function helpButton(words, act) {
-  const made = element("button", "wb-link", words);
-  made.type = "button";
-  made.addEventListener("click", act);
-  return made;
 }

@@ -1,5 +1,7 @@
+import { arrows } from "../kit/arrows.js";
 import { icon } from "../kit/icons.js";
-import { element, uniqueName, whenOnPage, write } from "../kit/page.js";
+import { whenOnPage } from "../kit/onpage.js";
+import { button, element, uniqueName, write } from "../kit/page.js";
 import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
@@ -70,38 +72,30 @@ function render({ model, el }) {
   }
 
   function railButton(view, place) {
-    const made = element("button", "wb-tab");
-    made.type = "button";
+    const made = button("wb-tab", "", () => go(view.key), `${view.title} (key ${place + 1})`);
     made.dataset.key = view.key;
     made.setAttribute("role", "tab");
-    made.title = `${view.title} (key ${place + 1})`;
     made.append(icon(view.key), element("span", "", view.title));
-    made.addEventListener("click", () => go(view.key));
     return made;
   }
 
   function partButton(view, part, shown) {
-    const made = element("button", "", part.title);
-    made.type = "button";
-    made.setAttribute("role", "radio");
-    const chosen = shown === `${view.key}.${part.key}`;
-    made.setAttribute("aria-checked", chosen);
-    made.tabIndex = chosen ? 0 : -1;
-    made.addEventListener("click", () => {
-      go(`${view.key}.${part.key}`);
+    const place = `${view.key}.${part.key}`;
+    const made = button("", part.title, () => {
+      go(place);
       parts.querySelector("[aria-checked=true]")?.focus();
     });
+    made.setAttribute("role", "radio");
+    made.setAttribute("aria-checked", shown === place);
+    made.tabIndex = shown === place ? 0 : -1;
     return made;
   }
 
   arrows(tabs, (place) => go(model.get("views")[place].key, true), () => model.get("views").indexOf(present()), () => tabs.children.length);
   const title = element("h1", "", "");
-  const chip = element("button", "wb-chip");
-  chip.type = "button";
-  chip.title = "change the problem in Build";
+  const chip = button("wb-chip", "", () => go("build"), "change the problem in Build");
   const [name, facts] = [element("b", ""), element("span", "wb-sub")];
   chip.append(name, facts);
-  chip.addEventListener("click", () => go("build"));
   const parts = element("div", "wb-seg");
   parts.setAttribute("role", "radiogroup");
   arrows(parts, (place) => parts.children[place].click(), () => [...parts.children].findIndex((at) => at.getAttribute("aria-checked") === "true"), () => parts.children.length);
@@ -192,23 +186,9 @@ function render({ model, el }) {
 }
 
 function quiet(words, tip, act) {
-  const made = element("button", "wb-quiet", "");
-  made.type = "button";
-  made.title = tip;
+  const made = button("wb-quiet", "", act, tip);
   made.append(element("span", "", words));
-  made.addEventListener("click", act);
   return made;
-}
-
-// Arrow keys, Home and End move within a row or a column of buttons of which one is chosen.
-function arrows(host, go, present, size) {
-  host.addEventListener("keydown", (event) => {
-    const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
-    const ends = { Home: 0, End: size() - 1 };
-    if (!(event.key in steps) && !(event.key in ends)) return;
-    event.preventDefault();
-    go(event.key in ends ? ends[event.key] : (present() + steps[event.key] + size()) % size());
-  });
 }
 
 export default { render };

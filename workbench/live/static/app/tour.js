@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { button, element } from "../kit/page.js";
 
 // A tour of the page: a card next to each of a few parts. It can be left at any time, also by Escape.
 
@@ -30,10 +30,10 @@ export function startTour(root, go) {
     at?.classList.add("wb-toured");
     at?.scrollIntoView({ block: "nearest" });
     const acts = element("div", "wb-acts");
-    const back = tourButton("Back", () => move(-1), "wb-btn");
+    const back = button("wb-btn", "Back", () => move(-1));
     back.disabled = place === 0;
-    const next = tourButton(place + 1 < steps.length ? "Next" : "Done", () => move(1), "wb-btn wb-primary");
-    acts.append(tourButton("Leave the tour", end, "wb-link"), element("span", "wb-fill"), back, next);
+    const next = button("wb-btn wb-primary", place + 1 < steps.length ? "Next" : "Done", () => move(1));
+    acts.append(button("wb-link", "Leave the tour", end), element("span", "wb-fill"), back, next);
     card.replaceChildren(element("p", "wb-note", `${place + 1} of ${steps.length}`), element("h3", "", title), element("p", "", words), acts);
     card.showPopover();
     const box = at?.getBoundingClientRect();
@@ -66,11 +66,4 @@ export function startTour(root, go) {
     acts[event.key]();
   });
   show();
-}
-
-function tourButton(words, act, kind) {
-  const made = element("button", kind, words);
-  made.type = "button";
-  made.addEventListener("click", act);
-  return made;
 }

@@ -1,4 +1,5 @@
 import { line } from "../kit/axes.js";
+import { onPage } from "../kit/theme.js";
 
 // The frame of the plane as its boundary conditions: hatched where a wall is, filled where the pressure is fixed.
 
@@ -25,7 +26,7 @@ function drawBand(context, colours, [left, top, width, height], held) {
   context.rect(left, top, width, height);
   context.clip();
   if (held) {
-    context.fillStyle = HELD;
+    context.fillStyle = onPage(HELD, colours);
     context.fillRect(left, top, width, height);
   } else {
     context.lineWidth = 1;

@@ -1,5 +1,4 @@
-import { theme } from "../kit/theme.js";
-import { surface, wipe } from "../kit/surface.js";
+import { surface } from "../kit/surface.js";
 import { line, label } from "../kit/axes.js";
 import { boxEdges, outlineEdge } from "../kit/boxedges.js";
 import { rowsOf } from "./circles.js";
@@ -26,10 +25,8 @@ export function bubbleCube(host, shown, tools) {
     view.invalidate();
   }, pick);
 
-  function draw(context, width, height) {
-    const colours = theme(canvas);
-    wipe(context, colours, width, height);
-    if (width <= 0 || shown.state.dimensions !== 3) return;
+  function draw(context, colours, width, height) {
+    if (shown.state.dimensions !== 3) return;
     const look = camera(angles);
     scale = (Math.min(width, height) - 24) / DIAGONAL;
     const toPage = (place) => {

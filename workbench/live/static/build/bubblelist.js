@@ -21,7 +21,6 @@ export function bubbleList(shown, tools) {
       const made = body.children[index];
       made.setAttribute("aria-selected", String(index === selected));
       const kept = typed?.index === index;
-      made.classList.toggle("wb-refused", kept && heard >= typed.seq);
       row.forEach((value, place) => {
         const box = made.children[place + 1].firstChild;
         box.setAttribute("aria-invalid", String(kept && heard >= typed.seq && place === typed.place));

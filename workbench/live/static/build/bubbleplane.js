@@ -1,5 +1,4 @@
-import { theme } from "../kit/theme.js";
-import { surface, wipe } from "../kit/surface.js";
+import { surface } from "../kit/surface.js";
 import { drawAxes, linearTicks, label } from "../kit/axes.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
 import { drawSides, BAND } from "./boxsides.js";
@@ -24,10 +23,8 @@ export function bubblePlane(host, shown, painted) {
     return Math.min(most, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
   }
 
-  function draw(context, width, height) {
-    const colours = theme(canvas);
-    wipe(context, colours, width, height);
-    if (width <= 0 || !shown.state.dimensions) return;
+  function draw(context, colours, width, height) {
+    if (!shown.state.dimensions) return;
     const room = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(20, Math.min(...room) - 2 * BAND);
     const left = MARGIN.left + BAND;

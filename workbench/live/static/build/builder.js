@@ -1,6 +1,5 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element } from "../kit/page.js";
-import { onThemeChange } from "../kit/theme.js";
 import { link, copied } from "../transport/link.js";
 import { short } from "../kit/axes.js";
 import { coloursOf } from "../field/colormaps.js";
@@ -118,9 +117,7 @@ function render({ model, el }) {
   model.on("change:state", take);
   take();
   slice.pull();
-  const forget = onThemeChange(redraw);
   return () => {
-    forget();
     model.off("change:state", take);
     for (const part of [slice, hands, wire, cube, plane]) part.close();
     root.remove();

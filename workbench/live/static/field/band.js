@@ -1,4 +1,5 @@
 import { drawAxes, grouped, line, linearTicks } from "../kit/axes.js";
+import { onPage } from "../kit/theme.js";
 import { shadeTicks, titleOf } from "./colorscale.js";
 
 // A vector without a grid: over its unknowns, from the least to the greatest of each stretch.
@@ -23,7 +24,7 @@ export function drawBand(context, box, colours, picture, shares) {
   });
   const zero = ticks.find(([, text]) => text === "0");
   if (zero) line(context, colours.soft, box.left, toY(zero[0]), box.right, toY(zero[0]));
-  context.fillStyle = FILL;
+  context.fillStyle = onPage(FILL, colours);
   for (let k = 0; k < count; k += 1) {
     const left = box.left + (k / count) * width;
     const [bottom, top] = [toY(shares[k]), toY(shares[count + k])];

@@ -1,10 +1,9 @@
-import { colourMap } from "../kit/maps.js";
+import { colourMap, signedMap } from "../kit/maps.js";
 
-// The colours of a field: a coefficient, magnitudes, or numbers about zero, which is light on a light page and dark on a
-// dark one.
+// The colours of a field: a coefficient, magnitudes, or numbers about zero.
 
-export function mapOf({ quantity, signed }, { dark }) {
-  if (signed) return dark ? "berlin" : "vik";
+export function mapOf({ quantity, signed }, palette) {
+  if (signed) return signedMap(palette);
   return quantity === "coefficient" ? "cividis" : "viridis";
 }
 

@@ -9,7 +9,7 @@ const FIELDS = ["coefficient", "solution", "residual", "error"];
 const SCALES = ["automatic", "linear", "logarithmic"];
 
 export function fieldChoices(model) {
-  const row = element("div", "wb-fieldrow wb-choices");
+  const row = element("div", "wb-fieldrow");
   const quantity = choice("field", FIELDS);
   const colours = choice("colours", SCALES);
   const overlay = element("input", "");
@@ -104,7 +104,7 @@ export function sectionControls(model) {
 
 // Of the states that were kept while a run went on, one is shown.
 export function frameControl(model) {
-  const row = element("div", "wb-fieldrow wb-states");
+  const row = element("div", "wb-fieldrow");
   const place = element("input", "");
   Object.assign(place, { type: "range", min: 0, step: 1 });
   place.setAttribute("aria-label", "iteration that is shown");

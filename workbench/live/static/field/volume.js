@@ -38,6 +38,7 @@ function render({ model, el }) {
   plot.append(under, cube, over);
   el.append(root);
   let [angles, zoom, colours] = [{ ...FRONT }, 1, theme(el)];
+  let glass = glassOf(colours);
   let [picture, still, seq] = [{ size: [0, 0, 0] }, {}, 0];
   // fresh: the textures do not hold the picture yet.
   let [fresh, paints, frames, quality, spent] = [false, 0, 0, 0, 0];
@@ -60,9 +61,11 @@ function render({ model, el }) {
     drawn(1, 0);
   });
   const room = volumeRoom(plot, { under, cube, over }, () => tallOf(model), renderer ? CUBE_SHAPE : FLAT_SHAPE, () => {
+    const { dark } = colours;
     colours = theme(plot);
+    glass = glassOf(colours);
     // The map of what has a sign depends on the theme.
-    fresh = true;
+    fresh ||= colours.dark !== dark;
     stage.invalidate("whole");
   });
   const turn = turning(over, () => angles, (changed) => {
@@ -145,8 +148,7 @@ function render({ model, el }) {
       signed: picture.signed,
       crisp: parts.own,
       inside: still.inside ? 1 : -1,
-      // Between ink and paper: it dims a light page a little and brightens a dark one.
-      glass: numbersOf(colours.soft).map((part, place) => 0.6 * part + 0.4 * numbersOf(colours.paper)[place]),
+      glass,
       // Steps per side length: one per cell, and fewer where pixels are coarse as well.
       steps: Math.max(40, ...picture.size) * Math.min(1, 0.5 + 0.5 * chosen),
     }, chosen);
@@ -223,6 +225,12 @@ function render({ model, el }) {
     renderer?.close();
     root.remove();
   };
+}
+
+// The colour of glass, between ink and paper: it dims a light page a little and brightens a dark one.
+function glassOf({ soft, paper }) {
+  const ground = numbersOf(paper);
+  return numbersOf(soft).map((part, place) => 0.6 * part + 0.4 * ground[place]);
 }
 
 // A colour of the page as red, green and blue, 0 to 1.

@@ -14,8 +14,8 @@ const CHOICES = {
 // solid() says whether there is a cube, or only its slices.
 export function volumeControls(model, changed, solid) {
   const rows = element("div", "wb-volumerows");
-  const chosen = element("div", "wb-fieldrow wb-choices");
-  const drawn = element("div", "wb-fieldrow wb-choices");
+  const chosen = element("div", "wb-fieldrow");
+  const drawn = element("div", "wb-fieldrow");
   rows.append(chosen, drawn);
   const selects = Object.fromEntries(Object.entries(CHOICES).map(([trait, [name, options]]) => {
     const select = input(element("select", ""), name);

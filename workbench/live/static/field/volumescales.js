@@ -6,7 +6,7 @@ import { BAR_WIDTH, drawRamp, shadeTicks, titleOf } from "./colorscale.js";
 const [GAP, TITLE] = [6, 20];
 
 // The numbers at a level, a share of the scale; those of a signed quantity are taken to both sides of zero.
-export function atLevel({ low, high, scale, signed, threshold }, level) {
+function atLevel({ low, high, scale, signed, threshold }, level) {
   if (scale === "log") return low * (high / low) ** level;
   if (scale === "linear") return signed ? level * high : low + level * (high - low);
   const reach = level * (1 + Math.log10(high / threshold));

@@ -2,7 +2,7 @@ import { tellKernel } from "../transport/kernel.js";
 import { controlOf, fill } from "./formcontrols.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
-import { element, uniqueName, write } from "./page.js";
+import { button, element, uniqueName, write } from "./page.js";
 import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
@@ -28,7 +28,7 @@ function render({ model, el }) {
     const shape = JSON.stringify(Object.keys(schema.blocks).map((kind) => values[kind]));
     if (shape !== drawn) draw();
     drawn = shape;
-    for (const [at, field] of fields) field.show(at);
+    for (const field of fields.values()) field.show();
     showHead();
   }
 
@@ -81,7 +81,7 @@ function render({ model, el }) {
       if (error.dataset.words !== words) {
         error.dataset.words = words;
         error.replaceChildren(...(words ? [icon("bad"), element("span", "", words)] : []));
-        if (words && restored) error.append(link("Use the default", "put the default value back", () => say("default", at)));
+        if (words && restored) error.append(button("wb-link", "Use the default", () => say("default", at), "put the default value back"));
       }
       write(named, labels?.[at] ?? label);
       write(explanation, changing?.[at] ?? about);
@@ -137,7 +137,7 @@ function render({ model, el }) {
         if (facts.dataset.of !== block.code) {
           facts.dataset.of = block.code;
           const formula = element("span", "wb-m", block.formula);
-          const more = link("help", `what ${block.label} is`, () => openHelp(block));
+          const more = button("wb-link", "help", () => openHelp(block), `what ${block.label} is`);
           facts.replaceChildren(formula, `${[block.cost, block.source].filter(Boolean).join(" · ")} `, more);
         }
         complain();
@@ -158,7 +158,7 @@ function render({ model, el }) {
 
   const head = element("div", "wb-head");
   const acts = [["undo", "Undo", "take the last change back"], ["redo", "Redo", "make it again"], ["reset", "Reset", `the ${schema.about.toLowerCase()} that this page began with`]];
-  const buttons = acts.map(([kind, words, tip]) => link(words, tip, () => say(kind)));
+  const buttons = acts.map(([kind, words, tip]) => button("wb-link", words, () => say(kind), tip));
   head.append(element("h3", "", schema.title), element("span", "wb-fill"), ...(schema.undo ? buttons : []));
   function showHead() {
     const names = state().examples ?? schema.example?.names ?? [];
@@ -212,14 +212,6 @@ const LABELS = {
 function byGroup(options) {
   const groups = [...new Set(options.map((option) => option.group))];
   return groups.flatMap((group) => options.filter((option) => option.group === group));
-}
-
-function link(words, tip, act) {
-  const made = element("button", "wb-link", words);
-  made.type = "button";
-  made.title = tip;
-  made.addEventListener("click", act);
-  return made;
 }
 
 export default { render };

@@ -1,8 +1,9 @@
-import { element, uniqueName } from "./page.js";
+import { arrows } from "./arrows.js";
+import { button, element, uniqueName } from "./page.js";
 
 // The controls of a form, one maker for each kind of field. say(value, content) reports what was typed or chosen.
-// Each returns the element that is put on the page, how to show a value with the options there are, and how to switch it
-// off; grouped: it holds several elements, so that its title is no label of one.
+// Each returns the element that is put on the page and how to show a value with the options there are; grouped: it holds
+// several elements, so that its title is no label of one.
 
 export function controlOf(declared, current, say) {
   return (MAKERS[declared.kind] ?? typed)(declared, current, say);
@@ -88,14 +89,11 @@ function segments(declared, current, say) {
     return made;
   });
   control.append(...buttons);
-  control.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    const next = buttons[(buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length];
-    next.focus();
-    next.click();
-  });
+  const go = (place) => {
+    buttons[place].focus();
+    buttons[place].click();
+  };
+  arrows(control, go, () => buttons.indexOf(document.activeElement), () => buttons.length);
   const show = (value) => {
     for (const made of buttons) {
       const chosen = made.dataset.value === String(value);
@@ -154,11 +152,4 @@ function file(declared, current, say) {
     chosen.value = "";
   });
   return { control, show: (value) => (name.textContent = value), grouped: true };
-}
-
-function button(name, words, act) {
-  const made = element("button", name, words);
-  made.type = "button";
-  made.addEventListener("click", act);
-  return made;
 }

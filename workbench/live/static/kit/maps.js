@@ -17,6 +17,11 @@ export function colourMap(name) {
   return made.get(name);
 }
 
+// The map of what has a sign: zero is light on a light page and dark on a dark one.
+export function signedMap({ dark }) {
+  return dark ? "berlin" : "vik";
+}
+
 function rgb(hex) {
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }

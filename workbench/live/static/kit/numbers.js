@@ -5,9 +5,8 @@ const THIN = "\u2009";
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 // Size, name, and the value from which a unit is used.
 const TIME_UNITS = [[1, "s", 0.1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
-const BYTE_UNITS = [[1e12, "TB", 1e12], [1e9, "GB", 1e9], [1e6, "MB", 1e6], [1e3, "kB", 1e3], [1, "B", 0]];
 
-export function numberText(value) {
+function numberText(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const [mantissa, exponent] = Math.abs(value).toExponential(2).split("e");
@@ -23,21 +22,17 @@ export function countText(value) {
 
 export function timeText(seconds) {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
-  if (seconds < 99.95) return fitting(seconds, TIME_UNITS, "s");
+  if (seconds < 99.95) return fitting(seconds);
   const whole = Math.round(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const parts = [[hours, "h"], [minutes, "min"], [hours ? 0 : rest, "s"]];
   return parts.filter(([amount]) => amount).map(([amount, unit]) => `${amount}${THIN}${unit}`).join(" ");
 }
 
-export function bytesText(bytes) {
-  return fitting(bytes, BYTE_UNITS, "B");
-}
-
-function fitting(value, units, zero) {
-  if (value === 0) return `0${THIN}${zero}`;
-  const [size, unit] = units.find(([, , least]) => Math.abs(value) >= 0.9995 * least);
-  return `${numberText(value / size)}${THIN}${unit}`;
+function fitting(seconds) {
+  if (seconds === 0) return `0${THIN}s`;
+  const [size, unit] = TIME_UNITS.find(([, , least]) => Math.abs(seconds) >= 0.9995 * least);
+  return `${numberText(seconds / size)}${THIN}${unit}`;
 }
 
 function inGroups(text) {

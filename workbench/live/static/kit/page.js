@@ -14,12 +14,18 @@ export function write(where, text) {
   if (where.textContent !== text) where.textContent = text;
 }
 
-// A button that acts at once. Keys on it are not the notebook's.
-export function press(text, tip, act) {
-  const made = element("button", "wb-press", text);
+// kind: its classes.
+export function button(kind, words, act, tip = "") {
+  const made = element("button", kind, words);
   [made.type, made.title] = ["button", tip];
-  made.setAttribute("data-lm-suppress-shortcuts", "true");
   made.addEventListener("click", act);
+  return made;
+}
+
+// A button of a plot. Keys on it are not the notebook's.
+export function press(words, tip, act) {
+  const made = button("wb-press", words, act, tip);
+  made.setAttribute("data-lm-suppress-shortcuts", "true");
   return made;
 }
 
@@ -32,21 +38,6 @@ export function tallOf(model) {
 export function uniqueName(kind) {
   window.workbenchNames = (window.workbenchNames ?? 0) + 1;
   return `wb-${kind}-${window.workbenchNames}`;
-}
-
-// Calls act() when an element is on the page, which for a widget is some frames after it was rendered. act returns what
-// ends it; this returns what ends or prevents it.
-export function whenOnPage(el, act) {
-  let end = () => {};
-  const look = () => {
-    if (el.isConnected) end = act();
-    else frame = requestAnimationFrame(look);
-  };
-  let frame = requestAnimationFrame(look);
-  return () => {
-    cancelAnimationFrame(frame);
-    end();
-  };
 }
 
 export function focusable() {

@@ -1,7 +1,6 @@
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
-import { watchKernel } from "./lostkernel.js";
-import { nameSliders } from "./labels.js";
-import { whenOnPage, write } from "./page.js";
+import { watchNeighbours } from "./onpage.js";
+import { write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { followTheme } from "./themechoice.js";
 
@@ -23,15 +22,7 @@ function render({ model, el }) {
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
   show();
-  // Only when it has been put on the page does the line know its neighbours.
-  const leave = whenOnPage(el, () => {
-    const forget = nameSliders(el);
-    const ignore = watchKernel(model, el, () => model.get("advice"));
-    return () => {
-      forget();
-      ignore();
-    };
-  });
+  const leave = watchNeighbours(model, el);
   return () => {
     leave();
     for (const name of names) model.off(name, show);

@@ -45,14 +45,6 @@ export function timeAxis(from, to, most) {
   return { ticks, title: `time after ${written(base * 1e3, digits)} ms, ${unit}` };
 }
 
-// The same for an axis of bytes from 0 on.
-export function amountAxis(to, most) {
-  const [unit, factor] = AMOUNTS.find(([, , bound]) => to < bound) ?? AMOUNTS.at(-1);
-  const values = linearTicks(0, to * factor, most);
-  const decimals = Math.max(0, -Math.floor(Math.log10(values[1] - values[0]) + 1e-9));
-  return { ticks: values.map((value) => [value / factor, written(value, decimals)]), title: unit };
-}
-
 function written(value, decimals) {
   const [whole, rest] = Math.abs(value).toFixed(decimals).split(".");
   return `${value < 0 && Number(value.toFixed(decimals)) ? "−" : ""}${grouped(whole)}${rest ? `.${rest}` : ""}`;

@@ -1,6 +1,6 @@
 import { inkOn } from "../kit/theme.js";
 import { fillOf } from "./fills.js";
-import { asHex, colourMap } from "../kit/maps.js";
+import { asHex, colourMap, signedMap } from "../kit/maps.js";
 import { setFont, drawText } from "./plotaxes.js";
 import { Scale } from "./scale.js";
 
@@ -37,7 +37,7 @@ export class CellLayer {
   }
 
   mapOn(palette) {
-    return colourMap(this.map === "signed" ? (palette.dark ? "berlin" : "vik") : this.map);
+    return colourMap(this.map === "signed" ? signedMap(palette) : this.map);
   }
 
   colourOf(value, map) {
@@ -45,7 +45,7 @@ export class CellLayer {
     return map[Math.max(0, Math.min(255, Math.round(255 * (Number.isFinite(share) ? share : 0))))];
   }
 
-  // A pixel for each cell, made once for a theme.
+  // A pixel for each cell and the colours of the bar, made once for a theme.
   paint(palette) {
     const as = String(palette.dark);
     if (this.painted === as) return;
@@ -57,8 +57,10 @@ export class CellLayer {
       const [row, column] = [Math.floor(k / this.columns), k % this.columns];
       pixels.data.set([...this.colourOf(this.values[k], map), 255], 4 * ((this.rows - 1 - row) * this.columns + column));
     }
-    this.image = new OffscreenCanvas(this.columns, this.rows);
-    this.image.getContext("2d").putImageData(pixels, 0, 0);
+    this.image = asCanvas(pixels);
+    const bar = new ImageData(1, 256);
+    map.forEach((colour, k) => bar.data.set([...colour, 255], 4 * (255 - k)));
+    this.bar = asCanvas(bar);
   }
 
   draw(plot) {
@@ -125,12 +127,8 @@ export class CellLayer {
   // The colour bar, in the margin.
   drawInMargin({ context, frame, palette }) {
     const { box } = frame;
-    const map = this.mapOn(palette);
     const [left, high] = [box.right + BAR.away, box.bottom - box.top];
-    for (let k = 0; k < 256; k += 1) {
-      context.fillStyle = asHex(map[k]);
-      context.fillRect(left, box.bottom - ((k + 1) / 256) * high, BAR.wide, high / 256 + 1);
-    }
+    context.drawImage(this.bar, left, box.top, BAR.wide, high);
     setFont(context, palette, 11);
     drawText(context, palette.soft, this.scale.heading, box.right + BAR.room, box.bottom + 31 * palette.zoom, "right", "alphabetic");
     const ticks = this.single ? [[this.scale.outer(this.scale.low), this.scale.quantity.say(this.scale.outer(this.scale.low))]] : this.scale.ticks(Math.max(2, Math.floor(high / 60)));
@@ -161,6 +159,12 @@ export class CellLayer {
       context.strokeRect(left + 2, top + 2, Math.max(1, wide - 4), Math.max(1, high - 4));
     }
   }
+}
+
+function asCanvas(pixels) {
+  const canvas = new OffscreenCanvas(pixels.width, pixels.height);
+  canvas.getContext("2d").putImageData(pixels, 0, 0);
+  return canvas;
 }
 
 // Spreading a long list over arguments has a limit.

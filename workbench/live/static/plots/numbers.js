@@ -16,13 +16,13 @@ export function typeset(value) {
 }
 
 // Digits are grouped from the fifth on.
-export function counted(whole) {
+function counted(whole) {
   return Math.abs(whole) < 1e4 ? String(whole) : grouped(whole);
 }
 
 // What an axis may count: how a value is said, and which unit suits an axis that ends there, as [unit, how many of it].
 const PLAIN = { say: typeset, fit: () => ["", 1] };
-export const QUANTITIES = {
+const QUANTITIES = {
   "": PLAIN,
   count: { say: (value) => counted(Math.round(value)), fit: () => ["", 1] },
   s: { say: duration, fit: (end) => unitOf(TIMES, end) },

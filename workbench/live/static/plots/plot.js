@@ -359,7 +359,7 @@ function spanOf(layers, scale, way) {
     return scale.log ? [first > 0 && Number.isFinite(first) ? Math.max(first, x[0]) : x[0], x[1]] : x;
   };
   const pairs = ranges.map(pick).filter(([low, high]) => low <= high && Number.isFinite(low) && (!scale.log || low > 0));
-  if (!pairs.length) return scale.log ? [0, 1] : [0, 1];
+  if (!pairs.length) return [0, 1];
   const low = scale.inner(Math.min(...pairs.map(([one]) => one)));
   const high = scale.inner(Math.max(...pairs.map(([, one]) => one)));
   const room = high > low ? 0.04 * (high - low) : Math.abs(high) * 0.1 || 0.5;

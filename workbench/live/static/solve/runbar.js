@@ -1,8 +1,7 @@
 import { icon } from "../kit/icons.js";
-import { nameSliders } from "../kit/labels.js";
-import { watchKernel } from "../kit/lostkernel.js";
 import { countText, timeText } from "../kit/numbers.js";
-import { element, whenOnPage, write } from "../kit/page.js";
+import { watchNeighbours } from "../kit/onpage.js";
+import { element, write } from "../kit/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { turns } from "../transport/throttle.js";
 import { followTheme } from "../kit/themechoice.js";
@@ -132,14 +131,7 @@ function render({ model, el }) {
   ];
   for (const [name, show] of listeners) model.on(name, show);
   for (const show of [showButtons, showWords, showProgress]) show();
-  const leave = whenOnPage(el, () => {
-    const forget = nameSliders(el);
-    const ignore = watchKernel(model, el, () => model.get("advice"));
-    return () => {
-      forget();
-      ignore();
-    };
-  });
+  const leave = watchNeighbours(model, el);
   return () => {
     leave();
     resized.disconnect();

@@ -29,7 +29,7 @@ function tile(name) {
   const [root, canvas] = [element("figure", "wb-tile"), element("canvas", "")];
   canvas.setAttribute("role", "img");
   const caption = element("figcaption", "");
-  const words = element("span", "wb-scale");
+  const words = element("span", "");
   caption.append(element("b", "", name), " ", words);
   root.append(canvas, caption);
   return { root, canvas, words };

@@ -35,9 +35,8 @@ function render({ model, el }) {
   const play = button("Play", "a line every half second (Space)", "toggle");
   const restart = button("Restart", "go back to where nothing has run (Home)", "restart");
   const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
-  const mathematics = element("button", "wb-press", "Mathematics");
-  mathematics.type = "button";
-  mathematics.title = "write the lines as mathematics; names as in the file stay in their tooltips";
+  const symbols = () => typeset(mathematics.getAttribute("aria-pressed") !== "true");
+  const mathematics = press("Mathematics", "write the lines as mathematics; names as in the file stay in their tooltips", symbols);
   bar.append(mathematics);
   const levels = program.removers.length ? button("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
   const said = element("div", "wb-status wb-busy");
@@ -113,7 +112,6 @@ function render({ model, el }) {
     return playing;
   }
 
-  mathematics.addEventListener("click", () => typeset(mathematics.getAttribute("aria-pressed") !== "true"));
   root.addEventListener("keydown", (event) => {
     // A slider and a button have keys of their own.
     const own = event.target === slider || (event.target.tagName === "BUTTON" && event.key === " ");
