@@ -39,7 +39,7 @@ def test_pointing_at_a_curve_names_the_column(view, shoot):
 
 
 def test_stop_ends_a_long_run(view):
-    view.get_by_label("unknowns", exact=True).select_option("about 200,000")
+    view.get_by_label("unknowns", exact=True).select_option("about 200\u2009000")
     view.get_by_role("button", name="Run", exact=True).click()
     view.locator(".wb-status", has_text="running, iteration").wait_for()
     view.get_by_role("button", name="Stop", exact=True).click()

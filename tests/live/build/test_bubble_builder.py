@@ -63,7 +63,7 @@ def test_what_was_given_stands_there(builder):
     assert builder.deflation.spec == "levelset:0"
     assert shown(builder, "n") == 32
     assert shown(builder, "deflation") == "levelset"
-    assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
+    assert builder.status.text == "4 bubbles on 32² = 1024 cells"
 
 
 def test_the_state_is_json_and_numbered(builder):
@@ -115,7 +115,7 @@ def test_a_field_that_undo_sets_is_right_again(builder):
     assert shown(builder, "n") == 4
     press(builder, "undo")
     assert shown(builder, "n") == 32
-    assert (builder.status.text, wrong(builder)) == ("4 bubbles on 32² = 1,024 cells", {})
+    assert (builder.status.text, wrong(builder)) == ("4 bubbles on 32² = 1024 cells", {})
 
 
 def test_what_no_field_is_wrong_with_by_itself_is_reported_at_the_field_that_was_changed(builder):
@@ -180,6 +180,9 @@ def test_presets_and_random_bubbles_come_from_the_form(builder):
     choose(builder, "place", True)
     assert "bubbles with radius 0.4 could be placed" in wrong(builder)["place"]
     assert builder.problem.radius == 0.08
+    choose(builder, "radius", "0.3")
+    assert wrong(builder) == {}
+    assert builder.status.text.startswith("6 bubbles on ")
     choose(builder, "radius", "0.6")
     assert wrong(builder) == {"radius": "Radius must be between 0 and 0.5, got 0.6"}
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
+import threading
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import MatrixBuilder
-from workbench.live.build import matrix_facts
-from workbench.live.build.matrix_facts import facts, size_in_words
+from workbench.live.build import matrix_builder, matrix_facts
+from workbench.live.build.matrix_facts import facts
 from workbench.live.build.uploads import MOST_UPLOAD, store
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse
@@ -262,8 +264,51 @@ def test_of_a_large_matrix_every_so_manyth_row_is_drawn(monkeypatch):
     assert found.lengths.sum() == csr.nnz
 
 
-@pytest.mark.parametrize(
-    ("count", "words"), [(0, "0 B"), (1010, "1010 B"), (1536, "1.5 KiB"), (3 << 20, "3 MiB"), (5 << 30, "5 GiB")]
-)
-def test_sizes_in_words(count, words):
-    assert size_in_words(count) == words
+@pytest.fixture
+def held(monkeypatch):
+    """Holds a function of the builder's module until `go` is set; `begun` says that it has been called."""
+
+    def hold(name):
+        begun, go, real = threading.Event(), threading.Event(), getattr(matrix_builder, name)
+
+        def waiting(*values):
+            begun.set()
+            assert go.wait(LIMIT)
+            return real(*values)
+
+        monkeypatch.setattr(matrix_builder, name, waiting)
+        return begun, go
+
+    return hold
+
+
+def written(folder, *names):
+    for name in names:
+        (folder / f"{name}.mtx").write_bytes(SMALL)
+    return [str(folder / f"{name}.mtx") for name in names]
+
+
+def test_an_upload_that_is_stored_late_does_not_replace_what_was_chosen_since(builder, held, tmp_path):
+    (path,) = written(tmp_path, "a")
+    begun, go = held("store")
+    given = {"name": "up.mtx", "size": len(SMALL)}
+    builder.form.receive({"kind": "set", "field": "upload", "value": given, "content": SMALL})
+    assert begun.wait(LIMIT)
+    choose(builder, "path", path)
+    go.set()
+    assert builder.wait()
+    assert builder.problem == MatrixFile(path=path)
+    assert builder.facts is not None
+
+
+def test_what_waited_to_be_read_is_not_said_to_be_loading_once_it_is_no_longer_chosen(builder, held, tmp_path):
+    first, second = written(tmp_path, "a", "b")
+    begun, go = held("facts")
+    choose(builder, "path", first)
+    assert begun.wait(LIMIT)
+    builder.form.set("path", second)
+    builder.form.set("path", str(tmp_path / "missing.mtx"))
+    go.set()
+    assert builder.wait()
+    assert builder.status.text.startswith("no file at ")
+    assert builder.status.tone == "bad"

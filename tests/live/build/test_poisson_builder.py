@@ -147,3 +147,40 @@ def test_the_section_of_a_cube_is_one_for_all_pictures():
     builder.views["a"].normal = "z"
     builder.views["a"].index = 5
     assert {(view.normal, view.index) for view in builder.views.values()} == {("z", 5)}
+
+
+def test_undo_takes_wrong_input_back_before_it_takes_the_last_change_back(builder):
+    type_into(builder, "n", "64")
+    type_into(builder, "n", "abc")
+    assert builder.form.box.state["canUndo"]
+    builder.undo()
+    assert builder.problem.n == 64
+    builder.undo()
+    assert builder.problem.n == 128
+    assert not builder.form.box.state["canUndo"]
+    type_into(builder, "n", "abc")
+    builder.undo()
+    assert builder.problem.n == 128
+
+
+def test_changes_of_a_field_are_undone_apart_when_another_was_changed_between(builder):
+    for name, value in (("n", "64"), ("n", "abc"), ("a", "2"), ("n", "32")):
+        type_into(builder, name, value)
+    builder.undo()
+    assert (builder.problem.n, builder.problem.a) == (64, "1")
+
+
+def test_a_complaint_about_values_goes_with_the_formula_it_is_about(builder):
+    type_into(builder, "a", "x - 2")
+    assert "a must be positive" in state(builder, "a", "wrong")
+    type_into(builder, "n", "abc")
+    type_into(builder, "a", "1")
+    assert set(builder.form.box.state["wrong"]) == {"n"}
+
+
+def test_what_was_found_out_about_another_problem_is_not_said(builder):
+    before = builder.problem
+    builder.form.set("n", "abc")
+    assert not builder.form.explain(before, {"a": "late"}, {"a": "late"})
+    assert builder.form.box.state["values"]["n"] == "abc"
+    assert set(builder.form.box.state["wrong"]) == {"n"}

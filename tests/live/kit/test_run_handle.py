@@ -44,14 +44,6 @@ def test_a_session_without_a_run_has_a_name_and_nothing_else():
     assert (run.history, run.trace, run.run, run.summary, run.unknowns) == (None,) * 5
     assert not run.over
     assert run.provenance == {"configuration": run.configuration().to_dict()}
-    assert run.settled() is run
-
-
-def test_a_settled_session_is_a_record_with_its_solution(session):
-    kept = RunHandle(session, "mine").settled()
-    assert kept.name == "mine"
-    assert kept.run is None
-    assert (kept.source.solution == session.result.x).all()
 
 
 def test_a_record_without_a_configuration_cannot_be_repeated(session):

@@ -7,6 +7,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import curve_style
+from workbench.live.kit import run_table
 from workbench.live.kit.run_list import KEPT, RunList, labels
 from workbench.live.kit.run_table import RunTable
 from workbench.live.plots.convergence import ConvergenceView
@@ -168,3 +169,31 @@ def test_an_error_of_an_act_is_a_sentence_and_pages_add_verbs(table, eventually)
     table.runs.acts["inside"] = refuse
     table.table.press("inside", [1])
     assert (table.message.text, table.message.tone) == ("not on this system", "bad")
+
+
+def test_a_run_that_ends_while_its_row_is_made_is_not_kept_as_it_was(table, monkeypatch, eventually):
+    session = Session(configure("two-layer", n=12))
+    real = run_table._cells
+
+    def ends(run):
+        cells = real(run)
+        if run.active:
+            session.wait(LIMIT)
+        return cells
+
+    monkeypatch.setattr(run_table, "_cells", ends)
+    table.runs.add(session, "Solve")
+    eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "converged")
+
+
+def test_what_could_not_be_done_stays_said_when_older_runs_were_removed(table, eventually):
+    one = record()
+    for _ in range(KEPT + 1):
+        table.runs.add(one, "Solve")
+    eventually(lambda: "older ones were removed" in table.message.text)
+    table._act("rename", [-5], "x")
+    said = table.message.text
+    assert "removed" not in said
+    table.runs.add(Session(configure("two-layer", n=8)), "Race")
+    eventually(lambda: len(table.table.rows) == KEPT + 1)
+    assert table.message.text == said

@@ -6,6 +6,7 @@ import csv
 import io
 import zipfile
 
+import ipywidgets as widgets
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -14,7 +15,7 @@ from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.figures.edited import restyled
 from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
-from workbench.live.kit.figure_dialog import provenance_line
+from workbench.live.kit.save_bar import provenance_line
 from workbench.run import Session, configure
 
 
@@ -187,3 +188,17 @@ def test_a_figure_with_a_caption_is_higher_by_its_lines():
     restyled(captioned, font="serif", size=8, caption="one\ntwo")
     assert plain.get_size_inches()[1] == 2
     assert captioned.get_size_inches()[1] == pytest.approx(2 + 2 * 1.4 * 0.85 * 8 / 72)
+
+
+def test_opening_the_dialog_again_leaves_no_widgets_behind():
+    figure = Figure()
+    axes = figure.add_subplot()
+    bar = SaveBar(lambda: {"field": figure}, provenance=dict)
+    counts = []
+    for run in range(4):
+        axes.clear()
+        axes.plot([1, 2], [3, run], label=f"{run}: cg", gid="run 0")
+        axes.legend()
+        bar.dialog.look()
+        counts.append(len(widgets.widget._instances))
+    assert len(set(counts)) == 1

@@ -12,7 +12,8 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import explore
-from workbench.live.kit.export import KINDS, PICTURES, slug
+from workbench.live.kit.export import KINDS, PICTURES
+from workbench.live.kit.file_names import slug
 from workbench.live.solve.explorer_text import ending
 from workbench.live.transport.publisher import SOON
 from workbench.recording import load, load_trace

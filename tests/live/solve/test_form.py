@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench import devices
 from workbench.block_facts import inverse_help, parameter_label
 from workbench.errors import InputError
@@ -344,3 +346,76 @@ def test_text_in_a_field_of_whole_numbers_is_told(form):
     assert marked(form) == {"problem.n": "Cells per side must be a whole number, got 'many'"}
     form.receive({"kind": "set", "field": "problem.n", "value": "1 024"})
     assert form.configuration().problem.n == 1024
+
+
+def test_undo_takes_wrong_input_back_before_it_takes_the_last_change_back(form):
+    before = form.configuration()
+    form.set("rtol", "1e-8")
+    form.set("rtol", "abc")
+    assert form.can_undo
+    form.undo()
+    assert form.configuration().stopping.rtol == 1e-8
+    form.undo()
+    assert form.configuration() == before
+    assert not form.can_undo
+
+
+def test_a_path_that_is_written_otherwise_is_no_step_to_undo(changes):
+    form = Form(lambda: changes.append(1), configure("matrix-file", path="~/a.mtx"))
+    assert not form.can_undo
+    form.set("rtol", "1e-8")
+    form.undo()
+    assert not form.can_undo
+    assert form.box.state["canRedo"]
+
+
+def test_a_configuration_that_cannot_be_shown_changes_nothing(form, changes):
+    class Mine(type(form.configuration().solver)):
+        name = "mine"
+
+    before = form.configuration()
+    with pytest.raises(InputError, match="mine is no solver that the form offers"):
+        form.load(dataclasses.replace(configure("poisson-2d", n=16), solver=Mine()))
+    assert (form.configuration(), form.can_undo, changes) == (before, False, [])
+
+
+def test_no_half_of_a_configuration_becomes_a_step_when_it_is_loaded_while_one_types(form, monkeypatch):
+    """A share link is loaded in a thread of its own."""
+    before, wanted = form.configuration(), configure("poisson-2d", n=16)
+    typing, half, on = threading.Event(), threading.Event(), threading.Event()
+    grey_out, put = form._grey_out, form.settings["rtol"].put
+
+    def while_typing():
+        if not typing.is_set():
+            typing.set()
+            # Long enough for a load to get half way, if nothing holds it.
+            half.wait(0.3)
+        grey_out()
+
+    def half_way(value):
+        half.set()
+        on.wait(0.3)
+        put(value)
+
+    monkeypatch.setattr(form, "_grey_out", while_typing)
+    monkeypatch.setattr(form.settings["rtol"], "put", half_way)
+    hands = threading.Thread(target=form.set, args=("maxiter", "77"))
+    hands.start()
+    assert typing.wait(LIMIT)
+    form.load(wanted)
+    hands.join(LIMIT)
+    typed = dataclasses.replace(before, stopping=before.stopping.changed({"maxiter": 77}))
+    steps = [form.configuration()]
+    while form.can_undo:
+        form.undo()
+        steps.append(form.configuration())
+    assert steps == [wanted, typed, before]
+
+
+def test_the_fields_of_a_block_are_sent_together_with_it(form):
+    form.blocks["deflation"].note("something about the block before")
+    sent = []
+    form.box.observe(lambda change: sent.append(change["new"]), "state")
+    form.blocks["deflation"].choice.value = "stripes"
+    parameters = {f"deflation.{name}" for name in form.blocks["deflation"].fields}
+    assert all(parameters <= set(state["values"]) for state in sent if state["values"]["deflation"] == "stripes")

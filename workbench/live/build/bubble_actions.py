@@ -93,6 +93,7 @@ ACTS: dict[str, Callable[[BubbleModel, Message], None]] = {
     "preset": lambda model, message: model.preset(str(message["name"])),
     "change": lambda model, message: model.change(message["values"]),
     "side": lambda model, message: model.set_side(str(message["side"]), str(message["to"])),
+    "forget": lambda model, message: None,
     "show": lambda model, message: model.show(int(message["dimensions"])),
 }
-"""What can be asked for, by name."""
+"""What can be asked for, by name. To forget a complaint changes nothing drawn."""

@@ -13,11 +13,11 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.build.bubble_actions import Refused, perform, refused_row
 from workbench.live.build.bubble_canvas import BubbleCanvas
-from workbench.live.build.bubble_drawing import Drawing, in_words
-from workbench.live.build.bubble_form import PARAMETERS, BubbleForm
+from workbench.live.build.bubble_drawing import KEPT, Drawing, in_words
+from workbench.live.build.bubble_form import BubbleForm
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_painter import BubblePainter
-from workbench.live.build.bubble_pictures import Wish
+from workbench.live.build.bubble_pictures import PictureRequest
 from workbench.live.build.live_panel import LivePanel
 from workbench.live.kit.controls import button
 from workbench.live.kit.listeners import Listeners
@@ -60,7 +60,7 @@ class BubbleBuilder:
         self._heard = 0
         self._accepted = True
         self.canvas = BubbleCanvas(self._receive, publisher)
-        self._painter = BubblePainter(self._wish, self.canvas.paint)
+        self._painter = BubblePainter(self._requested, self.canvas.paint)
         self._first = self._value()
         self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
         self.status = StatusLine()
@@ -175,7 +175,7 @@ class BubbleBuilder:
 
     def _forget_what_changed(self, before: Drawing) -> None:
         """A field that shows another value has lost what was wrong in it."""
-        for name in PARAMETERS:
+        for name in KEPT:
             if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
                 self.form.complaints.pop(name, None)
 
@@ -227,9 +227,9 @@ class BubbleBuilder:
             self._tell(before)
         self.live.changed()
 
-    def _wish(self) -> Wish:
+    def _requested(self) -> PictureRequest:
         with self._lock:
-            return Wish(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
+            return PictureRequest(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
 
 
 def _source(message: Mapping[str, Any]) -> str:

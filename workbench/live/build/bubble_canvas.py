@@ -18,7 +18,7 @@ from workbench.live.transport.publisher import Publisher
 class BubbleCanvas(StreamView):
     """Shows the state of a model and hands on what its user does; it changes nothing itself.
 
-    act: called with each message of the browser, an act of `bubble_acts`, on any thread; it must return at once.
+    act: called with each message of the browser, an act of `bubble_actions`, on any thread; it must return at once.
     normal, position: of the section that is shown in 3D, position in side lengths.
     """
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.live.kit.number_text import count
 from workbench.problems.bubbles import Bubbles
 from workbench.problems.sides import Boundary, parse_sides
 
@@ -84,11 +85,11 @@ class Drawing:
 
 def in_words(drawing: Drawing, selected: int) -> str:
     """What stands on the canvas. selected: number of the bubble to tell more of, from 0 on, or -1."""
-    n, count = drawing.parameters.n, len(drawing.rows)
-    size = f"{n}{'²³'[drawing.dimensions - 2]} = {n**drawing.dimensions:,} cells"
+    n, bubbles = drawing.parameters.n, len(drawing.rows)
+    size = f"{n}{'²³'[drawing.dimensions - 2]} = {count(n**drawing.dimensions)} cells"
     if drawing.empty:
         return f"no bubbles yet on {size}"
-    reported = f"{count} bubble{'s' if count > 1 else ''} on {size}"
+    reported = f"{bubbles} bubble{'s' if bubbles > 1 else ''} on {size}"
     if selected < 0:
         return reported
     *centre, radius = drawing.rows[selected]

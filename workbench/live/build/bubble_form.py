@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.build.bubble_drawing import Drawing
+from workbench.live.build.bubble_drawing import KEPT, Drawing
 from workbench.live.build.bubble_model import CLASSES
 from workbench.live.build.bubble_presets import presets
 from workbench.live.build.sides_field import SidesField
@@ -17,12 +17,11 @@ from workbench.problems.bubbles import Bubbles2D
 from workbench.problems.sides import side_names
 from workbench.registry import Parameter
 
-PARAMETERS = ("n", "contrast", "sides")
 RANDOM = ("count", "radius", "geometry_seed")
 PLACE = "place"
 DIMENSIONS = Parameter("dimensions", int, 2, "bubbles in the unit square, or in the unit cube")
 AT_RANDOM = Parameter(PLACE, str, "", "the same seed places the same bubbles; Undo leads back")
-HELD = "the other sides are walls (Neumann)"
+OTHER_SIDES = "the other sides are walls (Neumann)"
 
 Ask = Callable[..., None]
 
@@ -57,7 +56,7 @@ class BubbleForm(FieldForm):
         fields: dict[str, Field] = {
             "dimensions": Field(DIMENSIONS, **choices),
             **{name: Field(declared[name], Bubbles2D.name) for name in ("n", "contrast")},
-            "sides": SidesField(declared["sides"], "Fixed pressure (Dirichlet)", HELD, 2),
+            "sides": SidesField(declared["sides"], "Fixed pressure (Dirichlet)", OTHER_SIDES, 2),
             "count": Field(declared["count"], Bubbles2D.name, heading="Random bubbles"),
             **{name: Field(declared[name], Bubbles2D.name) for name in ("radius", "geometry_seed")},
             PLACE: Field(AT_RANDOM, **place),
@@ -67,7 +66,7 @@ class BubbleForm(FieldForm):
             [self._choice],
             title="Bubbles",
             about="Bubbles",
-            main=("dimensions", *PARAMETERS, "deflation", *RANDOM, PLACE),
+            main=("dimensions", *KEPT, "deflation", *RANDOM, PLACE),
             example={"label": "Preset", "hint": "Choose an arrangement …", "names": []},
             acts={"undo": lambda: ask("undo"), "redo": lambda: ask("redo"), "reset": reset, PLACE: self._place},
             typed=self._take,
@@ -96,7 +95,7 @@ class BubbleForm(FieldForm):
         before, self._shown = None if complete else self._shown, drawing
         if before is None or before.dimensions != drawing.dimensions:
             self._turn(drawing)
-        for name in PARAMETERS:
+        for name in KEPT:
             value = getattr(drawing.parameters, name)
             if before is None or value != getattr(before.parameters, name):
                 self.settings[name].put(value)
@@ -135,12 +134,10 @@ class BubbleForm(FieldForm):
         """A field was changed; the builder answers by `show_drawing`."""
         if name == "dimensions":
             self._ask("show", dimensions=self.settings[name].value)
-        elif name in PARAMETERS:
+        elif name in KEPT:
             self._ask("change", values={name: self.settings[name].value})
         elif name in RANDOM:
-            self.complaints.pop(PLACE, None)
-            self.check()
-            self.show()
+            self._ask("forget", source=PLACE)
         else:
             self._deflation_changed()
 

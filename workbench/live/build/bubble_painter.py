@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbench.live.build.bubble_pictures import Wish, picture
+from workbench.live.build.bubble_pictures import PictureRequest, picture
 from workbench.live.transport.worker import LatestOnly
 
 REST = 0.15
@@ -13,13 +13,13 @@ REST = 0.15
 
 
 class BubblePainter:
-    """Draws in a thread of its own. wish: what is to be drawn now. show: takes each message with its buffer."""
+    """Draws in a thread of its own. request: what is to be drawn now. show: takes each message with its buffer."""
 
-    def __init__(self, wish: Callable[[], Wish], show: Callable[[dict[str, Any], bytes], None]) -> None:
-        self._wish = wish
+    def __init__(self, request: Callable[[], PictureRequest], show: Callable[[dict[str, Any], bytes], None]) -> None:
+        self._request = request
         self._show = show
         self._worker = LatestOnly("workbench-subdomains")
-        self._painted: Wish | None = None
+        self._painted: PictureRequest | None = None
 
     def ask(self) -> None:
         """Something may have changed; returns at once."""
@@ -35,12 +35,12 @@ class BubblePainter:
 
     def _paint(self) -> None:
         """With few cells at once; with more when things have come to rest."""
-        wish = self._wish()
-        if wish == self._painted:
+        request = self._request()
+        if request == self._painted:
             return
         self._painted = None
-        for number, cells in enumerate(wish.sides):
+        for number, cells in enumerate(request.sides):
             if number and self._worker.overtaken(REST):
                 return
-            self._show(*picture(wish, cells))
-        self._painted = wish
+            self._show(*picture(request, cells))
+        self._painted = request

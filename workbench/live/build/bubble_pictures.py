@@ -13,6 +13,7 @@ from workbench.errors import InputError
 from workbench.figures import boundaries, section
 from workbench.figures.subdomains import ordinal
 from workbench.live.build.bubble_drawing import Drawing
+from workbench.live.kit.number_text import count
 from workbench.problems.bubble_geometry import Geometry
 
 SIDES = {2: (128, 512), 3: (32, 128)}
@@ -20,7 +21,7 @@ SIDES = {2: (128, 512), 3: (32, 128)}
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class PictureRequest:
     """What is to be drawn. normal, position: of the section in 3D, in side lengths."""
 
     drawing: Drawing
@@ -35,16 +36,16 @@ class Wish:
         return tuple(sorted({min(n, side) for side in SIDES[self.drawing.dimensions]}))
 
 
-def picture(wish: Wish, cells: int) -> tuple[dict[str, Any], bytes]:
+def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]:
     """The message for the browser and its buffer: a byte a pixel, 1 inside, then float32 segments of 4 numbers.
 
     cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
     over the cells.
     """
-    drawing = wish.drawing
+    drawing = request.drawing
     grid = (cells,) * drawing.dimensions
     phase, missed = _phase(drawing, cells)
-    plane, across, up = section(phase, wish.normal, wish.position)
+    plane, across, up = section(phase, request.normal, request.position)
     pixels = (plane > 0).astype(np.uint8)
     notes = (
         [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
@@ -53,17 +54,17 @@ def picture(wish: Wish, cells: int) -> tuple[dict[str, Any], bytes]:
         notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
     lines = np.empty((0, 4))
     try:
-        labels = wish.deflation.labels(phase.size, grid, phase.reshape(-1))
+        labels = request.deflation.labels(phase.size, grid, phase.reshape(-1))
     except InputError as error:
         # Fewer cells than the problem's may be too few for subdomains that it has room for.
         notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
     else:
         if labels is not None:
-            found = boundaries(section(labels.reshape(grid), wish.normal, wish.position)[0])
+            found = boundaries(section(labels.reshape(grid), request.normal, request.position)[0])
             lines = found.segments
             notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
-        elif not isinstance(wish.deflation, NoDeflation):
-            notes.append(f"deflation {wish.deflation.name} has vectors instead of subdomains, so none are drawn")
+        elif not isinstance(request.deflation, NoDeflation):
+            notes.append(f"deflation {request.deflation.name} has vectors instead of subdomains, so none are drawn")
     message = {
         "width": pixels.shape[1],
         "height": pixels.shape[0],
@@ -91,5 +92,5 @@ def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
 
 def _reported(labels: np.ndarray, whole: bool, step: int) -> str:
     """The subdomains in words; coarser cells have another number of them, which is not stated."""
-    named = f"{int(labels.max()) + 1:,} deflation subdomains" if whole else "deflation subdomains"
+    named = f"{count(int(labels.max()) + 1)} deflation subdomains" if whole else "deflation subdomains"
     return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named

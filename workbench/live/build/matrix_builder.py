@@ -11,13 +11,14 @@ import ipywidgets as widgets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
-from workbench.live.build.matrix_facts import Facts, facts, size_in_words
+from workbench.live.build.matrix_facts import Facts, facts
 from workbench.live.build.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
 from workbench.live.build.row_lengths_scene import row_lengths_scene
 from workbench.live.build.uploads import check_upload, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.kit.listeners import Listeners
+from workbench.live.kit.number_text import amount, count
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.closing import close_all
@@ -219,7 +220,7 @@ def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)
         entry = known_entry(problem.matrix)
-        about = f"{group}/{name}" + (f": {entry.N:,} unknowns, {entry.nnz:,} entries" if entry else "")
+        about = f"{group}/{name}" + (f": {count(entry.N)} unknowns, {count(entry.nnz)} entries" if entry else "")
         path = cached(group, name)
         if path is None:
             return True, "Download and load", f"{about}; not on this machine yet"
@@ -230,7 +231,7 @@ def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
         size = path.stat().st_size
     except OSError:
         size = 0
-    said = f"{about}, {size_in_words(size)}"
+    said = f"{about}, {amount(size)}"
     return (
         size > MOST_BYTES,
         "Load",

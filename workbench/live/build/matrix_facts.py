@@ -9,6 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.figures import pattern_counts
 from workbench.live.field.pictures import MOST_PIXELS, Scene
+from workbench.live.kit.number_text import amount, count, span
 from workbench.operators.matrix import SYMMETRY_TOLERANCE
 from workbench.problems import Problem
 
@@ -42,26 +43,13 @@ def facts(problem: Problem) -> Facts:
     diagonal = matrix.diagonal().real
     stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     rows = {
-        "unknowns N": f"{size:,}",
-        "entries (nnz)": f"{entries:,}",
+        "unknowns N": f"{count(size)}",
+        "entries (nnz)": f"{count(entries)}",
         "density": f"{100 * entries / size**2:.3g} %",
-        "entries per row": f"{_between(lengths.min(), lengths.max(), ',')}, {lengths.mean():.3g} on average",
+        "entries per row": f"{span(int(lengths.min()), int(lengths.max()), count)}, {lengths.mean():.3g} on average",
         "Hermitian" if is_complex else "symmetric": f"yes, to {SYMMETRY_TOLERANCE:g} of the largest entry",
-        "diagonal": _between(diagonal.min(), diagonal.max(), ".4g"),
+        "diagonal": span(diagonal.min(), diagonal.max(), "{:.4g}".format),
         "values": f"{'complex' if is_complex else 'real'}, {matrix.dtype}",
-        "memory": size_in_words(stored),
+        "memory": amount(stored),
     }
     return Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows)
-
-
-def size_in_words(count: float) -> str:
-    """Bytes in the unit that leaves one to four digits before the point."""
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.3g} {unit}" if count < 1000 else f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.3g} GiB"
-
-
-def _between(low: float, high: float, form: str) -> str:
-    return f"{low:{form}} to {high:{form}}" if low < high else f"{low:{form}} everywhere"

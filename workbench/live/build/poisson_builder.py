@@ -15,6 +15,7 @@ from workbench.live.build.poisson_form import FORMULAS, PoissonForm
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
 from workbench.live.kit.listeners import Listeners
+from workbench.live.kit.number_text import span
 from workbench.live.kit.status import StatusLine
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
@@ -128,7 +129,7 @@ class PoissonBuilder:
                 complaints[name] = str(error).removeprefix(f"{problem.name}: ")
                 view.say(name, "")
                 continue
-            about[name] = _span(values)
+            about[name] = span(values.min(), values.max(), "{:.4g}".format)
             bar = "right-hand side f" if name == "f" else f"coefficient {name}"
             view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         return about, complaints
@@ -139,12 +140,6 @@ class PoissonBuilder:
             return
         self._reported = problem
         self._listeners.tell(problem)
-
-
-def _span(values: np.ndarray) -> str:
-    """Between which values a formula lies."""
-    low, high = values.min(), values.max()
-    return f"{low:.4g} everywhere" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 def _show(shown: bool, *parts: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.row_lengths import LOG_SCALE_RATIO, binned
+from workbench.live.kit.number_text import count
 from workbench.live.plots.scene import Axis, BarsOf, LineAt, Scene
 
 
@@ -17,8 +18,8 @@ def row_lengths_scene(lengths: np.ndarray) -> Scene:
     some = counts[counts > 0]
     title = "entries per row" if each == 1 else f"entries per row, {each} per bar"
     words = [
-        [f"{count:,} {'row' if count == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
-        for left, count in zip(edges[:-1], counts, strict=True)
+        [f"{count(int(rows))} {'row' if rows == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
+        for left, rows in zip(edges[:-1], counts, strict=True)
     ]
     layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {mean:.3g}", upright=True)]
     y = Axis("rows", "count", log=bool(some.max() >= LOG_SCALE_RATIO * some.min()))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.errors import InputError
 from workbench.files import write
-from workbench.live.kit.export import make_folder, slug
+from workbench.live.kit.file_names import make_folder, slug
 from workbench.problems.matrix_market import ENDINGS
 from workbench.problems.suitesparse import cache_folder
 

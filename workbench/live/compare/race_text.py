@@ -9,7 +9,7 @@ from typing import Any
 from workbench.figures import curve_style
 from workbench.live.kit.form_fields import as_text
 from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import SUPERSCRIPTS, amount, duration, number, relative
+from workbench.live.kit.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.run_list import ListedRun
 from workbench.live.kit.run_table import state_words
@@ -97,7 +97,7 @@ def sentence(found: Ranking, aim: float) -> str:
     if not found.finished:
         return " ".join([_why_no_winner(found, at, aim), *_left_out(found)])
     first = found.finished[0]
-    parts = [] if found.measure == "iterations" else [f"{first.iterations:,} iterations"]
+    parts = [] if found.measure == "iterations" else [f"{count(first.iterations)} iterations"]
     parts += [f"setup {duration(first.setup)}"] if first.setup else []
     counted = f" ({', '.join(parts)})" if parts else ""
     by = found.measure
@@ -176,7 +176,7 @@ def _left_out(found: Ranking) -> list[str]:
 def _amount(finish: Finish, measure: str) -> str:
     match measure:
         case "iterations":
-            return f"{finish.iterations:,}" + (" iterations" if finish.iterations != 1 else " iteration")
+            return f"{count(finish.iterations)}" + (" iterations" if finish.iterations != 1 else " iteration")
         case "seconds":
             return duration(finish.amount)
     return amount(finish.amount)

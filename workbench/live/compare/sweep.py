@@ -16,7 +16,8 @@ from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.live.kit.controls import button
-from workbench.live.kit.export import PICTURES, make_folder, slug
+from workbench.live.kit.export import PICTURES
+from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.sort_table import SortTable

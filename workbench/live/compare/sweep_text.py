@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.live.kit.number_text import count
 from workbench.run.sweeping import Row
 from workbench.settings import METHOD
 
@@ -112,7 +113,9 @@ def remaining(elapsed: float, done: int, of: int) -> str:
 def counted(over: Mapping[str, Sequence[Any]]) -> str:
     """How many runs there are, as a product."""
     runs = math.prod(len(values) for values in over.values())
-    return f"{runs:,} run{'s' * (runs != 1)} = " + " × ".join(f"{len(values)} {name}" for name, values in over.items())
+    return f"{count(runs)} run{'s' * (runs != 1)} = " + " × ".join(
+        f"{len(values)} {name}" for name, values in over.items()
+    )
 
 
 def each_of(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.block_runs import block_history, places
-from workbench.live.kit.number_text import number
+from workbench.live.kit.number_text import count, number
 from workbench.live.plots.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
 from workbench.recording import Record
 
@@ -28,7 +28,7 @@ def products_scene(record: Record, tolerance: float) -> Scene:
         LineAt(tolerance, "tolerance {}", fitted=True),
     ]
     axis = Axis("columns multiplied by A", "count", whole=True, word="products")
-    said = f"The largest of {columns.shape[1]} relative residuals after {x[-1]:,} products: {number(largest[-1])}."
+    said = f"The largest of {columns.shape[1]} relative residuals after {count(x[-1])} products: {number(largest[-1])}."
     return Scene("products", axis, Axis(RESIDUAL, log=True), layers, spoken=said, logs="y")
 
 

@@ -15,6 +15,7 @@ from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
 from workbench.live.inspect.block_scenes import columns_scene, products_scene, rank_scenes
 from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_columns
 from workbench.live.kit.controls import button
+from workbench.live.kit.number_text import count
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
@@ -67,7 +68,7 @@ class BlockView:
         if not 1 <= s <= 32:
             raise InputError(f"this view takes 1 to 32 right-hand sides, got {s}")
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
-        self.unknowns = _dropdown("unknowns", [(f"about {size:,}", size) for size in UNKNOWNS], unknowns)
+        self.unknowns = _dropdown("unknowns", [(f"about {count(size)}", size) for size in UNKNOWNS], unknowns)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
         self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE, layout=LAYOUT)

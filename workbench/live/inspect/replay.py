@@ -17,6 +17,7 @@ from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
+from workbench.live.kit.number_text import count
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.run_list import FILE, RunList
 from workbench.live.kit.save_bar import SaveBar
@@ -195,7 +196,7 @@ def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
 def reported(record: Record) -> str:
     """A run in a line: what it was, how it ended, on which machine and when."""
     summary, made = record.summary, record.provenance
-    parts = [f"{RunHandle(record).title}: {summary['reason']}", f"{summary['iterations']:,} iterations"]
+    parts = [f"{RunHandle(record).title}: {summary['reason']}", f"{count(summary['iterations'])} iterations"]
     machine = made.get("machine", {}).get("cpu", "")
     parts += [f"made on {machine}, device {summary['device']}" if machine else f"device {summary['device']}"]
     return "; ".join([*parts, *([_when(made["started"])] if "started" in made else [])])

@@ -12,8 +12,8 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MUL
 CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments that fill a line. Every widget carries the text, so it is sent without them."""
-ROOMS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
-SHEETS = ("kit/tokens", "kit/style", "kit/controls", *(f"{room}/style" for room in ROOMS))
+FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
+SHEETS = ("kit/tokens", "kit/style", "kit/controls", *(f"{folder}/style" for folder in FOLDERS))
 """Style sheets in the order of the cascade: views override the small parts that they contain."""
 INDENT = re.compile(r"^ +", re.MULTILINE)
 """A ninth of the text. No script holds a text of several lines."""

@@ -1,4 +1,4 @@
-"""A button, and the states in which a run has ended."""
+"""A button."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from workbench.run import State
-
 Act = Callable[[], object]
-ENDED = (State.IDLE, State.DONE, State.FAILED)
 
 
 def button(text: str, tooltip: str, act: Act, *, style: str = "", width: str = "auto") -> widgets.Button:

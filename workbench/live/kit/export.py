@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
+from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.run_list import ListedRun, labels
 from workbench.recording import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
@@ -25,8 +26,6 @@ KINDS = {
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
 TRACE_ENDING = ".trace.json"
-LONGEST, KEPT_END = 120, 40
-"""Characters of a file's name without its ending, and how many of its last ones always stay."""
 NONE = "there is no run to export yet; press Run first"
 
 
@@ -53,24 +52,10 @@ def export(kind: str, runs: Sequence[ListedRun], folder: Path) -> list[Path]:
     raise InputError(unknown_name("kind of export", kind, KINDS))
 
 
-def make_folder(folder: Path) -> None:
-    """The folder where exports go, made where it is not there. Raises InputError when that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
-
-
 def file_stem(run: ListedRun) -> str:
     """A file name from the run: problem, blocks, number and time of its start, so that no run overwrites another."""
     started = re.sub(r"[^0-9T]", "", str(run.handle.provenance.get("started", "")).partition("+")[0])
     return slug(f"{run.handle.problem} {run.handle.method} {started} run{run.number}")
-
-
-def slug(text: str) -> str:
-    """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
-    name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END]}-{name[1 - KEPT_END :]}"
 
 
 def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -> dict[str, Figure]:

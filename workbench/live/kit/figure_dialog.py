@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -91,20 +90,6 @@ class FigureDialog:
         self.rows.children = lines
         for line in replaced:
             close_all(line)
-
-
-def provenance_line(provenance: Mapping[str, Any]) -> str:
-    """Where and when it was made, in a line; of several runs, the first and how many there are."""
-    runs = provenance.get("runs")
-    first: Mapping[str, Any] = (runs[0] if runs else {}) if runs is not None else provenance
-    machine = first.get("machine")
-    cpu = machine.get("cpu", "") if isinstance(machine, Mapping) else ""
-    made = str(first.get("started", "")).replace("T", " ").replace("+00:00", " UTC")
-    version = f"workbench {first['workbench']}" if "workbench" in first else ""
-    several = f"{len(runs)} runs, the first" if runs and len(runs) > 1 else ""
-    configuration = first.get("configuration")
-    problem = configuration.get("problem", {}).get("name", "") if isinstance(configuration, Mapping) else ""
-    return ", ".join(part for part in (several, problem, cpu, made, version) if part)
 
 
 def _tick(name: str, on: bool) -> widgets.Checkbox:

@@ -6,6 +6,8 @@ Three significant digits, the unit that fits, thin spaces in groups of three dig
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 THIN = "\u2009"
 MINUS = "\u2212"
@@ -67,6 +69,11 @@ def duration(value: float | None) -> str:
 def amount(nbytes: float) -> str:
     """Bytes in the unit that fits: 268 MB."""
     return _in_units(nbytes, AMOUNTS)
+
+
+def span(low: float, high: float, say: Callable[[Any], str]) -> str:
+    """The least and the greatest of some values in words. say: writes one of them."""
+    return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"
 
 
 def _in_units(value: float, units: Units) -> str:

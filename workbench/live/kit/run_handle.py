@@ -144,11 +144,6 @@ class RunHandle:
             return self.source.configuration, self.run.setup.system if self.run else None
         return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
 
-    def settled(self) -> RunHandle:
-        """The record with the solution in place of a session that has a result, which frees the other vectors."""
-        result = self.source.result if isinstance(self.source, ACTIVE) else None
-        return self if result is None else RunHandle(result.record(with_solution=True), self.label)
-
     @property
     def _record(self) -> Record:
         assert isinstance(self.source, (Result, Record))

@@ -200,7 +200,7 @@ def _facts(run: ListedRun) -> dict[str, Any]:
     acts += [] if run.active else ["delete"]
     handle = run.handle
     # A race entry is stepped by the thread of its race, which serves no other view before its end.
-    acts += ["inside"] if handle.history is not None and (not run.active or run.origin != "Race") else []
+    acts += ["inside"] if handle.history is not None and (not run.active or run.origin != run_list.RACE) else []
     acts += ["timings", "race"] if _is_whole(handle) else []
     dash = "dashed" if style.dash else "solid"
     return {

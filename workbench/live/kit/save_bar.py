@@ -14,8 +14,8 @@ from workbench.errors import InputError
 from workbench.figures.edited import relabelled
 from workbench.figures.plotted_data import Table
 from workbench.live.kit.controls import button
-from workbench.live.kit.export import make_folder, slug
-from workbench.live.kit.figure_dialog import PROVENANCE, FigureDialog, provenance_line
+from workbench.live.kit.figure_dialog import PROVENANCE, FigureDialog
+from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.run_pictures import PAINTING
 from workbench.live.kit.saver import Saver
 from workbench.live.kit.status import StatusLine
@@ -25,7 +25,8 @@ WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
 
 
 class SaveBar:
-    """Display it, or `box`, below a view. All three functions are called when the button is pressed.
+    """Display it, or `box`, below a view. The functions are called when the button is pressed, and `figures`
+    also when the dialog is opened.
 
     figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
     data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV next to
@@ -108,3 +109,17 @@ def _drawn(figure: Figure) -> Table | None:
     """What the figure shows; None where that is nothing that fits a table."""
     found = figures.plotted_data(figure)
     return found if found["x"] else None
+
+
+def provenance_line(provenance: Mapping[str, Any]) -> str:
+    """Where and when it was made, in a line; of several runs, the first and how many there are."""
+    runs = provenance.get("runs")
+    first: Mapping[str, Any] = (runs[0] if runs else {}) if runs is not None else provenance
+    machine = first.get("machine")
+    cpu = machine.get("cpu", "") if isinstance(machine, Mapping) else ""
+    made = str(first.get("started", "")).replace("T", " ").replace("+00:00", " UTC")
+    version = f"workbench {first['workbench']}" if "workbench" in first else ""
+    several = f"{len(runs)} runs, the first" if runs and len(runs) > 1 else ""
+    configuration = first.get("configuration")
+    problem = configuration.get("problem", {}).get("name", "") if isinstance(configuration, Mapping) else ""
+    return ", ".join(part for part in (several, problem, cpu, made, version) if part)

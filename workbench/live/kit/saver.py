@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.errors import error_message
 from workbench.live.kit.download import Download
-from workbench.live.kit.export import slug
+from workbench.live.kit.file_names import slug
 from workbench.live.kit.files import Write, as_one, written
 from workbench.live.kit.frontend import in_voila
 from workbench.live.kit.status import StatusLine

@@ -14,9 +14,10 @@ import traitlets
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.kit.assets import module, style_sheet
-from workbench.live.kit.export import make_folder, slug
+from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.files import File, written
 from workbench.live.kit.frontend import in_voila
+from workbench.live.kit.number_text import count
 from workbench.live.kit.page_link import link_in, query_of
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration
@@ -114,7 +115,9 @@ class ShareBar(anywidget.AnyWidget):
         if not name.endswith(ENDING):
             raise InputError(f"{name[:60]!r} is no saved problem; choose a {ENDING} file")
         if len(text) > MOST_TEXT:
-            raise InputError(f"{name[:60]!r} has {len(text):,} characters, a saved problem at most {MOST_TEXT:,}")
+            raise InputError(
+                f"{name[:60]!r} has {count(len(text))} characters, a saved problem at most {count(MOST_TEXT)}"
+            )
         with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
             path = Path(folder) / f"upload{ENDING}"
             path.write_text(text, encoding="utf-8")
@@ -159,7 +162,7 @@ class ShareBar(anywidget.AnyWidget):
     def _copied(self, kind: str) -> tuple[str, str]:
         """The text of a button and what is said of it."""
         text = self.written(kind)
-        said = f"Copied {NAMES[kind]}, {len(text.strip()):,} characters."
+        said = f"Copied {NAMES[kind]}, {count(len(text.strip()))} characters."
         if not (self._served and kind == ADDRESS[0]):
             return text, said
         query = query_of(text)

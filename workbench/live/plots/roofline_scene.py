@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
-from workbench.live.kit.number_text import amount, duration, percent
+from workbench.live.kit.number_text import amount, count, duration, percent
 from workbench.live.plots.scene import Axis, CurveOf, Layer, PointsOf, Scene
 from workbench.machine.profile import Profile
 
@@ -79,5 +79,5 @@ def _words(point: RooflinePoint, share: str) -> list[str]:
         point.kernel,
         f"{share} of the roofline" if share else "no roofline",
         f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
-        f"{point.calls:,} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
+        f"{count(point.calls)} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
     ]

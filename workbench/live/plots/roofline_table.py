@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.live.kit.html_table import Html, html_table
-from workbench.live.kit.number_text import percent
+from workbench.live.kit.number_text import count, percent
 from workbench.live.plots.kernel_styles import patch
 from workbench.machine.profile import Profile
 
@@ -41,7 +41,7 @@ def _row(spot: RooflinePoint, roof: Profile | None, look: tuple[str, int]) -> li
     return [
         Html(patch(look)),
         Html(f"<code>{html.escape(spot.kernel)}</code>"),
-        f"{spot.calls:,}",
+        f"{count(spot.calls)}",
         f"{1e3 * spot.seconds:.3g}",
         percent(spot.share),
         _known(spot.bandwidth, 1e9),

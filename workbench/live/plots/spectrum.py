@@ -24,7 +24,7 @@ from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
-from workbench.live.kit.number_text import number
+from workbench.live.kit.number_text import count, number
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_pictures import Watching
 from workbench.live.kit.save_bar import SaveBar
@@ -167,8 +167,8 @@ class SpectrumView(Watching):
         if self.exact or self.why or watched.busy or size is None:
             return
         if size > EXACT:
-            limit = f"up to {EXACT:,} unknowns, and on request up to {LARGEST:,}"
-            self.why = f"Exact spectra are computed {limit}; here are {size:,}."
+            limit = f"up to {count(EXACT)} unknowns, and on request up to {count(LARGEST)}"
+            self.why = f"Exact spectra are computed {limit}; here are {count(size)}."
             return
         self._find(watched)
 
@@ -211,7 +211,7 @@ class SpectrumView(Watching):
     def _footnotes(self, watched: RunHandle) -> str:
         notes, history = [self.why] if self.why else [], watched.history
         if history is not None and history.count - 1 > MAX_ITERATIONS:
-            notes.append(f"Shown are the first {MAX_ITERATIONS:,} iterations.")
+            notes.append(f"Shown are the first {count(MAX_ITERATIONS)} iterations.")
         gap = history.residual_gap_at if history is not None else None
         if gap is not None and gap <= self.slider.value:
             notes.append(
@@ -246,7 +246,7 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [
-        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {number(condition)})"
+        f"{count(iterations_by_bound(condition))} on {_as_html(name)} (κ = {number(condition)})"
         for name, condition in conditions.items()
     ]
     return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."

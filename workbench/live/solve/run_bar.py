@@ -8,9 +8,9 @@ from typing import Any
 import traitlets
 
 from workbench.live.kit.assets import module
-from workbench.live.kit.controls import ENDED
 from workbench.live.kit.status import StatusLine
 from workbench.run import State
+from workbench.run.job import ENDED
 
 Act = Callable[[], object]
 RUN = "run what the form says; while another run is active it is queued"
@@ -77,14 +77,14 @@ class RunBar(StatusLine):
 
         why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field.
         """
-        ended = state in ENDED
+        rests = state in (State.IDLE, *ENDED)
         paused = state is State.PAUSED
         self.run.disabled = bool(why_not)
         self.run.tooltip = f"cannot run: {why_not}" if why_not else self._about
         self.pause.disabled = not (paused or state is State.RUNNING)
         self.pause.description = "Resume" if paused else "Pause"
-        self.step.disabled = not (paused or (ended and not why_not))
-        self.stop.disabled = ended
+        self.step.disabled = not (paused or (rests and not why_not))
+        self.stop.disabled = rests
         self.stop_all.disabled = alive < 2
         self.wrong = wrong
         self.buttons = {

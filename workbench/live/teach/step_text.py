@@ -11,6 +11,7 @@ from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
 from workbench.devices.cycle_names import COARSEST
 from workbench.figures.style import COLOURS
+from workbench.live.kit.number_text import count
 
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""
@@ -103,8 +104,8 @@ def _removers(walk: Walk) -> list[dict[str, str]]:
     first = walk.configuration.preconditioner.spec
     counts = [*(level.size for level in levels.levels), levels.bottom.shape[0]]
     named = {"before": "before", FIRST: f"M: {first}"}
-    named |= {f"level {depth}": f"level {depth}: {count:,} vectors" for depth, count in enumerate(counts[:-1])}
-    named |= {COARSEST: f"coarsest level: {counts[-1]:,} vectors", STEP: "CG: flexible CG"}
+    named |= {f"level {depth}": f"level {depth}: {count(vectors)} vectors" for depth, vectors in enumerate(counts[:-1])}
+    named |= {COARSEST: f"coarsest level: {count(counts[-1])} vectors", STEP: "CG: flexible CG"}
     short = ["before", "M", *(str(depth) for depth in range(len(counts))), "CG"]
     colours = ["#8c8c8c", *(COLOURS[place % len(COLOURS)] for place in range(len(named) - 1))]
     rows = zip(named.items(), short, colours, strict=True)

@@ -1,0 +1,25 @@
+"""Names and folders of files that a page writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from workbench.errors import InputError
+
+LONGEST, KEPT_END = 120, 40
+"""Characters of a file's name without its ending, and how many of its last ones always stay."""
+
+
+def slug(text: str) -> str:
+    """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END - 1]}-{name[-KEPT_END:]}"
+
+
+def make_folder(folder: Path) -> None:
+    """The folder where exports go, made where it is not there. Raises InputError when that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
