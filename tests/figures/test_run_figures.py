@@ -62,7 +62,7 @@ def test_a_field_of_both_signs_is_symmetric_about_zero(logarithmic):
     values = np.array([[-3e-4, 0.0], [1e-7, 1e-5]])
     axes, bar = field(values, "residual", logarithmic=logarithmic, title="after iteration 3").axes
     (image,) = axes.get_images()
-    assert image.get_cmap().name == "RdBu_r"
+    assert image.get_cmap().name == "vik"
     assert (image.norm.vmin, image.norm.vmax) == pytest.approx((-5e-4, 5e-4))
     assert image.norm(0.0) == pytest.approx(0.5)
     assert bar.get_ylabel() == ("residual, linear within ±5e-07" if logarithmic else "residual")

@@ -8,13 +8,14 @@ import numpy as np
 from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.figure import Figure
 
+from workbench.figures.maps import VIK
 from workbench.figures.style import COLOURS, new_figure
 
 DECADES = 3
 """Decades below the largest value on a logarithmic colour scale; smaller values are on a linear scale."""
 DRAWABLE = (1e-300, 1e300)
 """Bounds of the largest value; beyond them Matplotlib's ticks and norms overflow or underflow."""
-SIGNED, MAGNITUDE = "RdBu_r", "viridis"
+SIGNED, MAGNITUDE = VIK, "viridis"
 """Colormaps for readers with and without colour vision (Brewer 2003; Smith, van der Walt 2015)."""
 
 

@@ -12,6 +12,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
+from workbench.figures.maps import VIK
 from workbench.figures.style import COLOURS, new_figure
 
 FAINTEST = 1e-6
@@ -70,11 +71,11 @@ def directions_on_grid(block: np.ndarray, grid: tuple[int, ...], *, title: str =
         if place < count:
             direction = np.real(block[:, place])
             largest = np.abs(direction).max() or 1.0
-            axes.imshow(direction.reshape(grid) / largest, origin="lower", cmap="RdBu_r", norm=scale)
+            axes.imshow(direction.reshape(grid) / largest, origin="lower", cmap=VIK, norm=scale)
             axes.set_title(f"p{place}", fontsize="small")
     if title:
         figure.suptitle(title)
-    figure.colorbar(ScalarMappable(scale, "RdBu_r"), ax=every, label="direction / its largest value (1)", shrink=0.6)
+    figure.colorbar(ScalarMappable(scale, VIK), ax=every, label="direction / its largest value (1)", shrink=0.6)
     return figure
 
 

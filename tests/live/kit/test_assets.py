@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from workbench.figures.maps import STOPS
 from workbench.live.kit.assets import SHEETS, STATIC, imports, joined, module, style_sheet
 
 FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
@@ -111,3 +112,9 @@ def test_every_token_that_is_used_is_defined():
     # Set on an element by a module.
     by_modules = {"--wb-curve", "--wb-widest"}
     assert set(re.findall(r"var\((--wb-[\w-]+)", text)) - defined - by_modules == set()
+
+
+def test_saved_figures_have_the_map_of_the_page_for_what_has_a_sign():
+    written = re.search(r'^  vik: "([^"]+)"', FILES["kit/maps.js"], re.MULTILINE)
+    assert written is not None
+    assert [f"#{stop}" for stop in written[1].split()] == list(STOPS)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.live.compare.sweep_text import absences, spent, unit_of
-from workbench.live.kit.number_text import duration
+from workbench.live.kit.number_text import count, duration
 from workbench.live.plots.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 from workbench.run.sweeping import Row
 
@@ -68,7 +68,7 @@ class Runs:
         return [f"run {place + 1}", *chosen, said]
 
     def say(self, took: float) -> str:
-        return duration(took) if self.timed else f"{took:,.0f}"
+        return duration(took) if self.timed else count(round(took))
 
 
 def map_scene(runs: Runs, down: str, across: str) -> Scene:

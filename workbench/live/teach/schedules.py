@@ -14,6 +14,7 @@ from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
+from workbench.live.kit.number_text import count
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
@@ -162,7 +163,7 @@ def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
     """A slider over positions in equal ratios and a few others. It stands on a number of its list, so that the page
     has nothing to round, which it would report as a turn."""
     values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
-    options = {f"{value:,.0f}" if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
+    options = {count(round(value)) if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
     return widgets.SelectionSlider(
         options=list(options.items()), description=text, style=STYLE, layout={"width": "100%"}
     )
