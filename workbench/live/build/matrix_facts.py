@@ -43,8 +43,8 @@ def facts(problem: Problem) -> Facts:
     diagonal = matrix.diagonal().real
     stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     rows = {
-        "unknowns N": f"{count(size)}",
-        "entries (nnz)": f"{count(entries)}",
+        "unknowns N": count(size),
+        "entries (nnz)": count(entries),
         "density": f"{100 * entries / size**2:.3g} %",
         "entries per row": f"{span(int(lengths.min()), int(lengths.max()), count)}, {lengths.mean():.3g} on average",
         "Hermitian" if is_complex else "symmetric": f"yes, to {SYMMETRY_TOLERANCE:g} of the largest entry",
