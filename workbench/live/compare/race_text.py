@@ -176,7 +176,7 @@ def _left_out(found: Ranking) -> list[str]:
 def _amount(finish: Finish, measure: str) -> str:
     match measure:
         case "iterations":
-            return f"{count(finish.iterations)}" + (" iterations" if finish.iterations != 1 else " iteration")
+            return count(finish.iterations) + (" iterations" if finish.iterations != 1 else " iteration")
         case "seconds":
             return duration(finish.amount)
     return amount(finish.amount)

@@ -41,7 +41,7 @@ def _row(spot: RooflinePoint, roof: Profile | None, look: tuple[str, int]) -> li
     return [
         Html(patch(look)),
         Html(f"<code>{html.escape(spot.kernel)}</code>"),
-        f"{count(spot.calls)}",
+        count(spot.calls),
         f"{1e3 * spot.seconds:.3g}",
         percent(spot.share),
         _known(spot.bandwidth, 1e9),
