@@ -88,16 +88,24 @@ class Bench:
 
 
 @contextlib.contextmanager
-def opened(page: Any, request: pytest.FixtureRequest, place: str) -> Iterator[Path]:
-    """Open the workbench in "lab" or "voila", and end its kernel at last. Yields the folder of the server."""
+def opened(
+    page: Any, request: pytest.FixtureRequest, place: str, cell: str = "", shown: str = BUBBLES
+) -> Iterator[Path]:
+    """Open the workbench in "lab" or "voila", and end its kernel at last. Yields the folder of the server.
+
+    cell: what shows it in JupyterLab, by default the notebook of the app. shown: what its first view has.
+    """
     folder = request.getfixturevalue({"lab": "lab_folder", "voila": "app_folder"}[place])
     url = request.getfixturevalue({"lab": "lab_url", "voila": "app_url"}[place])
-    if place == "lab":
-        lab.open_notebook(page, url, NOTEBOOK)
-        lab.run_all(page)
-    else:
+    if place == "voila":
         page.goto(url)
-    page.wait_for_selector(BUBBLES)
+    else:
+        if cell:
+            lab.open_cells(page, url, folder, "workbench_of_test.ipynb", cell)
+        else:
+            lab.open_notebook(page, url, NOTEBOOK)
+        lab.run_all(page)
+    page.wait_for_selector(shown)
     page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
     yield folder
     # Voila's page ends its kernel itself when it is left.

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import opened
 
 pytestmark = pytest.mark.browser
 
 CELL = "from workbench.live import workbench\nworkbench('two-layer', n=48)"
 CURVES = ".wb-runspage .wb-convergence canvas.wb-canvas"
 ROWS = ".wb-runspage tbody tr"
-
-
-@contextlib.contextmanager
-def in_lab(page, request):
-    folder, url = request.getfixturevalue("lab_folder"), request.getfixturevalue("lab_url")
-    lab.open_cells(page, url, folder, "runs.ipynb", CELL)
-    lab.run_all(page)
-    yield
-    lab.shut(page)
-
-
-@contextlib.contextmanager
-def in_voila(page, request):
-    page.goto(request.getfixturevalue("app_url"))
-    yield
 
 
 @pytest.fixture(params=["lab", "voila"])
@@ -38,9 +23,7 @@ def place(request):
 
 @pytest.fixture
 def app(page, request, place):
-    with {"lab": in_lab, "voila": in_voila}[place](page, request):
-        page.locator(".wb-rail .wb-tab").first.wait_for()
-        page.wait_for_selector(".wb-building canvas, .wb-building .wb-form, .wb-build")
+    with opened(page, request, place, CELL, ".wb-building canvas, .wb-building .wb-form, .wb-build"):
         yield page
         page.wait_for_timeout(300)
 

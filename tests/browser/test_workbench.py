@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench
+from tests.browser.bench import Bench, opened
 from workbench.run.share_link import from_link
 
 pytestmark = pytest.mark.browser
@@ -19,21 +18,6 @@ TABS = ".wb-rail .wb-tab"
 CURVES = ".wb-convergence canvas.wb-canvas"
 
 
-@contextlib.contextmanager
-def in_lab(page, request):
-    folder, url = request.getfixturevalue("lab_folder"), request.getfixturevalue("lab_url")
-    lab.open_cells(page, url, folder, "bench.ipynb", CELL)
-    lab.run_all(page)
-    yield
-    lab.shut(page)
-
-
-@contextlib.contextmanager
-def in_voila(page, request):
-    page.goto(request.getfixturevalue("app_url"))
-    yield
-
-
 @pytest.fixture(params=["lab", "voila"])
 def place(request):
     return request.param
@@ -41,9 +25,7 @@ def place(request):
 
 @pytest.fixture
 def bench(page, request, place, shoot):
-    with {"lab": in_lab, "voila": in_voila}[place](page, request):
-        page.wait_for_selector(BUBBLES)
-        page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
+    with opened(page, request, place, CELL):
         made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
         made.until_said("4 bubbles on")
         yield made
