@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.figure import Figure
 
-from workbench.figures.maps import VIK
+from workbench.figures.colormaps import VIK
 from workbench.figures.style import COLOURS, new_figure
 
 DECADES = 3

@@ -12,7 +12,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures.maps import VIK
+from workbench.figures.colormaps import VIK
 from workbench.figures.style import COLOURS, new_figure
 
 FAINTEST = 1e-6

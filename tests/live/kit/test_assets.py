@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from workbench.figures.maps import STOPS
+from workbench.figures.colormaps import STOPS
 from workbench.live.kit.assets import SHEETS, STATIC, imports, joined, module, style_sheet
 
 FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}

@@ -1,4 +1,4 @@
-"""Undo of values, and those who are told of changes."""
+"""Undo of values, and listeners."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_a_listener_that_fails_does_not_keep_others_from_hearing(caplog):
         raise RuntimeError(value)
 
     listeners.add(fail)
-    forget = listeners.add(heard.append)
-    listeners.tell(1)
-    forget()
-    listeners.tell(2)
+    listeners.add(heard.append)
+    listeners.notify(1)
+    listeners.forget(heard.append)
+    listeners.notify(2)
     assert heard == [1]
     assert "a listener of a test failed" in caplog.text

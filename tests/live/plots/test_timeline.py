@@ -90,7 +90,7 @@ def test_only_new_events_and_kernels_are_sent(view, page_of, eventually):
         eventually(lambda steps=steps: going.run and going.run.history.count == steps and going.state == "paused")
         eventually(lambda: count(page) == going.run.trace.count)
     assert len([message for message in page.messages if message["count"]]) >= 4
-    # The page may have been told of the empty view before.
+    # The empty view may have been sent before.
     sent = [message for message in page.messages if message["run"] == page.messages[-1]["run"]]
     assert [message["reset"] for message in sent] == [True] + [False] * (len(sent) - 1)
     assert_same(page, going.run.trace)

@@ -92,7 +92,8 @@ class BubbleBuilder:
 
         The callback runs in the thread that made the change and must return at once. None is made for an empty canvas.
         """
-        return self._listeners.add(callback)
+        self._listeners.add(callback)
+        return lambda: self._listeners.forget(callback)
 
     def undo(self) -> None:
         """Take the last change back."""
@@ -115,7 +116,7 @@ class BubbleBuilder:
             self.form.complaints, self._refused = {}, None
             self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
-            self._tell(before)
+            self._report(before)
         self.live.changed()
 
     def hide(self, hidden: bool) -> None:
@@ -170,7 +171,7 @@ class BubbleBuilder:
             self._forget_what_changed(before[0])
             self._reveal(message)
             self._show()
-            self._tell(before)
+            self._report(before)
         self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
@@ -190,7 +191,7 @@ class BubbleBuilder:
 
     def _show(self) -> None:
         history = self._model.history
-        self.form.extra |= {"canUndo": history.can_undo, "canRedo": history.can_redo}
+        self.form.offer_undo(undo=history.can_undo, redo=history.can_redo)
         self.form.show_drawing(history.present)
         self._buttons["delete"].disabled = self._model.selected < 0
         self._buttons["clear"].disabled = history.present.empty
@@ -206,10 +207,10 @@ class BubbleBuilder:
         with self._lock:
             return self._value()
 
-    def _tell(self, before: tuple[Drawing, Deflation]) -> None:
+    def _report(self, before: tuple[Drawing, Deflation]) -> None:
         if self._value() == before or self._model.drawing.empty:
             return
-        self._listeners.tell(self)
+        self._listeners.notify(self)
 
     def _reset(self) -> None:
         drawing, deflation = self._first
@@ -224,7 +225,7 @@ class BubbleBuilder:
             with contextlib.suppress(InputError):
                 self._deflation = self.form.read_deflation()
             self._show()
-            self._tell(before)
+            self._report(before)
         self.live.changed()
 
     def _requested(self) -> PictureRequest:

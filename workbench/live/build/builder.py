@@ -67,7 +67,7 @@ class Builder:
             if kind not in self._made:
                 more = {"configuration": self._configuration} if kind == BUBBLES else {}
                 self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
-                self._made[kind].on_change(lambda _built: self._listeners.tell())
+                self._made[kind].on_change(lambda _built: self._listeners.notify())
             return self._made[kind]
 
     @property
@@ -113,7 +113,7 @@ class Builder:
 
     def _turn(self) -> None:
         self._place.children = (self.builder.box,)
-        self._listeners.tell()
+        self._listeners.notify()
 
 
 def kind_of(problem: Problem) -> str | None:

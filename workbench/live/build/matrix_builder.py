@@ -168,7 +168,7 @@ class MatrixBuilder:
     def _set(self, problem: Problem) -> None:
         changed, self._problem = problem != self._problem, problem
         if changed:
-            self._listeners.tell(problem)
+            self._listeners.notify(problem)
 
     def _forget(self, why: str, tone: str = "plain") -> None:
         """There is no matrix now, nor must an earlier one be taken for what was asked for."""

@@ -102,7 +102,7 @@ class PoissonBuilder:
             # Something else was typed meanwhile, and is looked at next.
             return
         if not complaints:
-            self._tell(problem)
+            self._report(problem)
         else:
             self.status.say(self.form.complaint, "bad")
 
@@ -134,12 +134,12 @@ class PoissonBuilder:
             view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         return about, complaints
 
-    def _tell(self, problem: Problem) -> None:
+    def _report(self, problem: Problem) -> None:
         self.status.say(f"{problem.label}: {problem.title}", "good")
         if problem == self._reported:
             return
         self._reported = problem
-        self._listeners.tell(problem)
+        self._listeners.notify(problem)
 
 
 def _show(shown: bool, *parts: Any) -> None:

@@ -75,7 +75,7 @@ class PoissonForm(UndoableForm[Problem]):
         return self.described()
 
     def described(self) -> Problem:
-        """The same."""
+        """`problem`, for undo."""
         return self.cls.create({item.name: self.settings[item.name].read() for item in self.cls.parameters()})
 
     @property
@@ -173,5 +173,4 @@ class PoissonForm(UndoableForm[Problem]):
         # A formula that cannot be read yet is no step to go back to.
         with contextlib.suppress(InputError):
             self.remember(stroke or None)
-        self.offer_undo()
         self.show()

@@ -113,8 +113,8 @@ def sentence(found: Ranking, aim: float) -> str:
 
 
 def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
-    """How far a race on a problem is, and the tone of that. notice: how its entries have changed since
-    they were last started."""
+    """How far a race on a problem is, and the tone of that. notice: how its entries have changed since the last
+    start."""
     entries = race.entries
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:

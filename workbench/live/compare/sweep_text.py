@@ -113,9 +113,8 @@ def remaining(elapsed: float, done: int, of: int) -> str:
 def counted(over: Mapping[str, Sequence[Any]]) -> str:
     """How many runs there are, as a product."""
     runs = math.prod(len(values) for values in over.values())
-    return f"{count(runs)} run{'s' * (runs != 1)} = " + " × ".join(
-        f"{len(values)} {name}" for name, values in over.items()
-    )
+    factors = " × ".join(f"{len(values)} {name}" for name, values in over.items())
+    return f"{count(runs)} run{'s' * (runs != 1)} = {factors}"
 
 
 def each_of(names: Sequence[str]) -> str:

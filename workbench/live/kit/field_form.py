@@ -117,6 +117,10 @@ class FieldForm:
             **self.extra,
         }
 
+    def offer_undo(self, *, undo: bool, redo: bool) -> None:
+        """Whether there is something to undo and to redo."""
+        self.extra |= {"canUndo": undo, "canRedo": redo}
+
     def set(self, name: str, value: Any) -> None:
         """Do as if this had been typed or chosen on the page."""
         self.receive({"kind": "set", "field": name, "value": value})

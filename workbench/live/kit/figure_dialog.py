@@ -59,10 +59,10 @@ class FigureDialog:
     @property
     def choices(self) -> FigureChoices:
         """What is chosen; an empty label keeps the usual one."""
-        labels = {
-            name: (str(text.value).strip() or name) if shown.value else None
-            for name, (shown, text) in ((name, line.children) for name, line in self._rows.items())
-        }
+        labels: dict[str, str | None] = {}
+        for name, line in self._rows.items():
+            shown, text = line.children
+            labels[name] = (str(text.value).strip() or name) if shown.value else None
         beneath = [name for name, tick in self.notes.items() if tick.value]
         return FigureChoices(labels, str(self.font.value), float(self.size.value or 8), beneath)
 

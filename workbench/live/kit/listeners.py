@@ -1,4 +1,4 @@
-"""Those who are told of changes."""
+"""Callbacks that hear of changes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ Listener = Callable[..., object]
 
 
 class Listeners:
-    """of: whose changes, for the log. Any thread may add, forget and tell."""
+    """of: whose changes, for the log. Any thread may call the methods."""
 
     def __init__(self, of: str) -> None:
         self._of = of
         self._all: tuple[Listener, ...] = ()
 
-    def add(self, listener: Listener) -> Callable[[], None]:
-        """Tell it of every change from now on; returns a function that ends this."""
+    def add(self, listener: Listener) -> None:
+        """Call it after every change from now on."""
         self._all = (*self._all, listener)
 
-        def forget() -> None:
-            self._all = tuple(other for other in self._all if other is not listener)
+    def forget(self, listener: Listener) -> None:
+        """Call it no more."""
+        self._all = tuple(other for other in self._all if other != listener)
 
-        return forget
-
-    def tell(self, *values: Any) -> None:
+    def notify(self, *values: Any) -> None:
         """Call all with these values."""
         for listener in self._all:
             try:

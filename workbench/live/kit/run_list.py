@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import InputError
+from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.recording import Record
 from workbench.run import Result, Session
@@ -105,7 +106,7 @@ class RunList:
         self._chosen: frozenset[int] = frozenset()
         self._numbers = itertools.count(1)
         self._lock = threading.RLock()
-        self._listeners: tuple[Callable[[], object], ...] = ()
+        self._listeners = Listeners("the list of runs")
 
     @property
     def chosen(self) -> list[ListedRun]:
@@ -125,11 +126,11 @@ class RunList:
 
     def on_change(self, act: Callable[[], object]) -> None:
         """Call `act` after each change, on the thread that makes it; it should return at once."""
-        self._listeners = (*self._listeners, act)
+        self._listeners.add(act)
 
     def forget(self, act: Callable[[], object]) -> None:
         """Call `act` no more."""
-        self._listeners = tuple(other for other in self._listeners if other != act)
+        self._listeners.forget(act)
 
     def next_number(self) -> int:
         """A number for `add`, for a run that must know its number when it is made."""
@@ -207,8 +208,7 @@ class RunList:
 
     def notify(self) -> None:
         """Notify all views that a run has changed."""
-        for act in self._listeners:
-            act()
+        self._listeners.notify()
 
     def _over(self, run: ListedRun) -> None:
         if run.error == STOPPED_EARLY:

@@ -68,7 +68,7 @@ class RunTable:
         self._changed = True
         self._next = 0.0
         self._dropped = 0
-        """Of how many removed runs has been told."""
+        """How many removed runs the message has reported."""
         self._known: dict[tuple[ListedRun, str], list[Any]] = {}
         """Cells of runs that have ended, by run and name."""
         self.table.observe(lambda change: runs.choose(int(n) for n in change["new"] if isinstance(n, int)), "chosen")
@@ -107,7 +107,7 @@ class RunTable:
 
     def _cells(self, listed: Sequence[ListedRun]) -> tuple[list[str], list[list[Any]]]:
         """Columns and rows. The method has a column of its own only where a name says something else."""
-        # Asked first: a run may end while the cells are made, which are then not its last.
+        # Before the cells are made: a run that ends meanwhile has others then.
         ended = {run for run in listed if not run.active}
         made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
         self._known = {key: cells for key, cells in made.items() if key[0] in ended}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +13,7 @@ from workbench.live.kit.undo import History
 T = TypeVar("T")
 
 
-class UndoableForm(FieldForm, Generic[T]):
+class UndoableForm(FieldForm, abc.ABC, Generic[T]):
     """first: what Reset leads back to. The rest is as for `FieldForm`; a form says what it describes, and shows it."""
 
     def __init__(self, first: T, *fields: Any, **more: Any) -> None:
@@ -20,13 +21,13 @@ class UndoableForm(FieldForm, Generic[T]):
         self._past: History[T] = History(first)
         super().__init__(*fields, acts={"undo": self.undo, "redo": self.redo, "reset": self.reset}, **more)
 
+    @abc.abstractmethod
     def described(self) -> T:
         """What the fields describe. Raises InputError with the sentence for the first wrong value."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def load(self, value: T) -> None:
         """Show a value."""
-        raise NotImplementedError
 
     def describes(self, value: T) -> bool:
         """Whether the fields describe this value; False where they describe none."""
@@ -69,6 +70,7 @@ class UndoableForm(FieldForm, Generic[T]):
             raise
         self._past.push(value, stroke)
 
-    def offer_undo(self) -> None:
-        """Offer on the page what can be undone and redone."""
-        self.extra |= {"canUndo": self.can_undo, "canRedo": self._past.can_redo}
+    def show(self) -> None:
+        """Send what is chosen to the page, with whether it can be undone and redone."""
+        self.offer_undo(undo=self.can_undo, redo=self._past.can_redo)
+        super().show()

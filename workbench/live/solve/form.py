@@ -92,7 +92,7 @@ class Form(UndoableForm[Configuration]):
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
 
     def described(self) -> Configuration:
-        """The same."""
+        """`configuration`, for undo."""
         return self.configuration()
 
     def load(self, configuration: Configuration) -> None:
@@ -189,5 +189,4 @@ class Form(UndoableForm[Configuration]):
         """Send what is chosen to the page."""
         if self._loading:
             return
-        self.offer_undo()
         self.show()

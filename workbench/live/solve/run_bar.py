@@ -77,14 +77,14 @@ class RunBar(StatusLine):
 
         why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field.
         """
-        rests = state in (State.IDLE, *ENDED)
+        inactive = state in (State.IDLE, *ENDED)
         paused = state is State.PAUSED
         self.run.disabled = bool(why_not)
         self.run.tooltip = f"cannot run: {why_not}" if why_not else self._about
         self.pause.disabled = not (paused or state is State.RUNNING)
         self.pause.description = "Resume" if paused else "Pause"
-        self.step.disabled = not (paused or (rests and not why_not))
-        self.stop.disabled = rests
+        self.step.disabled = not (paused or (inactive and not why_not))
+        self.stop.disabled = inactive
         self.stop_all.disabled = alive < 2
         self.wrong = wrong
         self.buttons = {
