@@ -11,7 +11,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
 from workbench.live.build.bubble_drawing import Drawing
-from workbench.live.build.bubble_pictures import Wish, picture
+from workbench.live.build.bubble_pictures import PictureRequest, picture
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.poisson import Poisson5
 from workbench.run import configure
@@ -308,7 +308,7 @@ def test_subdomains_follow_a_bubble(builder, page_of, eventually):
 
 def test_a_section_of_a_cube():
     drawing = Drawing(CUBE)
-    message, buffer = picture(Wish(drawing, configure(CUBE, deflation="levelset:0").deflation, "x", 0.25), 16)
+    message, buffer = picture(PictureRequest(drawing, configure(CUBE, deflation="levelset:0").deflation, "x", 0.25), 16)
     assert (message["across"], message["up"], message["note"]) == ("y", "z", "9 deflation subdomains")
     pixels = np.frombuffer(buffer[:256], np.uint8).reshape(16, 16)
     assert np.array_equal(pixels, CUBE.geometry().paint(16)[:, :, 4] > 0)
@@ -316,16 +316,16 @@ def test_a_section_of_a_cube():
 
 
 def test_a_large_problem_is_drawn_with_fewer_cells_and_that_is_told():
-    wish = Wish(Drawing(Bubbles2D(n=4096)), configure(SQUARE, deflation="stripes").deflation)
-    assert wish.sides == (128, 512)
-    note = picture(wish, 128)[0]["note"]
+    request = PictureRequest(Drawing(Bubbles2D(n=4096)), configure(SQUARE, deflation="stripes").deflation)
+    assert request.sides == (128, 512)
+    note = picture(request, 128)[0]["note"]
     assert note == "drawn with 128 cells a side instead of 4096; deflation subdomains, every 4th boundary drawn"
-    assert Wish(Drawing(SQUARE), NONE).sides == (32,)
+    assert PictureRequest(Drawing(SQUARE), NONE).sides == (32,)
 
 
 def test_bubbles_too_small_for_fewer_cells_are_counted():
     tiny = Bubbles2D.from_arrays([[0.2, 0.2], [0.7, 0.7]], [0.001, 0.1], n=4096)
-    message, buffer = picture(Wish(Drawing(tiny), NONE), 128)
+    message, buffer = picture(PictureRequest(Drawing(tiny), NONE), 128)
     assert "without 1 bubble too small for that" in message["note"]
     assert np.count_nonzero(np.frombuffer(buffer, np.uint8)) == np.count_nonzero(
         Bubbles2D.from_arrays([[0.7, 0.7]], [0.1]).geometry().paint(128)
@@ -341,6 +341,6 @@ def test_bubbles_too_small_for_fewer_cells_are_counted():
     ],
 )
 def test_deflation_without_subdomains_says_so(deflation, note):
-    message, _ = picture(Wish(Drawing(SQUARE), configure(SQUARE, deflation=deflation).deflation), 32)
+    message, _ = picture(PictureRequest(Drawing(SQUARE), configure(SQUARE, deflation=deflation).deflation), 32)
     assert note in message["note"]
     assert message["segments"] == 0
