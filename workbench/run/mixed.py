@@ -26,9 +26,10 @@ from workbench.run.stopping import Norm
 INTERVAL = 10
 """Iterations between two replacements of r, at most."""
 FIRST_INTERVAL = 4
-"""The same until the rate of convergence is known."""
+"""Iterations before the first check, at most: until then the device does not know where to stop."""
 REDUCTION = 1e-3
-"""Of ||r|| between two replacements, at most: single precision has seven digits, of which the direction needs four."""
+"""Of ||r|| from its largest value since the last replacement, at which r is replaced: of the seven digits of single
+precision the direction needs three, and an iteration may reduce ||r|| by another factor of ten."""
 REPLACE = "r = w"
 """w is b - A x."""
 CORRECT = "x = x + u"
@@ -40,15 +41,22 @@ class MixedRecurrence(Recurrence):
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Measures):
         self._measures = measures
-        self._since, self._interval = 0, FIRST_INTERVAL
-        self._first_square = 0.0
-        """||r||^2 after the first iteration since the last replacement."""
+        self._since = 0
+        """Iterations since the last replacement."""
+        self._square_now = self._largest_square = 0.0
+        """||r||^2 after the last iteration, and the largest since the last replacement; 0 before the first."""
         super().__init__(setup, norm, check_every, clock)
 
     @property
     def longest_interval(self) -> int:
         """The iterations until the next replacement, at most."""
-        return min(super().longest_interval, max(1, self._interval - self._since))
+        left = FIRST_INTERVAL if not self._largest_square else INTERVAL if self._is_due else INTERVAL - self._since
+        return min(super().longest_interval, left)
+
+    def advance(self, count: int, below: float, above: float, iteration: int) -> tuple[Rows, float]:
+        """The same; the device also stops where r is to be replaced, however late the host reads the norms."""
+        reference = self._square_now if self._is_due else self._largest_square
+        return super().advance(count, max(below, REDUCTION * math.sqrt(reference)), above, iteration)
 
     def _made_workspace(self, clock: Clock | None) -> Workspace:
         return mixed_workspace(self._setup, self._measures.residual, clock)
@@ -70,32 +78,25 @@ class MixedRecurrence(Recurrence):
 
         return solver.recurrence(*space.lines(*lines), before=start)
 
+    @property
+    def _is_due(self) -> bool:
+        fallen = self._square_now <= REDUCTION**2 * self._largest_square
+        return self._since >= INTERVAL or (fallen and self._since > 0)
+
     def _before(self) -> None:
-        if self._since >= self._interval:
+        if self._is_due:
             self._replace()
-            self._since = 0
+            self._since, self._largest_square = 0, self._square_now
 
     def _after(self, rows: Rows) -> None:
-        if self._since == 0:
-            self._first_square = rows.scalar(0, "rr")
+        squares = [rows.scalar(place, "rr") for place in range(rows.count)]
         self._since += rows.count
-        self._interval = interval_for(self._first_square, rows.scalar(rows.count - 1, "rr"), self._since)
+        self._square_now, self._largest_square = squares[-1], max(self._largest_square, *squares)
 
     def _replace(self) -> None:
         """r = b - A x."""
         self._measures.true_residual()
         self._take()
-
-
-def interval_for(before: float, after: float, iterations: int) -> int:
-    """Iterations in which ||r|| falls by `REDUCTION` at the present rate, at least 2 and at most `INTERVAL`.
-
-    before, after: ||r||^2, with so many iterations from the first to the last row.
-    """
-    if not 0 < after < before or iterations < 2:
-        return INTERVAL if iterations >= FIRST_INTERVAL else FIRST_INTERVAL
-    rate = math.log(after / before) / (2 * (iterations - 1))
-    return max(2, min(INTERVAL, int(math.log(REDUCTION) / rate)))
 
 
 def mixed_workspace(setup: SolveSetup, residual: Any, clock: Clock | None = None) -> Workspace:
