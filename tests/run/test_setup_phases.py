@@ -8,8 +8,9 @@ import json
 import pytest
 
 from workbench.cli import main
-from workbench.run import Run, Session, configure
-from workbench.run.setup_phases import SetupPhases, in_words
+from workbench.devices import compiling
+from workbench.run import Race, Run, Session, configure, start_run
+from workbench.run.setup_phases import COMPILATION, SetupPhases, in_words
 
 TWO_LEVELS = {"n": 16, "preconditioner": "neumann:2", "deflation": "levelset:4"}
 
@@ -40,6 +41,7 @@ def test_names_and_times_of_a_run():
     run = Run(configure("bubbles-3d", variant="def1", **TWO_LEVELS))
     names = [phase.name for phase in run.setup.phases.done]
     assert names == [
+        "start of the device",
         "problem",
         "A",
         "vectors b and x0",
@@ -49,9 +51,63 @@ def test_names_and_times_of_a_run():
         "coarse solver",
         "AZ",
         "kernels",
+        "rest",
     ]
-    total = sum(phase.seconds for phase in run.setup.phases.done)
-    assert 0.5 * run.setup_seconds < total <= run.setup_seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets: seconds, of which `compiled` were spent on kernels."""
+
+    class Clock:
+        now = compiled = 0.0
+
+        def take(self, seconds, compiled=0.0):
+            self.now += seconds + compiled
+            self.compiled += compiled
+
+    clock = Clock()
+    monkeypatch.setattr("workbench.run.setup_phases.time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr("workbench.run.setup_phases.compiling.spent", lambda: clock.compiled)
+    return clock
+
+
+def test_phases_add_up_to_the_setup_and_compilation_is_in_none(clock):
+    phases = SetupPhases()
+    with phases.whole():
+        clock.take(1)
+        with phases("A"):
+            clock.take(2, compiled=16)
+            with phases("E"):
+                clock.take(4, compiled=32)
+        clock.take(8, compiled=64)
+    assert {phase.name: phase.seconds for phase in phases.done} == {"A": 2, "E": 4, "rest": 9}
+    assert phases.seconds == 15
+    assert phases.compile_seconds == 112
+
+
+def test_a_thread_that_waits_for_kernels_is_in_the_phase_of_their_compilation():
+    phases = SetupPhases()
+    with phases("A"):
+        with compiling.here():
+            assert phases.present == COMPILATION
+        assert phases.present == "A"
+
+
+@pytest.mark.parametrize("rhs", ["ones", "random:2"])
+@pytest.mark.parametrize("device", ["cpu", "opencl"])
+def test_setup_seconds_are_the_sum_of_the_phases(rhs, device):
+    solver = "cg" if rhs == "ones" else "pseudo-block-cg"
+    summary = start_run(configure("poisson5", n=9, rhs=rhs, solver=solver, device=device)).result().summary
+    assert summary["setup_seconds"] == sum(phase["seconds"] for phase in summary["setup_phases"])
+    assert summary["compile_seconds"] >= 0
+
+
+def test_each_solve_of_a_race_has_its_own_phases():
+    race = Race([configure("poisson5", n=9), configure("poisson5", n=9)])
+    race.start()
+    for result in race.wait(60):
+        assert result.setup_seconds == sum(phase["seconds"] for phase in result.summary["setup_phases"])
 
 
 def test_bytes_are_those_that_an_accelerator_has_allocated(accelerator):

@@ -1,4 +1,4 @@
-"""Time spent waiting for the compilation of kernels, for progress on a terminal or a page."""
+"""Time spent on the compilation of kernels, or on waiting for it: for progress, and to keep it apart from the setup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ PATIENCE = 0.5
 T = TypeVar("T")
 
 _listeners: list[Callable[[float | None], None]] = []
-_since: list[float] = []
+_since: dict[int, float] = {}
+"""By the identifier of each thread that compiles or waits: since when."""
 _spent = threading.local()
 
 
@@ -32,13 +33,24 @@ def listening(listener: Callable[[float | None], None]) -> Iterator[None]:
 
 def seconds() -> float | None:
     """The longest time that a thread has been waiting for kernels; None while none does."""
-    begun = min(_since, default=None)
+    begun = min(_since.values(), default=None)
     return None if begun is None else time.monotonic() - begun
+
+
+def spent() -> float:
+    """Seconds that this thread has spent on kernels in all: compiling, waiting for a compiler, or loading on an
+    accelerator. It grows once a kernel is there."""
+    return getattr(_spent, "seconds", 0.0)
+
+
+def active(thread: int) -> bool:
+    """Whether the thread of this identifier compiles, or waits for kernels."""
+    return thread in _since
 
 
 def wait(coming: Future[T]) -> T:
     """The result of a future, with listeners notified meanwhile."""
-    with here(report=False):
+    with here():
         while True:
             try:
                 return coming.result(PATIENCE)
@@ -47,17 +59,20 @@ def wait(coming: Future[T]) -> T:
 
 
 @contextlib.contextmanager
-def here(*, report: bool = True) -> Iterator[None]:
-    """A context in which this thread compiles, with listeners notified."""
-    begun = time.monotonic()
-    _since.append(begun)
-    _spent.begun = begun - getattr(_spent, "seconds", 0.0)
-    if report:
+def here(*, at_once: bool = False) -> Iterator[None]:
+    """A context in which this thread compiles. at_once: notify listeners now, since nothing can while it compiles."""
+    thread = threading.get_ident()
+    if thread in _since:
+        yield
+        return
+    begun = _since[thread] = time.monotonic()
+    _spent.begun = begun - spent()
+    if at_once or begun - _spent.begun > PATIENCE:
         _report()
     try:
         yield
     finally:
-        _since.remove(begun)
+        del _since[thread]
         _spent.seconds = time.monotonic() - _spent.begun
         if not _since:
             for listener in tuple(_listeners):

@@ -176,6 +176,7 @@ class _Summary:
     residual_gap_at: int | None = None
     drift: float | None = None
     setup_seconds: float = 0.0
+    compile_seconds: float = 0.0
     iteration_seconds: float = 0.0
 
 

@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import math
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -58,17 +57,17 @@ class Run:
         stopped: Callable[[], bool] = lambda: False,
         phases: SetupPhases | None = None,
     ) -> None:
-        begun = time.perf_counter()
         self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
         self.history = History()
         self.ending: Ending | None = None
         """Why the run has ended; None while it can be stepped."""
-        self.setup: SolveSetup = prepare(configuration, system, x0, stopped, phases=phases)
-        with self.setup.closed_on_error(), self.setup.phases("kernels"):
-            self._begin(trace)
-        self.setup_seconds = time.perf_counter() - begun
+        phases = phases or SetupPhases()
+        with phases.whole():
+            self.setup: SolveSetup = prepare(configuration, system, x0, stopped, phases=phases)
+            with self.setup.closed_on_error(), phases("kernels"):
+                self._begin(trace)
 
     def _begin(self, trace: bool) -> None:
         """Everything that follows the setup of the system, up to the first iteration."""
@@ -92,6 +91,11 @@ class Run:
     def iterations(self) -> int:
         """Iterations done."""
         return max(0, self.history.count - 1)
+
+    @property
+    def setup_seconds(self) -> float:
+        """Wall-clock time of the setup, in s, without the compilation of kernels."""
+        return self.setup.phases.seconds
 
     @property
     def iteration_seconds(self) -> float:
@@ -153,7 +157,6 @@ class Run:
             ending=self.ending,
             norm_of_b=self.norm_of_b,
             started=self.started,
-            setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
             runs_at_once=self.runs_at_once,
         )

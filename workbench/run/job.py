@@ -50,7 +50,7 @@ class Job:
         self.error = ""
         self.slot = slot
         self.phases = SetupPhases()
-        """The phases of the setup of its solve, so far; those of many solves add up."""
+        """The phases of the setup of its solve, so far; with many solves of the present one."""
         self._token = CancelToken()
         self._changing = threading.Lock()
         self._state = State.IDLE
@@ -137,6 +137,7 @@ class Job:
     ) -> Run:
         """Set up a run, with one right-hand side or with many, which has the same interface. Raises StoppedError for
         whatever goes wrong after a cancellation request."""
+        self.phases = SetupPhases()
         try:
             made = start_run(configuration, system, x0, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
             return cast(Run, made)

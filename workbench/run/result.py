@@ -36,7 +36,8 @@ class Result:
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
     columns: with many right-hand sides the end of each; x then has the shape (N, s), both residuals are the largest of
     all columns, and the history is a `BlockHistory`.
-    detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembly and compilation.
+    detail: the iteration and value at which it ended. seconds are wall-clock; the setup includes assembly, and
+    not the compilation of kernels, which happens once per machine: `summary["compile_seconds"]`.
     """
 
     x: np.ndarray

@@ -29,7 +29,6 @@ class RunState:
     ending: Ending | None
     norm_of_b: float
     started: str
-    setup_seconds: float
     iteration_seconds: float
     runs_at_once: int = 1
 

@@ -26,7 +26,7 @@ from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
-from workbench.run.setup_phases import PROBLEM, SetupPhases
+from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.scaling import scaled_scalar
 from workbench.settings import MIXED
 from workbench.several.workers import Workers
@@ -188,7 +188,8 @@ def prepare(
     what cannot be solved, StoppedError once `stopped` returns True.
     """
     phases = phases or SetupPhases()
-    device = devices.device(configuration.device).limited(configuration.memory_limit)
+    with phases(DEVICE):
+        device = devices.device(configuration.device).limited(configuration.memory_limit)
     traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits)

@@ -1,17 +1,30 @@
-"""The phases of a setup: names, seconds, and the memory that each leaves in use."""
+"""The phases of a setup: names, seconds, and the memory that each leaves in use.
+
+They add up to the time of the setup. The compilation of kernels, once per machine, is in none of them: it is counted
+for itself.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import psutil
 
+from workbench.devices import compiling
+
+DEVICE = "start of the device"
+"""Import of its library, and its context, in the first run of a process."""
 PROBLEM = "problem"
 """Assembly of the system."""
+REST = "rest"
+"""What is in no other phase."""
+COMPILATION = "compilation of kernels"
+"""What `present` is while the setup waits for kernels, in whichever phase."""
 
 
 class Phased(Protocol):
@@ -31,31 +44,57 @@ class SetupPhase:
 
 
 class SetupPhases:
-    """The phases of one setup, in order. A phase of a name that has occurred is added to it."""
+    """The phases of one setup, in order. A phase of a name that has occurred is added to it; a phase within another is
+    not counted in that one."""
 
     def __init__(self) -> None:
         self.done: list[SetupPhase] = []
-        self.present = ""
-        """The phase in progress; empty before and after the setup."""
+        self.compile_seconds = 0.0
+        """Seconds of compiling kernels, waiting for their compiler, or loading them on an accelerator."""
+        self._present = ""
+        self._thread = 0
+        self._inner = (0.0, 0)
         self._device: Any = None
         self._process = psutil.Process()
+
+    @property
+    def present(self) -> str:
+        """The phase in progress, or `COMPILATION`; empty before and after the setup."""
+        return COMPILATION if self._present and compiling.active(self._thread) else self._present
+
+    @property
+    def seconds(self) -> float:
+        """The time of the setup without compilation, in s: the sum of its phases."""
+        return sum(phase.seconds for phase in self.done)
 
     def on(self, device: Any) -> None:
         """Wait for this device at the end of each phase, and count its memory."""
         self._device = device
 
     @contextlib.contextmanager
+    def whole(self) -> Iterator[None]:
+        """The setup as a whole, with everything that has no phase of its own as `REST`."""
+        compiled = compiling.spent()
+        with self(REST):
+            yield
+        self.compile_seconds += compiling.spent() - compiled
+
+    @contextlib.contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """A phase. Cost: two reads of the memory in use, tens of microseconds."""
-        before, begun = self._in_use(), time.perf_counter()
-        outer, self.present = self.present, name
+        self._thread = threading.get_ident()
+        before, begun = self._in_use(), _clock()
+        outer, self._present = self._present, name
+        earlier, self._inner = self._inner, (0.0, 0)
         try:
             yield
             if self._device is not None:
                 self._device.synchronize()
         finally:
-            self.present = outer
-        self._add(SetupPhase(name, time.perf_counter() - begun, self._in_use() - before))
+            self._present = outer
+            seconds, nbytes = _clock() - begun, self._in_use() - before
+            inner, self._inner = self._inner, (earlier[0] + seconds, earlier[1] + nbytes)
+        self._add(SetupPhase(name, seconds - inner[0], nbytes - inner[1]))
 
     def plain(self) -> list[dict[str, Any]]:
         """The phases as plain data."""
@@ -72,6 +111,11 @@ class SetupPhases:
     def _in_use(self) -> int:
         budget = getattr(self._device, "budget", None)
         return self._process.memory_info().rss if budget is None else budget.allocated
+
+
+def _clock() -> float:
+    """Seconds, standing still while this thread compiles."""
+    return time.perf_counter() - compiling.spent()
 
 
 def in_words(phases: Sequence[Mapping[str, Any]], seconds: float) -> str:

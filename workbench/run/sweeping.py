@@ -88,9 +88,8 @@ def sweep(
     `SWEEP_STOPPING` or parameters of the problem. choices: the fixed settings, as in `configure`. cancelled:
     cancellation request, tested between iterations and between the parts of a setup; the current run then ends and has
     its row, as with Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held
-    during each run; by default in a new queue. The setup of the first run of a method includes its compilation. Raises
-    InputError for unknown names and wrong values before the first run; a combination that cannot be solved has a row
-    with the reason.
+    during each run; by default in a new queue. Raises InputError for unknown names and wrong values
+    before the first run; a combination that cannot be solved has a row with the reason.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -13,6 +13,7 @@ from workbench.live import ConvergenceView, RaceView
 from workbench.live.kit.number_text import amount, duration
 from workbench.recording import load
 from workbench.run import Race, Session, State, Stopping, configure
+from workbench.run.setup_phases import SetupPhase
 
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 
@@ -54,7 +55,8 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     finished(view, eventually)
     first, second = view.race.entries
     # The one that iterates faster has the longer setup.
-    first.run.setup_seconds, second.run.setup_seconds = 0.125, 1000.0
+    for entry, seconds in ((first, 0.125), (second, 1000.0)):
+        entry.run.setup.phases.done = [SetupPhase("A", seconds, 0)]
     for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
         curve.setup_seconds = lane.run.setup_seconds
     page = page_of(view.convergence)

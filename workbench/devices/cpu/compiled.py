@@ -130,7 +130,7 @@ class Kernel(CPUDispatcher):
     def _compile_here(self, kinds: tuple) -> None:
         portable.linker()
         built = self.built()
-        with compiling.here():
+        with compiling.here(at_once=True):
             built.compile(kinds)
         compiled = built.overloads[kinds]
         self.add_overload(compiled)

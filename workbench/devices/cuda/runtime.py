@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.cuda import persistent, staging
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
@@ -130,9 +131,10 @@ class Cuda:
     def _build(self, text: str, name: str) -> Function:
         with self._guarded():
             if (text, name) not in self._functions:
-                module = self._cupy.RawModule(code=text, backend="nvrtc")
-                # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
-                self._functions[text, name] = module.get_function(name).kernel
+                with compiling.here():
+                    module = self._cupy.RawModule(code=text, backend="nvrtc")
+                    # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
+                    self._functions[text, name] = module.get_function(name).kernel
             return self._functions[text, name]
 
     def launch(

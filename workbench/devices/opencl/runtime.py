@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
@@ -92,7 +93,8 @@ class OpenCL:
     def _build(self, text: str, name: str) -> Function:
         with self._errors():
             if text not in self._programs:
-                self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self._flags)
+                with compiling.here():
+                    self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self._flags)
             if (text, name) not in self._functions:
                 self._functions[text, name] = self._cl.Kernel(self._programs[text], name)
             return self._functions[text, name]

@@ -55,7 +55,6 @@ class BlockRun:
         stopped: Callable[[], bool] = lambda: False,
         phases: SetupPhases | None = None,
     ) -> None:
-        begun = time.perf_counter()
         self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
@@ -64,10 +63,11 @@ class BlockRun:
         """Why the run has ended; None while it can be stepped."""
         self.iteration_seconds = 0.0
         """Wall-clock time of the iterations, in s, without measurements."""
-        self.setup, self._sides = _prepared(configuration, system, x0, stopped, phases)
-        with self.setup.closed_on_error(), self.setup.phases("kernels"):
-            self._plan(trace)
-        self.setup_seconds = time.perf_counter() - begun
+        phases = phases or SetupPhases()
+        with phases.whole():
+            self.setup, self._sides = _prepared(configuration, system, x0, stopped, phases)
+            with self.setup.closed_on_error(), phases("kernels"):
+                self._plan(trace)
 
     def _plan(self, trace: bool) -> None:
         """Cut the right-hand sides into chunks, and set the first one up."""
@@ -93,6 +93,11 @@ class BlockRun:
     def space(self) -> BlockWorkspace:
         """The block vectors of the present chunk."""
         return self._chunk.space
+
+    @property
+    def setup_seconds(self) -> float:
+        """Wall-clock time of the setup, in s, without the compilation of kernels."""
+        return self.setup.phases.seconds
 
     @property
     def iterations(self) -> int:
@@ -251,7 +256,6 @@ class BlockRun:
             ending=self.ending,
             norm_of_b=self.norm_of_b,
             started=self.started,
-            setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
             runs_at_once=self.runs_at_once,
         )
@@ -276,7 +280,7 @@ def _prepared(
     system: LinearSystem | None,
     x0: np.ndarray | None,
     stopped: Callable[[], bool],
-    phases: SetupPhases | None,
+    phases: SetupPhases,
 ) -> tuple[SolveSetup, RightHandSides]:
     """The setup with vectors of one column as work space, and all right-hand sides."""
     found: list[RightHandSides] = []
