@@ -1,4 +1,5 @@
-"""What limits this process: memory and processor time of its control groups, and the memory that it may write."""
+"""What limits this process: memory and processor time of its control groups, and the memory that it may write; and what
+a packed file may unpack to."""
 
 from __future__ import annotations
 
@@ -13,6 +14,16 @@ except ImportError:  # Windows
     resource = None
 
 CGROUPS = Path("/sys/fs/cgroup")
+UNPACKED_BYTES, UNPACKED_RATIO = 64 << 20, 50
+"""A packed file may unpack to the larger of UNPACKED_BYTES and UNPACKED_RATIO times its size: runs take about 5 times,
+matrices and traces 10."""
+MOST_MEMBERS = 10_000
+"""Members of an archive."""
+
+
+def unpacked(packed: int) -> int:
+    """Bytes that a gzip, ZIP or tar.gz file of `packed` bytes may unpack to, all its members together."""
+    return max(UNPACKED_BYTES, UNPACKED_RATIO * packed)
 
 
 def memory() -> tuple[int, int]:

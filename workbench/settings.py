@@ -49,17 +49,38 @@ SOURCES = "sources:"
 """Before the number of positions of a source that moves over the grid."""
 PHASES = "phases"
 """One right-hand side for every bubble or slab."""
-COLUMNS_FILES = (".npy", ".mtx", ".mtx.gz")
-"""Endings of files of right-hand sides."""
+GIVEN = "given"
+"""The right-hand side that comes with a matrix from a file."""
+VECTOR_FILES = (".npy", ".mtx", ".mtx.gz")
+"""Endings of files of right-hand sides and starting vectors, in any case."""
 
 
-class RightHandSide(Parameter):
+def is_file(value: str) -> bool:
+    """Whether a right-hand side or a starting vector is a file."""
+    return value.lower().endswith(VECTOR_FILES)
+
+
+class Vector(Parameter):
+    """One of the choices, or a file of columns."""
+
+    def check(self, value: object, owner: str = "") -> Any:
+        """The value; raises InputError for any other."""
+        if isinstance(value, str) and is_file(value):
+            return value
+        if isinstance(value, str) and (re.search(r"[/\\]|\.\w+$", value.strip())):
+            raise InputError(
+                f"{self.name} {quoted(value)} is no file that is read; its name must end in {', '.join(VECTOR_FILES)}"
+            )
+        return super().check(value, owner)
+
+
+class RightHandSide(Vector):
     """One of the choices, `random:<columns>`, `sources:<columns>`, `phases`, or a file of columns."""
 
     def check(self, value: object, owner: str = "") -> Any:
         """The value; raises InputError for any other."""
-        if isinstance(value, str) and (value.endswith(COLUMNS_FILES) or value.strip() == PHASES):
-            return value.strip() if value.strip() == PHASES else value
+        if isinstance(value, str) and value.strip() == PHASES:
+            return PHASES
         found = re.fullmatch(rf"({RANDOM}|{SOURCES})0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
         if found is None:
             return super().check(value, owner)
@@ -160,14 +181,15 @@ RUN = _by_name(
         "problem",
         "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1), "
         "random:16 is sixteen columns, standard normal, for block methods; sources:16 is a source at sixteen positions "
-        "on the grid's diagonal; phases is one column for every bubble or slab; or a .npy or .mtx file of columns",
-        choices=("problem", "ones", "ones-scaled", "random"),
+        "on the grid's diagonal; phases is one column for every bubble or slab; given is the NAME_b.mtx of "
+        "a matrix NAME; or a .npy or .mtx file of columns",
+        choices=("problem", "ones", "ones-scaled", "random", GIVEN),
     ),
-    Parameter(
+    Vector(
         "x0",
         str,
         "problem",
-        "initial guess; random is uniform in [0, 1)",
+        "initial guess; random is uniform in [0, 1); or a .npy or .mtx file",
         choices=("problem", "zero", "random"),
     ),
     Parameter("seed", int, 0, "seed of all random numbers: problem, right-hand side, initial guess", low=0),

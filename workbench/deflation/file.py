@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from typing import ClassVar
 
 from workbench.data_files import path_of
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import Subspace, as_subspace
-from workbench.errors import InputError, printable_path
-from workbench.files import opened, read_array
+from workbench.errors import InputError
+from workbench.files.columns import read_values
 from workbench.registry import parameter, register
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class VectorsFile(Deflation):
-    """Z from a NumPy file (.npy): integer labels 0..d-1 of shape (N,), or vectors of shape (N, d).
+    """Z from a .npy or .mtx file: integer labels 0..d-1 of shape (N,) or (N, 1), or vectors of
+    shape (N, d).
 
     Vectors that are 0 or one constant per column, without overlap, become labels.
 
@@ -27,17 +27,13 @@ class VectorsFile(Deflation):
     name: ClassVar[str] = "file"
     title: ClassVar[str] = "your own vectors, from a file"
 
-    path: str = parameter("", "path of the .npy file")
+    path: str = parameter("", "path of the .npy or .mtx file")
 
     def space(self, context: DeflationContext) -> Subspace:
         if not self.path:
-            raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
-        path = path_of(self.path)
-        with opened(path, "file with deflation vectors") as stream:
-            try:
-                stored = read_array(stream, os.fstat(stream.fileno()).st_size)
-            except (ValueError, OSError):
-                raise InputError(
-                    f"{printable_path(path)} is not a NumPy array file; write one with numpy.save"
-                ) from None
-        return as_subspace(stored, context.operator.shape[0])
+            raise InputError("deflation file needs the path of a .npy or .mtx file with labels (N,) or vectors (N, d)")
+        size = context.operator.shape[0]
+        stored = read_values(path_of(self.path), size)
+        # Matrix Market files have two dimensions.
+        labels = stored.dtype.kind in "iu" and stored.shape[1:] == (1,)
+        return as_subspace(stored[:, 0] if labels else stored, size)

@@ -1,4 +1,4 @@
-"""Files of users: how they are opened and how they are written."""
+"""Files of users: how they are opened, unpacked and read, and how they are written."""
 
 from workbench.files.arrays import read_array
 from workbench.files.reading import opened, read_bytes

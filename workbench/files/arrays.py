@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import IO
+from collections.abc import Callable
+from typing import IO, NamedTuple
 
 import numpy as np
 
+NUMPY = np.lib.format.MAGIC_PREFIX
+"""The first bytes of such a file."""
 
-def read_array(stream: IO[bytes], size: int) -> np.ndarray:
-    """The array that a stream of `size` bytes holds, and nothing else. Raises ValueError for any other stream.
 
-    A head may announce any shape: only what agrees with the size is allocated. No pickles.
-    """
+class ArrayHead(NamedTuple):
+    """What the head of an array says, and the bytes that it and its entries take."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype
+    length: int
+
+
+def array_head(stream: IO[bytes], size: int) -> ArrayHead:
+    """Read the head of an array in a stream of `size` bytes. Raises ValueError unless the entries take the rest."""
     begun = stream.tell()
     try:
         version = np.lib.format.read_magic(stream)
@@ -24,9 +34,25 @@ def read_array(stream: IO[bytes], size: int) -> np.ndarray:
     except Exception:
         raise ValueError("no head of an array") from None
     left = size - (stream.tell() - begun)
-    if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != left:
-        raise ValueError("another size than announced")
-    content = bytearray(stream.read(left))
-    if len(content) != left:
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not read; save numbers, as with array.astype(float)")
+    announced = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or announced != left:
+        raise ValueError(f"its head announces {announced} bytes of entries, but {left} follow; save it again")
+    return ArrayHead(shape, by_columns, dtype, left)
+
+
+def read_array(
+    stream: IO[bytes], size: int, check: Callable[[tuple[int, ...]], None] = lambda shape: None
+) -> np.ndarray:
+    """The array that a stream of `size` bytes holds, and nothing else. Raises ValueError for any other stream.
+
+    A head may announce any shape: only what agrees with the size is allocated, and `check` may refuse it before. No
+    pickles.
+    """
+    head = array_head(stream, size)
+    check(head.shape)
+    content = bytearray(stream.read(head.length))
+    if len(content) != head.length:
         raise ValueError("cut short")
-    return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
+    return np.frombuffer(content, head.dtype).reshape(head.shape, order="F" if head.by_columns else "C")

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.files.columns import VectorFile
 from workbench.operators import Operator, Size
 from workbench.registry import Block, Value
 
@@ -101,6 +102,12 @@ class Problem(Block):
     def assemble(self, seed: int = 0) -> LinearSystem:
         """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
         raise TypeError(f"problem {self.name} does not implement assemble")
+
+    def given_rhs(self) -> VectorFile:
+        """The right-hand side that comes with a matrix from a file. Raises InputError where none does."""
+        raise InputError(
+            f"rhs given is the NAME_b.mtx of a matrix from a file, and problem {self.name} has its own; choose problem"
+        )
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         """The system for a method that needs A = A^T; by default that of `assemble`, whose matrix is real."""

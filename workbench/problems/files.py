@@ -12,10 +12,13 @@ from typing import ClassVar
 from workbench.data_files import path_of
 from workbench.devices.constant import constant
 from workbench.errors import InputError, printable_path
+from workbench.files.columns import VectorFile
+from workbench.files.unpacking import ENDINGS, file_stem
 from workbench.operators import ComplexSymmetricMatrix, Matrix
+from workbench.problems import given_rhs
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
-from workbench.problems.matrix_market import ENDINGS, file_stem, read_matrix
+from workbench.problems.matrix_market import read_matrix
 from workbench.registry import find, parameter, register, registered, unknown_name
 
 
@@ -45,14 +48,22 @@ class MatrixFile(Problem):
         return self._read(ComplexSymmetricMatrix)
 
     def _read(self, kind: type[Matrix]) -> LinearSystem:
+        matrix, members = read_matrix(self._file, kind)
+        return matrix_system(matrix, given_rhs.note(self._file, members))
+
+    def given_rhs(self) -> VectorFile:
+        return given_rhs.given_rhs(self._file)
+
+    @property
+    def _file(self) -> Path:
         if not self.path:
             raise InputError("matrix-file needs a path, such as matrix-file:bcsstk15.mtx.gz")
-        return matrix_system(read_matrix(Path(self.path), kind))
+        return Path(self.path)
 
 
-def matrix_system(matrix: Matrix) -> LinearSystem:
+def matrix_system(matrix: Matrix, notes: tuple[str, ...] = ()) -> LinearSystem:
     """The system A x = b with b = 1 in the dtype of the matrix."""
-    return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype))
+    return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype), notes=notes)
 
 
 def problem_from_text(text: str) -> Problem:
@@ -66,11 +77,11 @@ def problem_from_text(text: str) -> Problem:
     with contextlib.suppress(InputError):
         path = path_of(text)
         # Folders and pipes with the suffix of a matrix file are reported by the reader.
-        if path.is_file() or (text.endswith(ENDINGS) and path.exists()):
+        if path.is_file() or (text.lower().endswith(ENDINGS) and path.exists()):
             return MatrixFile(path=str(path))
     if known_entry(text):
         return _problem(f"suitesparse:{text}")
-    if text.endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
+    if text.lower().endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
         raise InputError(f"no file at {printable_path(text)}")
     near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
     raise InputError(unknown_name("problem", text, near or registered("problem")))

@@ -13,11 +13,13 @@ from scipy import sparse
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
+from workbench.files.columns import VectorFile
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.download import downloaded, verify
 from workbench.problems.files import matrix_system
+from workbench.problems.given_rhs import given_rhs, note
 from workbench.problems.matrix_market import read_entries
 from workbench.registry import parameter, register
 
@@ -65,23 +67,31 @@ class SuiteSparse(Problem):
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         return self._read(ComplexSymmetricMatrix)
 
+    def given_rhs(self) -> VectorFile:
+        place = group_and_name(self.matrix)
+        if cached(*place) is None:
+            self.assemble()
+        path = cached(*place)
+        assert path is not None
+        return given_rhs(path)
+
     def _read(self, kind: type[Matrix]) -> LinearSystem:
         group, name = group_and_name(self.matrix)
         path, sha256 = cached(group, name), self._sha256
         if path is not None:
             verify(path, sha256 if path.name.endswith(DOWNLOADED) else "")
             with opened(path, "matrix file") as stream:
-                entries = read_entries(stream, path.name, f"cannot read {path}")
+                entries, members = read_entries(stream, path.name, f"cannot read {path}")
             self._check_facts(entries, f"{path} holds", "; delete it to fetch it again")
         else:
             path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
             base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
             url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
             with downloaded(url, path, sha256) as stream:
-                entries = read_entries(stream, path.name, f"{printable_path(url)} sent what cannot be read")
+                entries, members = read_entries(stream, path.name, f"{printable_path(url)} sent what cannot be read")
                 self._check_facts(entries, f"{printable_path(url)} sent")
         try:
-            return matrix_system(kind(entries))
+            return matrix_system(kind(entries), note(path, members))
         except InputError as error:
             raise InputError(f"cannot use {path}: {error}") from None
 

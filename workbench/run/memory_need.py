@@ -24,7 +24,7 @@ from workbench.operators import Size
 from workbench.registry import find
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
-from workbench.settings import AUTO, COLUMNS_FILES, MIXED, PHASES, RANDOM, SOURCES
+from workbench.settings import AUTO, GIVEN, MIXED, PHASES, RANDOM, SOURCES, is_file
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
@@ -98,8 +98,8 @@ def memory_need(configuration: Configuration, where: Where) -> MemoryNeed | None
     """The memory of a run; None where the size of A is not known, and for methods
     on two devices and with many right-hand sides. Cost: the solver's lines are planned, some milliseconds."""
     size, solver = configuration.problem.known_size, configuration.solver
-    several = configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES
-    if size is None or several or configuration.rhs.endswith(COLUMNS_FILES):
+    several = configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs in (PHASES, GIVEN)
+    if size is None or several or is_file(configuration.rhs):
         return None
     counted = solver.in_family or solver.has_user_lines
     if isinstance(solver, BlockSolver) or solver.needs_accelerator or not counted or configuration.cluster:

@@ -9,18 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.arrays import cast, finite_vector
-from workbench.data_files import path_of
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.problems import LinearSystem
-from workbench.problems.columns_file import read_columns
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
+from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
-from workbench.settings import COLUMNS_FILES, PHASES, RANDOM, SOURCES
+from workbench.settings import PHASES, RANDOM, SOURCES
 
 
 class Vectors(NamedTuple):
@@ -83,8 +82,8 @@ def right_hand_side(
             return device.to_host(b), exact
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
-    if configuration.rhs.endswith(COLUMNS_FILES):
-        columns = read_columns(path_of(configuration.rhs), size)
+    if file := rhs_file(configuration):
+        columns = file.read(size)
         _refuse_several(configuration.rhs, columns.shape[1])
         return cast(columns[:, 0], dtype, "the right-hand side"), None
     if configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES:
@@ -160,6 +159,11 @@ def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | 
     size, dtype = system.operator.shape[0], system.operator.dtype
     if x0 is not None:
         return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
+    if file := start_file(configuration):
+        columns = file.read(size)
+        if columns.shape[1] != 1:
+            raise InputError(f"x0 {file.name} has {columns.shape[1]} columns, but there is one right-hand side")
+        return np.array(cast(columns[:, 0], dtype, "x0"))
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
         return np.random.default_rng(configuration.seed).random(size).astype(dtype)
     return constant(0, size, dtype)

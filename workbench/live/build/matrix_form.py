@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.files.unpacking import ENDINGS
 from workbench.live.build.uploads import MOST_UPLOAD
 from workbench.live.kit.field_form import FieldForm
 from workbench.live.kit.form_fields import Field
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import MatrixFile
-from workbench.problems.matrix_market import ENDINGS
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.registry import Parameter
 

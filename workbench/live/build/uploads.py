@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workbench.errors import InputError
 from workbench.files import write
+from workbench.files.unpacking import ENDINGS, file_stem
 from workbench.live.kit.file_names import make_folder, slug
-from workbench.problems.matrix_market import ENDINGS
 from workbench.problems.suitesparse import cache_folder
 
 MOST_UPLOAD = 10 << 20
@@ -23,16 +23,16 @@ def store(name: str, content: bytes) -> Path:
     is no matrix file's, for an empty or too large one, and when the folder cannot be written.
     """
     check_upload(name, len(content))
-    ending = next(ending for ending in ENDINGS[::-1] if name.endswith(ending))
+    stem = file_stem(Path(name))
     folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
     make_folder(folder)
-    path = folder / f"{slug(name.removesuffix(ending)) or 'matrix'}{ending}"
+    path = folder / f"{slug(stem) or 'matrix'}{name[len(stem) :].lower()}"
     return path if path.exists() else write(path, content)
 
 
 def check_upload(name: str, size: int) -> None:
     """Raise InputError for a name that is no matrix file's, and for an empty or too large file; size in bytes."""
-    if not name.endswith(ENDINGS):
+    if not name.lower().endswith(ENDINGS):
         raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
     if not size:
         raise InputError(f"{name[:60]!r} is empty; choose another file")

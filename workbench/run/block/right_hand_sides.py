@@ -8,15 +8,14 @@ import math
 import numpy as np
 
 from workbench.arrays import cast, finite_block
-from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.problems.columns_file import columns_in, read_columns
 from workbench.problems.right_hand_sides import moved_source, phase_indicators
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import make_consistent
+from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import max_abs, scaled
-from workbench.settings import COLUMNS_FILES, PHASES, RANDOM, SOURCES
+from workbench.settings import PHASES, RANDOM, SOURCES
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,8 +51,8 @@ def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -
     rhs = configuration.rhs
     if system is not None and system.b.ndim == 2:
         return True
-    if rhs.endswith(COLUMNS_FILES):
-        return columns_in(path_of(rhs)) > 1
+    if file := rhs_file(configuration):
+        return file.columns > 1
     return rhs.startswith((RANDOM, SOURCES)) or rhs == PHASES
 
 
@@ -64,6 +63,8 @@ def right_hand_sides(
     dtype, size = system.operator.dtype, system.operator.shape[0]
     B = _columns_of(configuration, system)
     s = B.shape[1]
+    file = start_file(configuration) if X0 is None else None
+    X0 = file.read(size) if file else X0
     start = np.zeros((size, s), dtype) if X0 is None else np.array(cast(finite_block(X0, "x0", size), dtype, "x0"))
     if start.shape != B.shape:
         raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
@@ -96,8 +97,8 @@ def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarra
     dtype, size = system.operator.dtype, system.operator.shape[0]
     if system.b.ndim == 2:
         return np.array(system.b, dtype, order="C")
-    if configuration.rhs.endswith(COLUMNS_FILES):
-        return np.array(cast(read_columns(path_of(configuration.rhs), size), dtype, "the right-hand side"), order="C")
+    if file := rhs_file(configuration):
+        return np.array(cast(file.read(size), dtype, "the right-hand side"), order="C")
     if configuration.rhs == PHASES:
         return phase_indicators(system).astype(dtype)
     if configuration.rhs.startswith(SOURCES):
