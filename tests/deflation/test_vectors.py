@@ -204,13 +204,13 @@ def test_invalid_vector_files_raise_one_sentence(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([None, {}], dtype=object), allow_pickle=True)
     for path, sentence in (
         ("", "needs the path"),
-        (tmp_path / "none.npy", "no file with deflation vectors"),
-        (tmp_path / "text.npy", "is not a NumPy array file"),
-        (tmp_path / "several.npz", "is not a NumPy array file"),
-        (tmp_path / "objects.npy", "is not a NumPy array file"),
-        (tmp_path, "is a folder, not a file with deflation vectors"),
-        (tmp_path / "pipe.npy", "is a pipe, not a file with deflation vectors"),
-        (tmp_path / "huge.npy", "is not a NumPy array file"),
+        (tmp_path / "none.npy", "no file of vectors"),
+        (tmp_path / "text.npy", "no head of an array"),
+        (tmp_path / "several.npz", "it is a ZIP archive, as .npz files are"),
+        (tmp_path / "objects.npy", "it holds Python objects, which are not read"),
+        (tmp_path, "is a folder, not a file of vectors"),
+        (tmp_path / "pipe.npy", "is a pipe, not a file of vectors"),
+        (tmp_path / "huge.npy", "its head announces 8000000000000 bytes of entries, but 64 follow"),
     ):
         with pytest.raises(InputError, match=sentence):
             Run(configure("two-layer", n=8, deflation=f"file:{path}"))

@@ -71,7 +71,7 @@ def test_an_unknown_name_lists_the_problems():
 
 def test_an_existing_file_of_another_kind_is_refused(write: Write):
     path = write("hello", "notes.txt")
-    with pytest.raises(InputError, match=r"the name of a matrix file ends in \.mtx"):
+    with pytest.raises(InputError, match=r"line 1 must be a banner such as"):
         problem_from_text(str(path)).assemble()
 
 

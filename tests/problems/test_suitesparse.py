@@ -188,7 +188,7 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
 
 def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache: Path):
     mirror.files["/Test/tiny.tar.gz"] = b"<html>moved</html>"
-    assert "sent what cannot be read: the compressed file is damaged (Not a gzipped file" in refusal()
+    assert "sent what cannot be read: it is a web page" in refusal()
     assert contents(cache) == []
 
 

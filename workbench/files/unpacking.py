@@ -9,7 +9,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
 from workbench import limits
@@ -30,6 +30,7 @@ FOREIGN = {
     b"\xff\xfe": "a text in UTF-16",
     b"\xfe\xff": "a text in UTF-16",
     b"\x80": "a pickle",
+    b"<": "a web page",
 }
 """What a file is, by its first bytes, where it cannot be read."""
 LARGEST_RATIO = 1032
@@ -48,21 +49,28 @@ class Unpacked(NamedTuple):
     members: list[str]
 
 
+def stem_and_ending(name: str) -> tuple[str, str]:
+    """The name of a file without its suffixes, and these; of the names of matrix files as `ENDINGS` has them."""
+    for ending in ENDINGS[::-1]:
+        if name.lower().endswith(ending):
+            return name[: -len(ending)], ending
+    path = PurePath(name)
+    return path.stem, path.suffix
+
+
 def file_stem(path: Path) -> str:
     """The name of a file without its suffixes."""
-    for ending in ENDINGS[::-1]:
-        if path.name.lower().endswith(ending):
-            return path.name[: -len(ending)]
-    return path.stem
+    return stem_and_ending(path.name)[0]
 
 
 @contextmanager
-def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "") -> Iterator[Unpacked]:
+def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exact: bool = False) -> Iterator[Unpacked]:
     """The text of an open file called `name`: plain, gzipped, or the matrix in an archive, whatever the name says.
 
     Of an archive NAME.tar.gz, NAME/NAME.mtx is taken, else its only .mtx file, else the only one that is named as its
-    folder. part: of an archive, take NAME/NAME<part>.mtx. refusal: start of error messages; what is raised while the
-    text is read gets it too. When the block ends, the rest of the file has been read, and its checksum compared.
+    folder. part: of an archive, take NAME/NAME<part>.mtx. exact: no other than that. refusal: start of error messages,
+    also of those raised while the text is read. When the block ends, the rest of the file has been read, and its
+    checksum compared.
 
     Memory: some buffers. Raises InputError for other formats, damaged files, and those that unpack to more than
     `workbench.limits.unpacked`.
@@ -77,13 +85,15 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "") -> Iter
         if _is_tar(content):
             with tarfile.open(fileobj=content, mode="r:") as archive:
                 members: list[str] = []
-                member = _member(archive, file_stem(Path(name)), part, members)
+                member = _member(archive, file_stem(Path(name)), part, exact)
                 text = archive.extractfile(member)
                 assert text is not None
                 yield Unpacked(text, min(most, member.size), members)
                 members[:] = [found.name for found in _matrices(archive)]
         else:
             _refuse_foreign(content)
+            if part:
+                raise InputError(f"it is no archive, so it has no {file_stem(Path(name))}{part}.mtx")
             yield Unpacked(content, most, [])
         while content.read(BLOCK):
             pass
@@ -169,7 +179,7 @@ def _matrices(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
             yield member
 
 
-def _member(archive: tarfile.TarFile, stem: str, part: str, members: list[str]) -> tarfile.TarInfo:
+def _member(archive: tarfile.TarFile, stem: str, part: str, exact: bool) -> tarfile.TarInfo:
     wanted = f"{stem}/{stem}{part}.mtx"
     found = []
     for member in _matrices(archive):
@@ -178,7 +188,7 @@ def _member(archive: tarfile.TarFile, stem: str, part: str, members: list[str]) 
         found.append(member)
     own = [member for member in found if _is_named_as_folder(PurePosixPath(member.name), part)]
     for candidates in (own if part else found, own):
-        if len(candidates) == 1:
+        if len(candidates) == 1 and not exact:
             return candidates[0]
     names = ", ".join(member.name for member in found[:3]) or "no .mtx file"
     raise InputError(f"the archive has no {quoted(wanted)}, but {quoted(names)}")

@@ -35,12 +35,14 @@ def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[s
         raise InputError(f"{refusal}: the matrix does not fit into memory") from None
 
 
-def read_entries(stream: IO[bytes], name: str, refusal: str) -> tuple[sparse.csr_array, list[str]]:
+def read_entries(
+    stream: IO[bytes], name: str, refusal: str, *, exact: bool = False
+) -> tuple[sparse.csr_array, list[str]]:
     """The entries of an open file called `name`, read to its end, and the names of the .mtx files in an archive.
 
-    refusal: start of error messages. Raises InputError as `read_matrix` does, except for the checks of `Matrix`.
+    refusal, exact: as in `unpacked`. Raises InputError as `read_matrix` does, except for the checks of `Matrix`.
     """
-    with unpacked(stream, name, refusal) as text:
+    with unpacked(stream, name, refusal, exact=exact) as text:
         entries = sparse.csr_array(read_market(text, _check))
     return entries, text.members
 

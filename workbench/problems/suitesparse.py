@@ -81,14 +81,15 @@ class SuiteSparse(Problem):
         if path is not None:
             verify(path, sha256 if path.name.endswith(DOWNLOADED) else "")
             with opened(path, "matrix file") as stream:
-                entries, members = read_entries(stream, path.name, f"cannot read {path}")
+                entries, members = read_entries(stream, path.name, f"cannot read {path}", exact=True)
             self._check_facts(entries, f"{path} holds", "; delete it to fetch it again")
         else:
             path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
             base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
             url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
             with downloaded(url, path, sha256) as stream:
-                entries, members = read_entries(stream, path.name, f"{printable_path(url)} sent what cannot be read")
+                refusal = f"{printable_path(url)} sent what cannot be read"
+                entries, members = read_entries(stream, path.name, refusal, exact=True)
                 self._check_facts(entries, f"{printable_path(url)} sent")
         try:
             return matrix_system(kind(entries), note(path, members))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.errors import InputError
 from workbench.files import write
-from workbench.files.unpacking import ENDINGS, file_stem
+from workbench.files.unpacking import ENDINGS, stem_and_ending
 from workbench.live.kit.file_names import make_folder, slug
 from workbench.problems.suitesparse import cache_folder
 
@@ -23,10 +23,10 @@ def store(name: str, content: bytes) -> Path:
     is no matrix file's, for an empty or too large one, and when the folder cannot be written.
     """
     check_upload(name, len(content))
-    stem = file_stem(Path(name))
+    stem, ending = stem_and_ending(name)
     folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
     make_folder(folder)
-    path = folder / f"{slug(stem) or 'matrix'}{name[len(stem) :].lower()}"
+    path = folder / f"{slug(stem) or 'matrix'}{ending}"
     return path if path.exists() else write(path, content)
 
 
