@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from workbench import limits
 from workbench.errors import InputError
 from workbench.recording import NamedRun, load_runs, save_runs
 from workbench.run import Run, configure, run_through
@@ -43,9 +44,13 @@ def changed(path, name, content, **options):
     path.write_bytes(buffer.getvalue())
 
 
-def head(path):
+def content(path, name):
     with zipfile.ZipFile(path) as archive:
-        return json.loads(archive.read("runs.json"))
+        return archive.read(name)
+
+
+def head(path):
+    return json.loads(content(path, "runs.json"))
 
 
 @pytest.mark.parametrize(
@@ -69,6 +74,16 @@ def test_a_spoilt_file_is_refused_in_a_sentence(path, spoil, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         load_runs(path)
     assert str(path) in str(caught.value)
+
+
+def test_the_runs_of_a_file_have_one_limit(path, monkeypatch):
+    members = sum(member.file_size for member in zipfile.ZipFile(io.BytesIO(content(path, "1.run.npz"))).infolist())
+    monkeypatch.setattr(limits, "UNPACKED_RATIO", 1)
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 2 * members)
+    assert len(load_runs(path)) == 2
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 2 * members - 1)
+    with pytest.raises(InputError, match=r"cannot be opened: it would unpack to .* MB are allowed"):
+        load_runs(path)
 
 
 def test_nothing_and_a_missing_file_are_refused(tmp_path):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import IO
 
 import numpy as np
 
+from workbench import limits
 from workbench.errors import InputError
 from workbench.files import read_array
 
-MAX_BYTES, MAX_RATIO = 256 << 20, 50
-"""A file may unpack to the larger of MAX_BYTES and MAX_RATIO times its size; runs take about 5 times, traces 10."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of savez and savez_compressed; the memory that other methods need is not bounded."""
 
@@ -21,17 +20,14 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def read_arrays(stream: IO[bytes], names: Collection[str]) -> dict[str, np.ndarray]:
     """Those of the named arrays that are in the file; texts are arrays of shape (). Other members are not unpacked.
 
-    Memory: that of the arrays, at most `MAX_BYTES` or `MAX_RATIO` times the file size. Raises InputError for a file of
+    Memory: that of the arrays, at most `workbench.limits.unpacked`. Raises InputError for a file of
     another format, a damaged one, and one that would unpack to more.
     """
     try:
         with zipfile.ZipFile(stream) as archive:
             requested = {f"{name}.npy": name for name in names}
             members = [member for member in archive.infolist() if member.filename in requested]
-            limit = max(MAX_BYTES, MAX_RATIO * os.fstat(stream.fileno()).st_size)
-            unpacked = sum(member.file_size for member in members)
-            if unpacked > limit:
-                raise InputError(f"it would unpack to {unpacked / 1e6:.0f} MB, {limit / 1e6:.0f} MB are allowed")
+            check_unpacked(members, os.fstat(stream.fileno()).st_size)
             _check_directory(archive, stream)
             return {requested[member.filename]: _array(archive, member) for member in members}
     except (InputError, MemoryError):
@@ -39,6 +35,19 @@ def read_arrays(stream: IO[bytes], names: Collection[str]) -> dict[str, np.ndarr
     # For invalid bytes, zipfile, zlib, NumPy and Python's parser raise some fifteen kinds of exceptions.
     except Exception:
         raise InputError("it is damaged or has another format") from None
+
+
+def check_unpacked(members: Sequence[zipfile.ZipInfo], packed: int, before: int = 0) -> int:
+    """The bytes that members of a file of `packed` bytes unpack to, and `before`, what others of it unpack to.
+
+    Raises InputError where that is more than `workbench.limits` allows, and for too many members.
+    """
+    if len(members) > limits.MOST_MEMBERS:
+        raise InputError(f"it has {len(members)} members, {limits.MOST_MEMBERS} are allowed")
+    unpacked, limit = before + sum(member.file_size for member in members), limits.unpacked(packed)
+    if unpacked > limit:
+        raise InputError(f"it would unpack to {unpacked / 1e6:.0f} MB, {limit / 1e6:.0f} MB are allowed")
+    return unpacked
 
 
 def text_of(array: np.ndarray) -> str:

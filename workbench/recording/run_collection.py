@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
+import os
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
+from workbench.recording.archive import check_unpacked
 from workbench.recording.record import Record, load, save
 from workbench.recording.typed import read, read_json
 
@@ -52,8 +55,8 @@ def save_runs(runs: Sequence[NamedRun], path: str | Path) -> Path:
 def load_runs(path: str | Path) -> list[NamedRun]:
     """Read a file of `save_runs`, or one with a single run.
 
-    Memory: see `load`, for each run. Raises InputError for a missing file, another format, a damaged file, and a later
-    format version.
+    Memory: that of the runs, all together at most `workbench.limits.unpacked`. Raises InputError for a missing file,
+    another format, a damaged file, and a later format version.
     """
     named = printable_path(path)
     with opened(path, "file of runs") as stream:
@@ -62,7 +65,7 @@ def load_runs(path: str | Path) -> list[NamedRun]:
                 if INDEX not in archive.namelist():
                     record = load(path)
                     return [NamedRun(record, f"{record.problem_label}, {record.label}")]
-                return _read(archive)
+                return _read(archive, os.fstat(stream.fileno()).st_size)
         except InputError as error:
             text = str(error)
             raise InputError(text if text.startswith(named) else f"{named} cannot be opened: {text}") from None
@@ -73,9 +76,11 @@ def load_runs(path: str | Path) -> list[NamedRun]:
             ) from None
 
 
-def _read(archive: zipfile.ZipFile) -> list[NamedRun]:
+def _read(archive: zipfile.ZipFile, size: int) -> list[NamedRun]:
     if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
         raise InputError("its members are compressed, which a file of runs never is; save the runs again")
+    if sum(member.file_size for member in archive.infolist()) > size:
+        raise InputError("its members overlap; save the runs again")
     if archive.getinfo(INDEX).file_size > MOST_INDEX:
         raise InputError(f"its index has more than {MOST_INDEX >> 20} MB")
     head = read(_Index, read_json(archive.read(INDEX)), "index")
@@ -85,7 +90,7 @@ def _read(archive: zipfile.ZipFile) -> list[NamedRun]:
         raise InputError(f"it has format version {head.version}, this workbench reads up to {VERSION}; update it")
     if len(head.runs) > MOST_RUNS:
         raise InputError(f"it has {len(head.runs)} runs, at most {MOST_RUNS} can be opened")
-    found = []
+    found, unpacked = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for place, entry in enumerate(head.runs):
             name = _member(place)
@@ -93,6 +98,8 @@ def _read(archive: zipfile.ZipFile) -> list[NamedRun]:
                 raise InputError(f"run {place + 1} of {len(head.runs)} is missing; use another copy of the file")
             target = Path(folder) / name
             target.write_bytes(archive.read(name))
+            with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(target) as run:
+                unpacked = check_unpacked(run.infolist(), size, unpacked)
             try:
                 record = load(target)
             except InputError as error:
