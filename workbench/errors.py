@@ -33,6 +33,13 @@ def printable_path(path: object) -> str:
     return text if len(text) <= MAX_PATH and text.isprintable() else quoted(text)
 
 
+def one_line(text: object) -> str:
+    """A foreign text for a message: on one line, shortened, and without characters that a terminal would obey."""
+    words = " ".join(str(text).split())
+    shown = "".join(mark if mark.isprintable() else "?" for mark in words)
+    return shown if len(shown) <= MAX_PATH else f"{shown[: MAX_PATH - 1]}…"
+
+
 def error_message(error: BaseException, what: str = "the run") -> str:
     """The message to show for any exception, unexpected ones included. what: the action that failed."""
     if isinstance(error, InputError):

@@ -41,6 +41,7 @@ class Mirror:
         self.files: dict[str, bytes] = {"/Test/tiny.tar.gz": packed()}
         self.announced: int | None = -1
         self.asked: list[str] = []
+        self.status = ""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,6 +51,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.mirror.asked.append(self.path)
+        if self.mirror.status:
+            # As a hostile server writes it: the library would refuse control characters.
+            self.wfile.write(f"HTTP/1.0 {self.mirror.status}\r\n\r\n".encode("latin-1"))
+            return
         content = self.mirror.files.get(self.path)
         if content is None:
             self.send_error(404, "Not Found")
@@ -91,7 +96,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def contents(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+    """What was downloaded; kernels are kept in the same cache."""
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".kernel")
 
 
 def refusal(matrix: str = "Test/tiny") -> str:
@@ -189,6 +195,28 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
 def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache: Path):
     mirror.files["/Test/tiny.tar.gz"] = b"<html>moved</html>"
     assert "sent what cannot be read: it is a web page" in refusal()
+    assert contents(cache) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("302 Found\r\nLocation: /Test/tiny.tar.gz", "answered 302 The HTTP server returned a redirect error"),
+        ("302 Found\r\nLocation: ftp://127.0.0.1:9/a", "(redirected to ftp://127.0.0.1:9/a, which is neither http nor"),
+        (
+            "302 Found\r\nLocation: file:///etc/passwd",
+            "answered 302 Found - Redirection to url 'file:///etc/passwd'",
+        ),
+        ("404 \x1b[31mred\x07\x9b", "answered 404 ?[31mred??; try again"),
+        ("404 " + "x" * 5000, "x…; try again"),
+    ],
+)
+def test_what_a_server_says_is_one_printable_line(mirror: Mirror, cache: Path, answer: str, said: str):
+    mirror.status = answer
+    sentence = refusal()
+    assert said in sentence
+    assert sentence.isprintable()
+    assert len(sentence) < 800
     assert contents(cache) == []
 
 

@@ -6,15 +6,16 @@ import contextlib
 import hashlib
 import http.client
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tqdm import tqdm
 
-from workbench.errors import InputError, printable_path
+from workbench.errors import InputError, one_line, printable_path
 from workbench.files import opened, read_bytes, replacing, write
 
 CHUNK = 1 << 18
@@ -43,7 +44,7 @@ def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
             received.update(chunk)
         if sha256 and received.hexdigest() != sha256:
             raise InputError(
-                f"{url} sent a file with another SHA-256 than the registry's {sha256}; "
+                f"{printable_path(url)} sent a file with another SHA-256 than the registry's {sha256}; "
                 f"try another network, or put the .mtx file into {target.parent} by hand"
             )
         stream.seek(0)
@@ -103,19 +104,28 @@ def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
                     bar.update(len(chunk))
     except urllib.error.HTTPError as error:
         error.close()
-        raise InputError(f"{url} answered {error.code} {error.reason}{by_hand}") from None
+        raise InputError(f"{printable_path(url)} answered {error.code} {one_line(error.reason)}{by_hand}") from None
     # All that sockets raise is an OSError.
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise InputError(f"cannot download {url} ({reason}){by_hand}") from None
+        raise InputError(f"cannot download {printable_path(url)} ({one_line(reason)}){by_hand}") from None
     if announced is not None and received != announced:
-        raise InputError(f"{url} sent {received} of {announced} bytes{by_hand}")
+        raise InputError(f"{printable_path(url)} sent {received} of {announced} bytes{by_hand}")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Redirects to http and https only."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if urllib.parse.urlsplit(newurl).scheme not in ("http", "https"):
+            raise urllib.error.URLError(f"redirected to {newurl}, which is neither http nor https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _answer(url: str) -> http.client.HTTPResponse:
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "cg-workbench"})
-        return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
+        return urllib.request.build_opener(_Redirects).open(request, timeout=TIMEOUT_SECONDS)
     # A host may have 63 characters between two dots; longer ones raise a UnicodeError.
     except ValueError:
         raise InputError(
