@@ -31,6 +31,8 @@ class LinearSystem:
     constant_nullspace: A times the constant vector is zero (all-Neumann), so x is defined up to a constant.
     random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
     notes: sentences on changes made to a user's system, for the provenance.
+    given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
+        `Problem.given_rhs`.
     """
 
     operator: Operator
@@ -42,6 +44,7 @@ class LinearSystem:
     constant_nullspace: bool = False
     random_start: bool = False
     notes: tuple[str, ...] = ()
+    given_rhs_name: str = ""
 
     def __post_init__(self) -> None:
         # Phases are numbered from 0, and those of the geometries have types without a sign.

@@ -15,9 +15,9 @@ from workbench.errors import InputError, printable_path
 from workbench.files.columns import VectorFile
 from workbench.files.unpacking import ENDINGS, file_stem
 from workbench.operators import ComplexSymmetricMatrix, Matrix
-from workbench.problems import given_rhs
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
+from workbench.problems.given_rhs import given_rhs, given_rhs_name
 from workbench.problems.matrix_market import read_matrix
 from workbench.registry import find, parameter, register, registered, unknown_name
 
@@ -49,10 +49,10 @@ class MatrixFile(Problem):
 
     def _read(self, kind: type[Matrix]) -> LinearSystem:
         matrix, members = read_matrix(self._file, kind)
-        return matrix_system(matrix, given_rhs.note(self._file, members))
+        return matrix_system(matrix, given_rhs_name(self._file, members))
 
     def given_rhs(self) -> VectorFile:
-        return given_rhs.given_rhs(self._file)
+        return given_rhs(self._file)
 
     @property
     def _file(self) -> Path:
@@ -61,9 +61,9 @@ class MatrixFile(Problem):
         return Path(self.path)
 
 
-def matrix_system(matrix: Matrix, notes: tuple[str, ...] = ()) -> LinearSystem:
+def matrix_system(matrix: Matrix, given_rhs_name: str = "") -> LinearSystem:
     """The system A x = b with b = 1 in the dtype of the matrix."""
-    return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype), notes=notes)
+    return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype), given_rhs_name=given_rhs_name)
 
 
 def problem_from_text(text: str) -> Problem:

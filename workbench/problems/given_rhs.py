@@ -25,12 +25,12 @@ def given_rhs(path: Path) -> VectorFile:
     )
 
 
-def note(path: Path, members: Sequence[str]) -> tuple[str, ...]:
-    """What to say of a right-hand side that comes with a matrix; members: the .mtx files of its archive."""
-    names = [member for member in members if PurePosixPath(member).stem.endswith(PART)]
+def given_rhs_name(path: Path, members: Sequence[str]) -> str:
+    """The name of the right-hand side that comes with a matrix, empty without one; members: the .mtx files of its
+    archive."""
+    names = (member for member in members if PurePosixPath(member).stem.endswith(PART))
     neighbour = _neighbour(path)
-    name = neighbour.name if neighbour else names[0] if names else ""
-    return (f"{name} comes with the matrix; choose rhs given to solve with it",) if name else ()
+    return neighbour.name if neighbour else next(iter(names), "")
 
 
 def _neighbour(path: Path) -> Path | None:

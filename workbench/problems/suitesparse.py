@@ -19,7 +19,7 @@ from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.download import downloaded, verify
 from workbench.problems.files import matrix_system
-from workbench.problems.given_rhs import given_rhs, note
+from workbench.problems.given_rhs import given_rhs, given_rhs_name
 from workbench.problems.matrix_market import read_entries
 from workbench.registry import parameter, register
 
@@ -92,7 +92,7 @@ class SuiteSparse(Problem):
                 entries, members = read_entries(stream, path.name, refusal, exact=True)
                 self._check_facts(entries, f"{printable_path(url)} sent")
         try:
-            return matrix_system(kind(entries), note(path, members))
+            return matrix_system(kind(entries), given_rhs_name(path, members))
         except InputError as error:
             raise InputError(f"cannot use {path}: {error}") from None
 

@@ -28,7 +28,7 @@ from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.scaling import scaled_scalar
-from workbench.settings import MIXED
+from workbench.settings import MIXED, RUN
 from workbench.several.workers import Workers
 from workbench.solvers import MethodTraits, Solver
 
@@ -215,6 +215,8 @@ def prepare(
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*getattr(bound, "notes", ()), *system.notes]
+    if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
+        notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
     with phases("vectors b and x0"):
         vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
