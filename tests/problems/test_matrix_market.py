@@ -262,6 +262,14 @@ def test_inconsistent_files_are_refused(write: Write, monkeypatch: pytest.Monkey
     assert str(caught.value).startswith(f"cannot read {path}: {sentence}")
 
 
+@pytest.mark.parametrize("name", ["a.mtx.gz", "a.tar.gz"])
+def test_what_is_out_of_range_is_shown_of_packed_files_too(write: Write, name: str):
+    wrong = GOOD.replace(b"2 2 3.0", b"+3 2 3.0")
+    path = write(gzip.compress(wrong) if name == "a.mtx.gz" else archive({"a/a.mtx": wrong, "a/a_b.mtx": b""}), name)
+    with pytest.raises(InputError, match=r"line 4: '\+3' is no row of 1 to 2"):
+        read_matrix(path)
+
+
 @pytest.mark.parametrize("block", [1, 5, 64])
 def test_words_and_lines_are_counted_across_blocks(write: Write, monkeypatch: pytest.MonkeyPatch, block: int):
     monkeypatch.setattr(number_stream, "BLOCK", block)

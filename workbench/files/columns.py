@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench import limits
 from workbench.arrays import finite_array
@@ -83,7 +82,7 @@ def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
             return _read_array(path, stream, lambda array, length: read_array(array, length, check))
         with unpacked(stream, path.name, refusal, part) as text:
             stored = read_market(text, check_header)
-            return stored.toarray() if sparse.issparse(stored) else stored
+            return stored if isinstance(stored, np.ndarray) else stored.toarray()
 
 
 def _opened(path: Path) -> IO[bytes]:

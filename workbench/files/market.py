@@ -44,13 +44,12 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
         if line := re.match(r"Line (\d+)", refusal):
             body.refuse_line(int(line[1]))
         raise InputError(refusal.lower().rstrip("."))
-    if header.format == "coordinate":
-        stored = _assembled(header, sparse.coo_array(stored))
-    diagonal = stored.diagonal()
-    if header.symmetry == "hermitian" and np.any(diagonal.imag):
-        place = int(np.flatnonzero(diagonal.imag)[0]) + 1
-        raise InputError(f"line 1 says hermitian, but the diagonal entry {place} is not real")
-    return stored
+    made = np.asarray(stored) if header.format == "array" else _assembled(header, sparse.coo_array(stored))
+    if header.symmetry == "hermitian":
+        imaginary = np.flatnonzero(np.imag(made.diagonal()))
+        if imaginary.size:
+            raise InputError(f"line 1 says hermitian, but the diagonal entry {imaginary[0] + 1} is not real")
+    return made
 
 
 def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:

@@ -69,10 +69,11 @@ class NumberStream:
     def refuse_line(self, number: int) -> None:
         """Read a line again that the parser refused. Raises InputError if a word of it is out of range."""
         self._text.seek(self._begin)
-        for _ in range(number - self._header.lines):
-            line = self._text.readline()
-        if number > self._header.lines and (why := _wrong(line, self._header)):
-            raise InputError(f"line {number}{why}")
+        for place, line in enumerate(self._text, self._header.lines + 1):
+            if place == number and (why := _wrong(line, self._header)):
+                raise InputError(f"line {number}{why}")
+            if place >= number:
+                return
 
     def _next_lines(self) -> bytes:
         block = self._text.read(BLOCK)

@@ -17,7 +17,7 @@ from workbench.errors import InputError, quoted
 
 ENDINGS = (".mtx", ".mtx.gz", ".tar.gz")
 """Of the names of matrix files, in any case."""
-READ = "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz of SuiteSparse"
+READ = "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz, and of vectors .npy files"
 GZIP = b"\x1f\x8b"
 FOREIGN = {
     b"\x93NUMPY": "a NumPy array",
