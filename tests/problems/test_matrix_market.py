@@ -118,7 +118,7 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         pytest.param("%%MatrixMarkt matrix coordinate real general\n" + TWO, BANNER, id="wrong banner"),
         pytest.param("%%MatrixMarket matrix coordinate real\n" + TWO, BANNER, id="short banner"),
         pytest.param(
-            "%%MatrixMarket vector coordinate real general\n" + TWO, "line 1 announces a vector;", id="vector"
+            "%%MatrixMarket vector coordinate real general\n" + TWO, "line 1 announces 'vector';", id="vector"
         ),
         pytest.param(
             "%%MatrixMarket matrix elements real general\n" + TWO, "line 1 names the format 'elements';", id="format"

@@ -100,17 +100,17 @@ def _read_banner(header: _HeaderLines) -> tuple[str, str, str]:
         )
     kind, form, field, symmetry = words[1:]
     if kind != "matrix":
-        raise InputError(f"line 1 announces a {kind}; only a matrix can be read")
+        raise InputError(f"line 1 announces {quoted(kind)}; only a matrix can be read")
     if form not in ("coordinate", "array"):
-        raise InputError(f"line 1 names the format {form!r}; known: coordinate, array")
+        raise InputError(f"line 1 names the format {quoted(form)}; known: coordinate, array")
     if field == "pattern":
         raise InputError("the file is a pattern without values; CG needs numbers, so write real entries")
     if field not in WORDS_PER_VALUE:
-        raise InputError(f"line 1 names the field {field!r}; known: {', '.join(WORDS_PER_VALUE)}")
+        raise InputError(f"line 1 names the field {quoted(field)}; known: {', '.join(WORDS_PER_VALUE)}")
     if symmetry == "skew-symmetric":
         raise InputError("the matrix is skew-symmetric; CG needs a symmetric positive definite matrix")
     if symmetry not in SYMMETRIES:
-        raise InputError(f"line 1 names the symmetry {symmetry!r}; known: {', '.join(SYMMETRIES)}")
+        raise InputError(f"line 1 names the symmetry {quoted(symmetry)}; known: {', '.join(SYMMETRIES)}")
     if symmetry == "hermitian" and field != "complex":
         raise InputError(f"line 1 says hermitian of {field} entries; write symmetric, or complex entries")
     return form, field, symmetry
@@ -123,7 +123,7 @@ def _read_sizes(header: _HeaderLines, count: int) -> list[int]:
         if words and not words[0].startswith("%"):
             if len(words) != count or not all(word.isdecimal() and len(word) < 19 for word in words):
                 what = "rows, columns and entries" if count == 3 else "rows and columns"
-                raise InputError(f"line {header.count} must have {what} as integers, got {text[:60].strip()!r}")
+                raise InputError(f"line {header.count} must have {what} as integers, got {quoted(text.strip())}")
             return [int(word) for word in words]
     raise InputError("the file ends before its size line")
 
