@@ -95,6 +95,7 @@ def read(path, content, size=3):
         (ARRAY + "1d3\n2\n3\n", [1000, 2, 3]),
         (ARRAY + "+4.\n+0.4E+01\n-.5\n", [4, 4, -0.5]),
         (ARRAY.replace("real", "integer") + "+1\n-2\n003\n", [1, -2, 3]),
+        (COORDINATE + "3 1 0\n", [0, 0, 0]),
         (COORDINATE + "3 1 2\n+1 1 +1D0\r\n3\t1 2\n", [1, 0, 2]),
     ],
 )

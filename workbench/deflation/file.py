@@ -16,8 +16,8 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class VectorsFile(Deflation):
-    """Z from a .npy or .mtx file: integer labels 0..d-1 of shape (N,) or (N, 1), or vectors of
-    shape (N, d).
+    """Z from a .npy or .mtx file: integer labels 0..d-1 of shape (N,) or (N, 1), or vectors of shape
+    (N, d).
 
     Vectors that are 0 or one constant per column, without overlap, become labels.
 

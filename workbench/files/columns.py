@@ -37,22 +37,18 @@ class VectorFile:
     @property
     def columns(self) -> int:
         """The number of columns; 1 for a vector. Cost: the head of the file. Raises InputError."""
-        return _columns_in(self.path, self.part)
+        with _opened(self.path) as stream:
+            if _is_array(self.path, stream):
+                shape = _read_array(self.path, stream, lambda array, length: array_head(array, length).shape)
+            else:
+                with unpacked(stream, self.path.name, _refusal(self.path), self.part) as text:
+                    shape = read_header(text.stream, text.most).shape
+        return shape[1] if len(shape) == 2 else 1
 
     def read(self, size: int) -> np.ndarray:
         """The columns, shape (size, s). Raises InputError for damaged files, other shapes, NaN and infinity."""
         values = finite_array(read_values(self.path, size, self.part), self.name)
         return values[:, None] if values.ndim == 1 else values
-
-
-def _columns_in(path: Path, part: str) -> int:
-    with _opened(path) as stream:
-        if _is_array(path, stream):
-            shape = _read_array(path, stream, lambda array, length: array_head(array, length).shape)
-        else:
-            with unpacked(stream, path.name, _refusal(path), part) as text:
-                shape = read_header(text.stream, text.most).shape
-    return shape[1] if len(shape) == 2 else 1
 
 
 def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
@@ -70,7 +66,7 @@ def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
             raise InputError(f"its shape {shape} needs {needed / 1e9:.3g} GB, and {free / 1e9:.3g} GB are free")
 
     def check_header(header: Header) -> None:
-        if header.entries < header.shape[1]:
+        if header.shape[1] > max(1, header.entries):
             raise InputError(
                 f"line {header.lines} declares {header.shape[1]} columns and {header.entries} entries; leave out "
                 "columns without an entry"

@@ -95,7 +95,7 @@ class NumberStream:
         triples = classes[:-2] * np.uint8(36) + classes[1:-1] * np.uint8(6) + classes[2:]
         marks = b"N" + triples.tobytes().translate(MARKS, UNMARKED)
         words = marks.translate(STARTS, b".e")
-        found = words.count(b"W") // len(self._entry[:-1])
+        found = words.count(b"W") // self._header.words_per_entry
         if (
             block.translate(None, ALLOWED)
             or any(pattern in marks for pattern in self._refused)

@@ -69,8 +69,8 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exac
 
     Of an archive NAME.tar.gz, NAME/NAME.mtx is taken, else its only .mtx file, else the only one that is named as its
     folder. part: of an archive, take NAME/NAME<part>.mtx. exact: no other than that. refusal: start of error messages,
-    also of those raised while the text is read. When the block ends, the rest of the file has been read, and its
-    checksum compared.
+    also of those raised while the text is read. The checksum is compared at the end: of an archive, which is read to
+    its end after the block, or of the text.
 
     Memory: some buffers. Raises InputError for other formats, damaged files, and those that unpack to more than
     `workbench.limits.unpacked`.
@@ -90,13 +90,13 @@ def unpacked(stream: IO[bytes], name: str, refusal: str, part: str = "", *, exac
                 assert text is not None
                 yield Unpacked(text, min(most, member.size), members)
                 members[:] = [found.name for found in _matrices(archive)]
+                while content.read(BLOCK):
+                    pass
         else:
             _refuse_foreign(content)
             if part:
                 raise InputError(f"it is no archive, so it has no {file_stem(Path(name))}{part}.mtx")
             yield Unpacked(content, most, [])
-        while content.read(BLOCK):
-            pass
     except InputError as error:
         raise InputError(f"{refusal}: {error}") from None
     except EOFError:
