@@ -42,9 +42,12 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
         )
     if stored is None:
         if line := re.match(r"Line (\d+)", refusal):
-            body.refuse_line(int(line[1]))
+            body.refuse_range(int(line[1]))
         raise InputError(refusal.lower().rstrip("."))
-    made = np.asarray(stored) if header.format == "array" else _assembled(header, sparse.coo_array(stored))
+    entries = np.asarray(stored) if header.format == "array" else sparse.coo_array(stored)
+    if not np.isfinite(entries if isinstance(entries, np.ndarray) else entries.data).all():
+        body.refuse_range()
+    made = entries if isinstance(entries, np.ndarray) else _assembled(header, entries)
     if header.symmetry == "hermitian":
         imaginary = np.flatnonzero(np.imag(made.diagonal()))
         if imaginary.size:
