@@ -76,8 +76,11 @@ def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
     assert store("my matrix.mtx", SMALL) == path
 
 
-def test_a_compressed_upload(builder):
-    upload(builder, "a.mtx.gz", gzip.compress(SMALL))
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.mtx.gz", gzip.compress(SMALL)), ("a.MTX", SMALL), ("a.mtx.gz", SMALL)]
+)
+def test_an_upload_is_read_by_its_content(builder, name, content):
+    upload(builder, name, content)
     assert builder.status.text == "a: 3 unknowns, 5 entries"
 
 
