@@ -38,7 +38,8 @@ def test_every_parameter_has_a_readable_name(cls):
 def test_every_setting_of_the_form_has_a_readable_name():
     for name in (*RUN, "norm", "rtol", "maxiter"):
         assert parameter_label("run", name) != name
-    assert set(RUN) | set(STOPPING)
+        for choice in {**RUN, **STOPPING}[name].choices:
+            assert choice_label(name, choice) != choice
 
 
 def test_names_within_a_kind_differ():
