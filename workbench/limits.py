@@ -14,7 +14,7 @@ except ImportError:  # Windows
     resource = None
 
 CGROUPS = Path("/sys/fs/cgroup")
-UNPACKED_BYTES, UNPACKED_RATIO = 64 << 20, 50
+UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 50
 """A packed file may unpack to the larger of UNPACKED_BYTES and UNPACKED_RATIO times its size: runs take about 5 times,
 matrices and traces 10."""
 MOST_MEMBERS = 10_000

@@ -222,7 +222,7 @@ def test_decompression_bombs_are_refused(content, tmp_path, monkeypatch, name):
         same(load(path), load_whole(content, tmp_path))
     else:
         with pytest.raises(
-            InputError, match="bomb is not a workbench run file: it would unpack to 419 MB, 67 MB are allowed"
+            InputError, match="bomb is not a workbench run file: it would unpack to 419 MB, 268 MB are allowed"
         ):
             load(path)
     assert sum(taken) < 10_000_000
