@@ -9,7 +9,7 @@ from workbench.analysis.stepping import difference, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
-STEPPED = sorted(name for name, solver in registry.registered("solver").items() if solver.uniform_iterations)
+STEPPED = sorted(name for name, solver in registry.registered("solver").items() if not solver.not_stepped)
 
 
 @pytest.mark.parametrize("name", STEPPED)
@@ -67,7 +67,7 @@ def test_stepping_stops_at_a_breakdown():
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"n": 9, "solver": "pipecg-rr"}, "pipecg-rr decides which lines to run"),
+        ({"n": 9, "solver": "pipecg-rr"}, "solver pipecg-rr has no lines to step through: it runs other lines"),
         ({"n": 128}, "up to 10000 unknowns, not 16384"),
     ],
 )

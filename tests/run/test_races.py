@@ -125,8 +125,7 @@ def test_an_entry_that_fails_says_why_and_the_others_continue(monkeypatch):
 
     broken.run.step = burst
     results = race.wait(60)
-    assert len(results) == 1
-    assert results[0].converged
+    assert [result.reason for result in results] == [Reason.CONVERGED, Reason.FAILED, Reason.FAILED]
     assert good.state is State.DONE
     assert bad.state is broken.state is State.FAILED
     assert "400 vectors" in bad.error
@@ -202,7 +201,8 @@ def test_an_entry_that_is_held_has_not_begun():
 def test_an_entry_stopped_before_it_began_says_so():
     race = Race([entry_of()])
     race.stop()
-    assert race.wait(20) == []
+    (result,) = race.wait(20)
+    assert result.reason is Reason.CANCELLED
     assert race.entries[0].error == "stopped before it began"
 
 

@@ -28,14 +28,14 @@ class Walk:
     """The start and the iterations of a configuration's solver, made one by one by `advance`.
 
     start, iterate: its general text, line by line. Under deflation A and b are those that the solver sees, P A and P b.
-    Keeps the vectors that hold after each iteration, N words each. Raises InputError for solvers that decide between
-    programs by themselves, and for more than 10000 unknowns.
+    Keeps the vectors that hold after each iteration, N words each. Raises InputError for solvers that do more than
+    run their lines (`Solver.not_stepped`), and for more than 10000 unknowns.
     """
 
     def __init__(self, configuration: Configuration) -> None:
         solver = configuration.solver
-        if not (solver.uniform_iterations and solver.iterate):
-            raise InputError(f"{solver.name} decides which lines to run, so they cannot be stepped; take pipecg")
+        if solver.not_stepped:
+            raise InputError(f"solver {solver.name} has no lines to step through: it {solver.not_stepped}")
         self.configuration = configuration
         system = configuration.problem.assemble(configuration.seed)
         unknowns = system.operator.shape[0]

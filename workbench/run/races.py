@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, error_message
+from workbench.recording import History
 from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.job import Job, State
+from workbench.run.report import result_of_failure
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
+from workbench.run.stopping import Reason
 from workbench.run.traffic import iteration_bytes
 
 SLICE_SECONDS = 0.03
@@ -55,6 +58,16 @@ class RaceEntry(Job):
     def begun(self) -> bool:
         """Its setup has begun, or it was stopped before."""
         return self._state is not State.IDLE or self.stopping
+
+    @property
+    def outcome(self) -> Result:
+        """The result; of an entry that failed or was stopped before its first iteration one that says so."""
+        if self.result is not None:
+            return self.result
+        history = self.run.history if self.run else History()
+        seconds = self.run.setup_seconds if self.run else math.nan
+        reason = Reason.CANCELLED if self.stopping else Reason.FAILED
+        return result_of_failure(self.configuration, reason, self.error, history, seconds)
 
     @property
     def ready(self) -> bool:
@@ -220,8 +233,9 @@ class Race:
             self._wake()
 
     def wait(self, timeout: float | None = None) -> list[Result]:
-        """Start, wait until every entry has ended, and return the results of those that did not fail, in order.
+        """Start, wait until every entry has ended, and return a result for each, in the order of the entries.
 
+        That of an entry that failed says why (`Reason.FAILED`), and has no x.
         Interrupting the wait stops the race. Raises TimeoutError when it takes longer than `timeout` seconds.
         """
         self.start()
@@ -234,7 +248,7 @@ class Race:
                 over = self._condition.wait_for(lambda: self._thread is None)
         if not over:
             raise TimeoutError(f"the race is still running after {timeout} s; stop() ends it")
-        return [entry.result for entry in self._entries if entry.result is not None]
+        return [entry.outcome for entry in self._entries]
 
     def _apply(self, entries: tuple[RaceEntry, ...], what: Callable[[RaceEntry], object]) -> None:
         with self._condition:

@@ -39,8 +39,8 @@ class Ranking:
 
     finished: the entries that reached the tolerance, the winner first. open: running entries that have spent less than
     the winner, so that they may still be first. residual_gap: entries with a residual gap at that iteration, where
-    reaching the tolerance means nothing. uncounted: entries whose bytes are unknown. with_setup: seconds include the
-    setup.
+    reaching the tolerance means nothing. uncounted: entries whose bytes are unknown. failed: entries that an error or a
+    cancellation ended before. with_setup: seconds include the setup.
     """
 
     tolerance: float
@@ -49,6 +49,7 @@ class Ranking:
     open: tuple[RaceEntry, ...]
     residual_gap: tuple[RaceEntry, ...]
     uncounted: tuple[RaceEntry, ...]
+    failed: tuple[RaceEntry, ...] = ()
     with_setup: bool = True
 
     @property
@@ -71,11 +72,14 @@ def rank(
         raise InputError(unknown_name("measure", measure, MEASURES))
     if not (math.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"the tolerance must be a finite number above 0, got {tolerance}")
-    finished, gaps, uncounted, running = [], [], [], []
+    finished, gaps, uncounted, running, failed = [], [], [], [], []
     for entry in entries:
         # In this order: the history may grow meanwhile, and the amount must be known at that iteration.
         at = _reached(entry, tolerance)
         setup = entry.run.setup_seconds if entry.run is not None and measure == "seconds" and with_setup else 0.0
+        if at is None and entry.error:
+            failed += [entry]
+            continue
         spent = _spent(entry, measure, setup)
         if spent is None:
             uncounted += [entry]
@@ -89,7 +93,7 @@ def rank(
     finished.sort(key=lambda finish: (finish.amount, finish.entry.number))
     best = finished[0].amount if finished else math.inf
     still = tuple(entry for entry, amount in running if amount < best)
-    return Ranking(tolerance, measure, tuple(finished), still, tuple(gaps), tuple(uncounted), with_setup)
+    return Ranking(tolerance, measure, tuple(finished), still, tuple(gaps), tuple(uncounted), tuple(failed), with_setup)
 
 
 def held_up_seconds(seconds: np.ndarray) -> float:

@@ -10,14 +10,23 @@ import numpy as np
 
 import workbench
 from workbench.machine.describe import describe_machine
-from workbench.recording import Trace
+from workbench.recording import History, Trace
 from workbench.registry import Block
+from workbench.run.configuration import Configuration
 from workbench.run.judge import Ending
 from workbench.run.machine_use import sharing
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
 from workbench.settings import MIXED
+
+SUMMARY = (
+    "problem", "N", "nnz", "solver", "preconditioner", "deflation", "coarse", "coarse_solver", "variant",
+    "deflation_vectors", "device", "precision", "iterations", "converged", "reason", "norm", "relative_residual",
+    "true_relative_residual", "residual_gap_at", "drift", "setup_seconds", "memory_needed", "setup_phases",
+    "iteration_seconds", "runs_at_once",
+)  # fmt: skip
+"""The fields of a summary; a run that failed has None where nothing is known."""
 
 
 def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace | None) -> Result:
@@ -42,6 +51,37 @@ def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace
         summary=summary_of(state, relative, true_relative),
         provenance=provenance_of(state),
         trace=trace,
+    )
+
+
+def result_of_failure(
+    configuration: Configuration, reason: Reason, detail: str, history: History, setup_seconds: float
+) -> Result:
+    """The result of a run that has no solution. detail: the sentence of the error; setup_seconds: NaN where unknown."""
+    blocks = {kind: _named(getattr(configuration, kind)) for kind in ("solver", "preconditioner", "deflation")}
+    summary = {
+        **dict.fromkeys(SUMMARY),
+        "problem": configuration.problem.to_dict(),
+        **blocks,
+        "device": configuration.device,
+        "iterations": max(0, history.count - 1),
+        "converged": False,
+        "reason": f"{reason.sentence} ({detail})",
+        "norm": configuration.stopping.norm,
+    }
+    return Result(
+        x=np.empty(0),
+        converged=False,
+        reason=reason,
+        detail=detail,
+        iterations=max(0, history.count - 1),
+        relative_residual=math.nan,
+        true_relative_residual=math.nan,
+        setup_seconds=setup_seconds,
+        iteration_seconds=float(history["seconds"][-1]) if history.count else 0.0,
+        history=history,
+        summary=summary,
+        provenance=_provenance(configuration, []),
     )
 
 
@@ -93,10 +133,14 @@ def provenance_of(state: RunState) -> dict[str, Any]:
     notes = [*state.setup.all_notes, *(state.workspace.notes if state.workspace else ())]
     if shared := sharing(state.runs_at_once):
         notes.append(shared)
+    return _provenance(state.configuration, notes, started=state.started)
+
+
+def _provenance(configuration: Configuration, notes: list[str], **more: Any) -> dict[str, Any]:
     return {
-        "configuration": state.configuration.to_dict(),
+        "configuration": configuration.to_dict(),
         "notes": notes,
-        "started": state.started,
+        **more,
         "workbench": workbench.__version__,
         "machine": describe_machine(),
     }

@@ -36,6 +36,7 @@ class Reason(enum.Enum):
         "stagnated: no new smallest norm within the stagnation limit; rounding or an inconsistent right-hand side "
         "limits the accuracy"
     )
+    FAILED = "not solved: an error ended the run"
     DEVICE_LOST = "not converged: the device failed; restart Python, or use another device"
     INACCURATE = (
         "not converged: the recurrence residual meets the tolerance, the true residual does not; "

@@ -6,7 +6,6 @@ from workbench.deflation.variants import TwoLevel
 from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.run.setup import SolveSetup
-from workbench.solvers.block.base import BlockSolver
 
 
 def planning_workspace(setup: SolveSetup) -> Workspace:
@@ -21,15 +20,11 @@ def planning_workspace(setup: SolveSetup) -> Workspace:
 def iteration_bytes(setup: SolveSetup) -> int | None:
     """Bytes that an ordinary iteration reads and writes, including A, M and the second level.
 
-    Occasional work is not counted: residual replacements, true residuals, measurements of the drift. None for solvers
-    on two devices, for block methods, whose work depends on the rank, and where A or M is a function of unknown
-    traffic. Cost: planning, some milliseconds.
+    Occasional work is not counted: residual replacements, true residuals, measurements of the drift. None where
+    iterations differ, as the rank or the number of directions does, for solvers on two devices, and where A or M is a
+    function of unknown traffic. Cost: planning, some milliseconds.
     """
-    if (
-        setup.solver.needs_accelerator
-        or isinstance(setup.solver, BlockSolver)
-        or 0 in (setup.bound.traffic, _first_level(setup))
-    ):
+    if not setup.solver.same_work or 0 in (setup.bound.traffic, _first_level(setup)):
         return None
     space = planning_workspace(setup)
     _, iterate = space.lines(*setup.solver.texts(space))

@@ -74,6 +74,12 @@ class Solver(Block):
     has_user_lines: ClassVar[bool] = False
     """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
 
+    same_work: ClassVar[bool] = True
+    """Whether every ordinary iteration runs the lines of `texts` and nothing else, on one device, so that its bytes are
+    counted from them."""
+    not_stepped: ClassVar[str] = ""
+    """Why the lines of `iterate` cannot be run one by one, as the end of a sentence; empty where they can."""
+
     in_family: ClassVar[bool] = True
     """Whether its costs per iteration are constant, and counted together with those of the other forms of CG."""
 

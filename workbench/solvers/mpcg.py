@@ -23,6 +23,8 @@ class MultipreconditionedCG(Solver):
     """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
 
     uniform_iterations: ClassVar[bool] = False
+    same_work: ClassVar[bool] = False
+    not_stepped: ClassVar[str] = "makes its step d = D(r) from all directions kept; step through cg, which has one"
     in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
     sums: str

@@ -85,6 +85,7 @@ class PipelinedCGWithReplacement(Solver):
     name: ClassVar[str] = "pipecg-rr"
     title: ClassVar[str] = "pipelined CG with automatic residual replacement"
     uniform_iterations: ClassVar[bool] = False
+    not_stepped: ClassVar[str] = "runs other lines in iterations that replace r; step through pipecg, which does not"
     curvature_is_recomputed: ClassVar[bool] = False
 
     start: ClassVar[str] = PipelinedCG.start

@@ -342,6 +342,17 @@ def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
     states = lambda: {cells[0]["text"][0]: cells[-1] for cells in view.table.rows}  # noqa: E731
     eventually(lambda: "400 vectors" in states()[str(bad.number)].get("tip", ""))
     eventually(lambda: states()[str(good.number)]["text"] == "converged")
+    eventually(lambda: f"Entry {bad.number} (" in view.winner.text and bad.error in view.winner.text)
+    view.close()
+
+
+def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually):
+    view = RaceView(lane_of(solver="mpcg"), lane_of())
+    view.measure.value = "bytes"
+    view.start()
+    view.race.wait(60)
+    eventually(lambda: "the bytes of its iterations differ or are not known" in view.winner.text)
+    assert all(entry.result.converged for entry in view.race.entries)
     view.close()
 
 

@@ -167,7 +167,8 @@ def _left_out(found: Ranking) -> list[str]:
         (found.open, "still running and could win" if found.finished else "still running and could reach it"),
         (found.residual_gap, "not ranked, since its residual gap opened before"),
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
-        (found.uncounted, "left out, since its bytes are not available (PyAMG)"),
+        (found.uncounted, "left out, since the bytes of its iterations differ or are not known"),
+        *(((entry,), entry.error) for entry in found.failed),
     )
     reported = [f"{', '.join(_name(entry) for entry in entries)}: {why}." for entries, why in reasons if entries]
     return [text[0].upper() + text[1:] for text in reported]

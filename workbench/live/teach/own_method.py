@@ -215,4 +215,4 @@ class OwnMethod:
 def originals() -> tuple[str, ...]:
     """The methods that are written as paper lines."""
     known = registry.registered("solver").items()
-    return tuple(name for name, cls in known if issubclass(cls, Solver) and cls.iterate and cls.uniform_iterations)
+    return tuple(name for name, cls in known if issubclass(cls, Solver) and not cls.not_stepped)

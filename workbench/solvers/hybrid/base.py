@@ -23,6 +23,8 @@ class HybridSolver(Solver):
     """
 
     uniform_iterations: ClassVar[bool] = False
+    same_work: ClassVar[bool] = False
+    not_stepped: ClassVar[str] = "shares the lines of pipecg between two devices; step through pipecg"
     curvature_is_recomputed: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
     in_family: ClassVar[bool] = False
