@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from workbench.devices.clock import ACCELERATOR, TO_DEVICE, TO_HOST, is_worker
+from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, is_worker
 from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 
@@ -51,6 +51,27 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     return trace.rescheduled(model.seconds, title, MODELLED, model.notes(trace))
 
 
+def machines_for(lanes: Iterable[str], known: Sequence[Profile]) -> tuple[list[Profile], list[Profile]]:
+    """The machines that a trace with events on these lanes can be modelled on, and the accelerators beside them.
+
+    With events both on the cores and on an accelerator these are CPUs and GPUs, one of each to be chosen; else every
+    machine with the numbers that the events need, and no accelerator.
+    """
+    own = {lane for lane in lanes if not is_worker(lane)}
+    fitting = [one for one in known if all(_has_numbers(one, lane) for lane in own & {ACCELERATOR, *COPIES})]
+    if CPU in own and len(own) > 1:
+        return [one for one in known if one.kind == "cpu"], [one for one in fitting if one.kind == "gpu"]
+    return fitting, []
+
+
+def _has_numbers(profile: Profile, lane: str) -> bool:
+    try:
+        _Model(profile, profile).numbers(lane)
+    except InputError:
+        return False
+    return True
+
+
 def compare(trace: Any, modelled: Any) -> list[dict[str, Any]]:
     """Rows of lane, original seconds, modelled seconds and their ratio, one per active lane and one for the total.
 
@@ -78,7 +99,7 @@ class _Model:
     def seconds(self, event: Any) -> float:
         if is_worker(event.lane) or (not event.bytes and not event.flops):
             return event.seconds
-        bandwidth, latency, peak = self._numbers(event.lane)
+        bandwidth, latency, peak = self.numbers(event.lane)
         transfer = event.bytes / bandwidth.value
         arithmetic = event.flops / peak.value if peak else 0.0
         return (latency.value if latency else 0.0) + max(transfer, arithmetic)
@@ -99,7 +120,7 @@ class _Model:
     def _notes_on(self, kernel: Any) -> Iterator[str]:
         profile, is_copy = self._of(kernel.lane), kernel.lane in COPIES
         name = profile.name
-        bandwidth, latency, _ = self._numbers(kernel.lane)
+        bandwidth, latency, _ = self.numbers(kernel.lane)
         if profile.cache_bytes and not is_copy and kernel.bytes < TIMES_CACHE * profile.cache_bytes.value:
             yield f"kernels move less than {TIMES_CACHE} times the cache of {name}, which may be faster than memory"
         what = f"{kernel.lane} bandwidth" if is_copy else "memory bandwidth"
@@ -111,7 +132,7 @@ class _Model:
             cost = "latency of a copy" if is_copy else "launch latency"
             yield f"the profile {name} has no {cost}: it is taken as zero, so times are a lower bound"
 
-    def _numbers(self, lane: str) -> tuple[Number, Number | None, Number | None]:
+    def numbers(self, lane: str) -> tuple[Number, Number | None, Number | None]:
         """Bandwidth, latency and peak operation rate for a lane."""
         profile = self._of(lane)
         if lane not in COPIES:

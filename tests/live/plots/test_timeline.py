@@ -313,6 +313,40 @@ def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
     eventually(lambda: "modelled already" in page.messages[-1]["words"])
 
 
+def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view, page_of, eventually):
+    page = page_of(view)
+    assert {"v100", "xeon-16"} <= {name for name, _ in view.machines}
+    assert not view.accelerators
+    trace = Trace("a node")
+    for place, lane in enumerate(LANES):
+        trace.append(Event("A", lane, place, place + 1e-3, 10**6))
+    view.show(trace)
+    eventually(lambda: view.accelerators)
+    assert {profile(name).kind for name, _ in view.machines} == {"cpu"}
+    # The GTX 1060 has no numbers for copies.
+    assert {name for name, _ in view.accelerators} == {"c2070", "h200", "k20m", "k40", "rtx2080s", "v100"}
+    view.machine = "xeon-16"
+    eventually(lambda: page.messages[-1]["words"] == module.BOTH)
+    view.accelerator = "v100"
+    eventually(lambda: page.messages[-1]["groups"])
+    made = retime(trace, profile("xeon-16"), profile("v100"))
+    assert page.messages[-1]["groups"][1] == f"modelled, {made.machine}"
+    modelled = arrived(page)[0]["seconds"][trace.count :]
+    np.testing.assert_allclose(modelled, made.column("end") - made.column("start"), rtol=1e-6)
+    view.machine = "v100"
+    eventually(lambda: "are not a CPU and a GPU" in page.messages[-1]["words"])
+
+
+def test_only_machines_with_numbers_for_copies_are_offered_to_a_run_that_copies(view, page_of, eventually):
+    page_of(view)
+    trace = Trace("a node")
+    trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
+    view.show(trace)
+    eventually(lambda: "xeon-16" not in {name for name, _ in view.machines})
+    for name, _ in view.machines:
+        assert retime(trace, profile(name)).count == 1
+
+
 def test_all_kernels_of_a_level_look_the_same(view, page_of, eventually):
     trace = Trace()
     for name in ("A", "smooth, level 0", "restrict to level 1", "smooth, level 1", "correct from level 1"):

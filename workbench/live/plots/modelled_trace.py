@@ -14,12 +14,13 @@ from workbench.recording.trace import Kernel
 class Comparison:
     """The events of a trace, and after them those of the same trace on a machine, from the same start on.
 
-    kernels from `own` on are those of the machine. titles: of the two sets of lanes. Cost: some microseconds an event.
-    Raises InputError where the machine's profile lacks a number that the trace needs, and for a trace that is modelled.
+    profile, accelerator: as in `retime`. kernels from `own` on are those of the machine. titles: of the two sets of
+    lanes. Cost: some microseconds an event. Raises InputError where a profile lacks a number that the trace needs, and
+    for a trace that is modelled.
     """
 
-    def __init__(self, trace: Trace, profile: Profile) -> None:
-        made = retime(trace, profile)
+    def __init__(self, trace: Trace, profile: Profile, accelerator: Profile | None = None) -> None:
+        made = retime(trace, profile, accelerator)
         rows, modelled = trace.rows, made.rows.copy()
         if rows.size:
             ahead = rows["start"].min() - modelled["start"].min()
@@ -29,7 +30,7 @@ class Comparison:
         modelled["kernel"] += self.own
         self.rows = np.concatenate([rows, modelled])
         self.kernels: list[Kernel] = [*trace.kernels, *made.kernels]
-        self.titles = (f"{trace.label}, {_where(trace)}", f"{made.label}, {profile.title}")
+        self.titles = (f"{trace.label}, {_where(trace)}", f"{made.label}, {made.machine}")
         self.notes = tuple(made.notes)
         self.sentence = _totals(trace, made, self.titles)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import traitlets
@@ -18,6 +19,7 @@ from workbench.live.plots.timeline_messages import Shown
 from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
 from workbench.machine.profile import profile, profiles
+from workbench.machine.retime import machines_for
 from workbench.recording import Record, Trace
 from workbench.run import Result, Session, State
 
@@ -26,6 +28,7 @@ MOST_EVENTS = 1 << 16
 STROKES = 2
 """Paints per message while a run is active, five a second: each redraws all that is in sight."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
+BOTH = "This run used the cores and an accelerator: choose a machine for each."
 LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
 
 
@@ -35,7 +38,8 @@ class TimelineView(StreamView):
     `TimelineView(session)` follows the last iterations until you pan. The wheel or + and - zoom, dragging or the arrow
     keys pan, Home shows all, Shift with the arrow keys goes from event to event. height: of the lanes, in pixels.
     hint: said while there is nothing to see. machine: the name of a profile; while the run is at rest, what it would
-    take there stands below what was measured, from the same start on.
+    take there stands below what was measured, from the same start on. accelerator: that of the accelerator, for a run
+    that uses the cores too; `machine` is then that of the cores.
     """
 
     _esm = module("plots/timeline.js")
@@ -44,6 +48,8 @@ class TimelineView(StreamView):
     height = traitlets.Int(300).tag(sync=True)
     machine = traitlets.Unicode("").tag(sync=True)
     machines = traitlets.List().tag(sync=True)
+    accelerator = traitlets.Unicode("").tag(sync=True)
+    accelerators = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -59,11 +65,11 @@ class TimelineView(StreamView):
         self._rewound = True
         self._pace = message_rate_limit()
         self._worker_of_models = LatestOnly("workbench-model")
-        self._wanted: tuple[Shown, str, int] | None = None
+        self._wanted: tuple[Shown, str, str, int] | None = None
         self._made: tuple[object, Comparison | None, str] = (None, None, "")
         super().__init__(publisher, **traits)
-        self.machines = [[name, made.title] for name, made in profiles().items()]
-        self.observe(lambda _change: self.publisher.wake(), ["machine"])
+        self._offer(())
+        self.observe(lambda _change: self.publisher.wake(), ["machine", "accelerator"])
         if source is not None:
             self.show(source)
 
@@ -110,15 +116,24 @@ class TimelineView(StreamView):
             return self._pace.wait or PERIOD
         return goes_on or (self.link.free and shown.behind)
 
+    def _offer(self, lanes: Collection[str]) -> None:
+        """Offer the machines that events on these lanes can be modelled on."""
+        found = machines_for(lanes, list(profiles().values()))
+        self.machines, self.accelerators = ([[one.name, one.title] for one in group] for group in found)
+
     def _model(self, shown: Shown) -> bool:
         """Compare the events of the chosen machine with those of a run at rest; True when what is there has changed."""
         before = shown.comparison
-        wanted = None
-        if self.machine and shown.trace is not None and shown.trace.count:
-            shown.words = LATER if shown.live else ""
-            wanted = None if shown.live else (shown, self.machine, shown.trace.count)
-        else:
-            shown.words = ""
+        wanted, shown.words = None, ""
+        if shown.trace is not None and shown.trace.count:
+            self._offer({kernel.lane for kernel in shown.trace.kernels})
+            accelerator = self.accelerator if self.accelerators else ""
+            if self.accelerators and bool(self.machine) != bool(accelerator):
+                shown.words = BOTH
+            elif self.machine and shown.live:
+                shown.words = LATER
+            elif self.machine:
+                wanted = shown, self.machine, accelerator, shown.trace.count
         if wanted is None:
             shown.comparison = None
         elif wanted != self._wanted:
@@ -128,12 +143,15 @@ class TimelineView(StreamView):
         self._wanted = wanted
         return shown.comparison is not before
 
-    def _make_model(self, wanted: tuple[Shown, str, int]) -> None:
+    def _make_model(self, wanted: tuple[Shown, str, str, int]) -> None:
         """In the worker: the events of a trace on a machine, or the sentence that says why there are none."""
-        shown, machine, _ = wanted
+        shown, machine, accelerator, _ = wanted
         assert shown.trace is not None
         try:
-            comparison = Comparison(shown.trace, profile(machine))
+            cores, beside = profile(machine), profile(accelerator) if accelerator else None
+            if beside and (cores.kind, beside.kind) != ("cpu", "gpu"):
+                raise InputError(f"{cores.title} and {beside.title} are not a CPU and a GPU; choose one of each")
+            comparison = Comparison(shown.trace, cores, beside)
         except InputError as error:
             self._made = wanted, None, f"{error}."
         else:

@@ -43,8 +43,11 @@ function render({ model, el }) {
   const all = press("Show all", "the whole run (Home)", act.all);
   const closer = press("Zoom in", "or the wheel, or +", act.closer);
   const further = press("Zoom out", "or the wheel, or −", act.further);
-  const machine = machineChoice(model);
-  bar.append(about, machine.root, follow, closer, further, all);
+  const machines = [
+    machineChoice(model, "machine", "compare with", "machine to compare with"),
+    machineChoice(model, "accelerator", "and", "accelerator to compare with"),
+  ];
+  bar.append(about, ...machines.map(({ root }) => root), follow, closer, further, all);
   const showTitle = whenNew((label, origin, title, notes) => {
     const rest = label && title ? ` · ${title}` : title;
     about.replaceChildren(element("strong", "", label), origin ? ` on ${origin}` : "", rest);
@@ -134,7 +137,7 @@ function render({ model, el }) {
   }
 
   return () => {
-    machine.close();
+    for (const machine of machines) machine.close();
     stage.close();
     wire.close();
     engine.close();
@@ -142,25 +145,29 @@ function render({ model, el }) {
   };
 }
 
-// The machine whose modelled times are compared with those of the run.
-function machineChoice(model) {
-  const root = element("label", "wb-machine", "compare with");
+// The machine whose modelled times are compared with those of the run, or the accelerator beside it; hidden where the run
+// leaves nothing to choose.
+function machineChoice(model, trait, text, spoken) {
+  const root = element("label", "wb-machine", text);
   const select = element("select", "");
-  select.setAttribute("aria-label", "machine to compare with");
+  select.setAttribute("aria-label", spoken);
   select.setAttribute("data-lm-suppress-shortcuts", "true");
-  select.append(new Option("none", ""));
-  for (const [name, title] of model.get("machines")) select.append(new Option(title, name));
   root.append(select);
   const pull = () => {
-    select.value = model.get("machine");
+    const offered = model.get(`${trait}s`);
+    root.hidden = !offered.length;
+    select.replaceChildren(new Option("none", ""), ...offered.map(([name, title]) => new Option(title, name)));
+    select.value = model.get(trait);
+    if (select.selectedIndex < 0) select.value = "";
   };
   select.addEventListener("change", () => {
-    model.set("machine", select.value);
+    model.set(trait, select.value);
     model.save_changes();
   });
-  model.on("change:machine", pull);
+  const changes = `change:${trait} change:${trait}s`;
+  model.on(changes, pull);
   pull();
-  return { root, close: () => model.off("change:machine", pull) };
+  return { root, close: () => model.off(changes, pull) };
 }
 
 export default { render };
