@@ -36,11 +36,17 @@ def _reproduce(options: argparse.Namespace) -> int:
     from workbench.figures import save
     from workbench.papers import PAPERS, reproduce
 
-    targets = [options.target]
-    if options.target == ALL and options.paper in PAPERS:
+    targets, known = [options.target], PAPERS.get(options.paper, {})
+    if options.target == ALL and known:
         if options.picture:
             raise InputError("all targets have more than one figure; leave out --picture, or name one target")
-        targets = list(PAPERS[options.paper])
+        targets = list(known)
+        if any(known[name].smallest <= options.max_n for name in targets):
+            targets = [name for name in known if known[name].smallest <= options.max_n]
+            for name in known.keys() - set(targets):
+                log(f"left out: {options.paper} {name}, which begins at --max-n {known[name].smallest}")
+    elif options.picture and options.target in known and not known[options.target].draws:
+        raise InputError(f"{options.paper} {options.target} is a table and has no figure; leave out --picture")
     made = []
     for target in targets:
         made.append(reproduce(options.paper, target, options.max_n, log))

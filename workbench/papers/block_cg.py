@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,13 @@ from workbench.machine.profile import profile
 from workbench.operators import Matrix
 from workbench.papers.block_cg_iteration import iteration
 from workbench.papers.hybrid_pipecg import real_file
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems.files import problem_from_text
 from workbench.problems.stand_in import StandIn
 from workbench.run import BlockRun
 from workbench.run.block.memory import blocks_of
 from workbench.solvers.block.base import BlockSolver
 
-Progress = Callable[[str], None]
 ROWS_PER_N = 1100
 """Stand-ins have at most ROWS_PER_N max_n rows, which is the paper's size for the default max_n."""
 STAND_INS = ("m_t1", "parabolic_fem", "helm_fem")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import throughput
+from workbench.figures.style import curve_style, new_figure
 from workbench.machine.describe import describe_machine
 from workbench.machine.profile import profile
 from workbench.papers.block_cg import Progress, System, flops_printed, printed, systems
@@ -52,7 +55,29 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
         "clSPARSE is not available; SciPy's CG and, on CUDA, CuPy's take its place. Their iterations cost the same for "
         "a matrix that is not Hermitian, though they do not converge.",
     ]
-    return Reproduction("fig5", "Figure 5: GFLOP/s with one right-hand side", rows, notes)
+    title = "Figure 5: GFLOP/s with one right-hand side"
+    return Reproduction("fig5", title, rows, notes, _rates(rows, accelerator, title))
+
+
+def _rates(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
+    """A marker for every rate of every matrix, on a logarithmic axis; hollow ones are printed."""
+    figure = new_figure(6.5, 3.6)
+    axes = figure.add_subplot()
+    printed_ones = ("printed_i5", "printed_clSPARSE_i5", "printed_2080S", "printed_clSPARSE_2080S")
+    ours = ("modelled_i5", "modelled_2080S", "cpu", "SciPy", *([accelerator] if accelerator else []), "CuPy")
+    for place, key in enumerate((*printed_ones, *ours)):
+        shown = [(row["matrix"], row[key]) for row in rows if row[key] is not None]
+        if not shown:
+            continue
+        style = curve_style(place)
+        fill = "none" if key in printed_ones else style.colour
+        look = {"marker": style.marker, "color": style.colour, "mfc": fill, "label": key.replace("_", " ")}
+        axes.plot(*zip(*shown, strict=True), ls="", **look)
+    axes.set(yscale="log", ylabel="GFLOP/s by the paper's count", title=title)
+    axes.title.set_fontsize("medium")
+    axes.grid(color="#dddddd", linewidth=0.5)
+    figure.legend(loc="outside right center", fontsize="small", frameon=False)
+    return figure
 
 
 def fig6(max_n: int, progress: Progress) -> Reproduction:

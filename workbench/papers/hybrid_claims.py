@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.analysis.cuts import balanced_share
@@ -12,13 +12,13 @@ from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import HYBRIDS, MODEL, systems
 from workbench.papers.hybrid_pipecg import printed
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 
 SLOWER = ("offshore", "Serena", "Queen_4147")
 """Matrices for which the papers found PCG on the GPU faster than hybrid 1 and 2."""
 
 
-def claims(max_n: int, progress: Callable[[str], None]) -> Reproduction:
+def claims(max_n: int, progress: Progress) -> Reproduction:
     """Printed speedups and modelled ones, over fused baselines and over baselines with one pass per line."""
     claimed, rows = printed()["claims"], []
     for name in ("k20m", "k40"):

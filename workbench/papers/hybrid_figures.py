@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from workbench import figures
@@ -12,7 +11,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import MODEL, milliseconds, printed_best
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 
 ENTRIES = 50
 """Non-zeros per row, about as many as in the papers' structural matrices."""
@@ -21,7 +20,7 @@ SERENA = ("k20m", Sizes(1391349, 64531701))
 """Machine and sizes of the timeline: matrix Serena on the first paper's machine."""
 
 
-def crossover(max_n: int, progress: Callable[[str], None]) -> Reproduction:
+def crossover(max_n: int, progress: Progress) -> Reproduction:
     """Time per iteration against N on the K20m and its host, with the fastest method marked."""
     progress("crossover: k20m")
     where, unknowns = machine("k20m"), unknowns_up_to(LARGEST)
@@ -43,7 +42,7 @@ def crossover(max_n: int, progress: Callable[[str], None]) -> Reproduction:
     )
 
 
-def timeline(max_n: int, progress: Callable[[str], None]) -> Reproduction:
+def timeline(max_n: int, progress: Progress) -> Reproduction:
     """Two modelled iterations of hybrid 3 for Serena on the K20m and its host, and the busy time of each lane."""
     name, sizes = SERENA
     progress(f"timeline: {name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.machine.describe import describe_machine
 from workbench.papers.hybrid_pipecg import ROWS_PER_N, real_file, spec_of
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems import LinearSystem
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 
@@ -20,7 +19,7 @@ ONE_DEVICE = ("cg", "pipecg")
 HYBRID = ("hybrid1", "hybrid2", "hybrid3")
 
 
-def measured(max_n: int, progress: Callable[[str], None]) -> Reproduction:
+def measured(max_n: int, progress: Progress) -> Reproduction:
     """Milliseconds per iteration on the cores, and on an accelerator of this machine if there is one."""
     accelerator, why = default_accelerator()
     rows = []

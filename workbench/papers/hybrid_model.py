@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from workbench import registry
@@ -12,7 +11,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_pipecg import printed
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 from workbench.solvers.hybrid.cost import scheduled_events
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
@@ -36,7 +35,7 @@ def printed_best(size: int) -> str:
     return next((name for name in HYBRIDS if size <= ranges[name][1]), "hybrid3")
 
 
-def best_table(max_n: int, progress: Callable[[str], None]) -> Reproduction:
+def best_table(max_n: int, progress: Progress) -> Reproduction:
     """Modelled milliseconds per iteration by method, the fastest method, and the papers' fastest hybrid method."""
     rows, agreeing = [], dict.fromkeys(HOSTS, 0)
     for name in HOSTS:

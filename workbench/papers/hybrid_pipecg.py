@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from workbench.data_files import data_folder
 from workbench.errors import InputError
 from workbench.operators.box_csr import box_nnz
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import problem_from_text
@@ -23,7 +22,6 @@ from workbench.problems.stand_in import StandIn
 from workbench.problems.suitesparse import cache_folder
 from workbench.run import Run, Stopping, configure, run_through
 
-Progress = Callable[[str], None]
 ROWS_PER_N = 100
 """Matrices with at most ROWS_PER_N max_n rows are solved."""
 POISSON_SIDES = {"4.5M": 165, "5M": 170, "6M": 181, "6.3M": 185, "17.5M": 260, "20M": 271, "25M": 292}

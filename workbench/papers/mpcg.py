@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from workbench.devices.default_accelerator import default_accelerator
@@ -13,9 +12,8 @@ from workbench.papers.mpcg_model import Fit, fitted
 from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import measured, solved
 from workbench.papers.mpcg_sweeps import SWEEPS, modelled_cpu, modelled_gpu, point_seconds, sweep_seconds, sweeps_of
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 
-Progress = Callable[[str], None]
 CG_OPERATIONS = 20
 """Operations of CG per iteration and unknown: 10 for a product with 5 entries per row, 10 for vectors."""
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
-
+from workbench.papers.timing import medians, repeated
 from workbench.recording import kernel_table
 from workbench.run import Result, Run, Stopping, configure, run_through
 
 STOPPING = Stopping(rtol=1e-6)
 """As in Table 3."""
-ROUNDS = 3
-ENOUGH = 2.0
-"""Seconds after which a solve is not repeated."""
 
 
 def solved(n: int, solver: str, boxes: str = "", *, trace: bool = False) -> Result:
@@ -22,12 +18,9 @@ def solved(n: int, solver: str, boxes: str = "", *, trace: bool = False) -> Resu
 
 
 def measured(n: int, solver: str, boxes: str = "") -> tuple[int, float]:
-    """Iterations of such a solve, and the median of their seconds in up to `ROUNDS` solves."""
-    result = solved(n, solver, boxes)
-    seconds = [result.iteration_seconds]
-    while len(seconds) < ROUNDS and sum(seconds) < ENOUGH:
-        seconds.append(solved(n, solver, boxes).iteration_seconds)
-    return result.iterations, statistics.median(seconds)
+    """Iterations of such a solve, and the median of their seconds in several."""
+    results = repeated(lambda: solved(n, solver, boxes))
+    return results[0].iterations, medians(results)[1]
 
 
 def seconds_in_boxes(result: Result) -> float:

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from workbench.machine.describe import describe_machine
+
+Progress = Callable[[str], None]
+"""Called with one sentence per step."""
+SMALLEST = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A table or figure that can be reproduced.
+
+    make: called with the largest number of grid points per side, at least `smallest`. draws: whether it has a figure.
+    """
+
+    make: Callable[[int, Progress], Reproduction]
+    draws: bool = False
+    smallest: int = SMALLEST
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
