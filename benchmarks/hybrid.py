@@ -6,7 +6,7 @@ All matrices are in CSR form. Rows and columns are scaled at random and M = I: a
 Jacobi on the constant diagonal before scaling, and no method converges before it has been measured. Times are
 microseconds per iteration, medians over interleaved rounds of new runs, each measured after as many iterations as CUDA
 needs to record its graphs. `hidden` is the fraction of the time of all copies, in a traced run, in which cores or
-accelerator computed. `fused=no` and `merged=no` switch off the optimizations of section V-B of Tiwari and Vadhiyar,
+accelerator computed. `fused=no` and `merged=no` switch off what Tiwari and Vadhiyar (2021) optimize in section V-B,
 `halves=no` copies only what the other side reads. `chosen` is the choice of solver hybrid.
 """
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from workbench import devices
+from workbench.analysis.solver_costs import solver_costs
+from workbench.cli import main
 from workbench.errors import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -104,6 +106,21 @@ def script_of(name):
 def test_the_tables_of_the_family_are_current():
     script = script_of("family_table")
     assert script.PAGE.read_text(encoding="utf-8") == script.page()
+
+
+def test_the_tables_of_the_family_are_what_the_command_prints(capsys):
+    text = (ROOT / "docs" / "family.md").read_text(encoding="utf-8")
+    for options in ([], ["--preconditioner", "neumann:2"], ["--columns", "16"]):
+        assert main(["family", *options]) == 0
+        for row in capsys.readouterr().out.splitlines():
+            assert f"| {' | '.join(re.split(' {2,}', row))} |\n" in text
+
+
+@pytest.mark.parametrize(("first", "words"), [("jacobi", 16), ("neumann:2", 20)])
+def test_words_per_unknown_are_those_counted(first, words):
+    assert f"{words} words" in (ROOT / "docs" / "lines.md").read_text(encoding="utf-8")
+    (cg,) = [cost for cost in solver_costs("poisson-3d", preconditioner=first) if cost.solver == "cg"]
+    assert cg.bytes_per_unknown == 8 * words
 
 
 def test_the_table_of_devices_is_current():

@@ -88,3 +88,9 @@ def test_invalid_profiles_are_refused(tmp_path, text, message):
 def test_a_missing_file_suggests_calibrate(tmp_path):
     with pytest.raises(InputError, match="no machine profile at .*; `workbench calibrate --output"):
         profile(str(tmp_path / "none.toml"))
+
+
+def test_sources_are_papers_and_not_names_of_files():
+    stems = [path.stem for path in (data_folder() / "papers").glob("*.toml")]
+    for one in profiles().values():
+        assert not [stem for stem in (*stems, "hybrid_pipecg_") if stem in str(one.to_dict())]

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.machine.profile import profile
 from workbench.papers import PAPERS, reproduce
-from workbench.papers.block_cg import flops_printed, gflops, printed, systems
+from workbench.papers.block_cg import _sum, flops_printed, gflops, printed, systems
 from workbench.papers.block_cg_iteration import iteration, scipy_seconds
 from workbench.problems import suitesparse
 from workbench.run import BlockRun, configure
@@ -55,6 +55,12 @@ def test_printed_operations_are_those_of_the_formulas():
     found = {system.name: flops_printed(system) for system in systems(SIZE, lambda _: None)}
     assert found["1138_bus"] == 2 * 4054 + 10 * 1138 + 2
     assert found["helm_fem"] == 8 * 113666 + 40 * 16384 + 28
+
+
+def test_operations_before_the_first_iteration_and_clock_rates_are_those_printed():
+    sums = {_sum("once", is_complex=kind): _sum("per_iteration", is_complex=kind) for kind in (False, True)}
+    assert sums == {"2 nnz + 3 n": "2 nnz + 10 n + 2", "8 nnz + 10 n": "8 nnz + 40 n + 28"}
+    assert [line[-1] for line in printed()["table3"]["rows"]] == ["1.65-1.82 MHz", "1.60-3.40 GHz"]
 
 
 def test_our_operations_are_counted_from_the_lines():

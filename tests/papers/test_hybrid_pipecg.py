@@ -9,6 +9,7 @@ import pytest
 from workbench.papers import PAPERS, hybrid_pipecg, reproduce
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
+from workbench.papers.hybrid_pipecg import printed
 from workbench.problems import suitesparse
 
 
@@ -30,6 +31,24 @@ def test_every_target_runs_small(target):
     assert json.dumps(made.to_dict())
     assert made.text().count("\n") >= len(made.rows) + 3
     assert (made.figure is not None) == PAPERS["hybrid-pipecg"][target].draws
+
+
+def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():
+    rows = reproduce("hybrid-pipecg", "table1", max_n=16).rows
+    far = {
+        row["matrix"]: (row["printed_nnz/N"], round(row["printed_nnz"] / row["printed_N"], 2))
+        for row in rows
+        if row["printed_nnz/N"] and abs(row["printed_nnz/N"] - row["printed_nnz"] / row["printed_N"]) > 0.02
+    }
+    assert far == {"6M Poisson": (120.55, 122.53)}
+
+
+def test_ranges_of_rows_are_those_printed():
+    assert printed()["claims"]["best_method_by_rows"] == {
+        "hybrid1": [100, 36_000],
+        "hybrid2": [36_000, 260_000],
+        "hybrid3": [260_000, 4_000_000],
+    }
 
 
 def test_sizes_are_those_printed():

@@ -55,6 +55,12 @@ def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
     assert "Order of the preconditioners at n = 128: as printed." in made.notes
 
 
+def test_large_deviations_are_named_as_not_explained(made):
+    notes = reproduce("two-level", "table2", max_n=128).notes
+    (note,) = [note for note in notes if note.startswith("Not explained, more than 15% from the print: ")]
+    assert "128, block_ic(2n) (-87%)" in note
+
+
 def test_figure_1_shows_the_jump_between_the_phases():
     (row,) = small("fig1").rows
     assert row["eigenvalues"] == 256

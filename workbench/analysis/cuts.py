@@ -13,7 +13,7 @@ from workbench.solvers.hybrid.hybrid3 import Hybrid3
 def balanced_share(cores: Profile, accelerator: Profile) -> float:
     """The accelerator's share of the non-zeros that balances the matrix-vector products, by memory bandwidths.
 
-    Source: Tiwari, Vadhiyar (2022), section IV-C.1, with bandwidths in place of measured products.
+    Source: Tiwari, Vadhiyar 2021, section IV-C.1, with bandwidths in place of measured products.
     """
     remote, local = accelerator.bandwidth.value, cores.bandwidth.value
     return remote / (remote + local)

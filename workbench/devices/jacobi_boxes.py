@@ -1,7 +1,7 @@
 """Jacobi sweeps on many boxes: the data of the operator, checked once for all devices.
 
-Sweep: z = D^-1 (r - (L + L^T) z), from z = 0, so that the first one is z = D^-1 r. Source: Chen, "Parallel
-Implementation of Multipreconditioned Conjugate Gradient Methods", section 4: the subdomain solver.
+Sweep: z = D^-1 (r - (L + L^T) z), from z = 0, so that the first one is z = D^-1 r. Source: Chen 2022,
+section 1.4 and Algorithm 2: the subdomain solver.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def time_split(steps: Sequence[Step], *, width: float = 5.5, height: float = 3.2
 
     Raises InputError where no iteration was made.
 
-    Source: Chen, Figure 5, which splits the time of a solve.
+    Source: Chen 2022, Figure 5, which splits the time of a solve.
     """
     parts = list(_step(steps, -1).seconds)
     figure = new_figure(width, height)

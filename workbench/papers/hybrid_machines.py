@@ -13,7 +13,7 @@ COPY = Number(
     "assumed as on newer GPUs: 5 to 7 microseconds per cudaMemcpyAsync (Wu et al. 2026, arXiv 2602.21548, section 5.2)",
 )
 LAUNCH = Number(9.27e-6, "assumed", "assumed as on the K40, the GPU of the same generation")
-PRINTED_MEMORY = Number(5e9, "nominal", "hybrid_pipecg_v100, experimental setup, as printed; NVIDIA's K40 has 12 GB")
+PRINTED_MEMORY = Number(5e9, "nominal", "Tiwari, Vadhiyar 2022, section 5, as printed; NVIDIA's K40 has 12 GB")
 HOSTS = {"k20m": "xeon-16", "k40": "xeon-16", "v100": "xeon-32", "h200": "xeon-32"}
 
 NOTES = (

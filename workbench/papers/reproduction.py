@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -61,6 +61,22 @@ class Reproduction:
         widths = [max(len(row[k]) for row in cells) for k in range(len(names))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([self.title, "", *lines, "", *self.notes])
+
+
+NOTABLE = 15.0
+"""Percent beyond which a deviation from the print needs a reason."""
+
+
+def unexplained(rows: Sequence[dict[str, Any]], column: str, named: Sequence[str]) -> list[str]:
+    """A sentence on the rows that deviate from the print by more than `NOTABLE` percent; none where no row does.
+
+    column: of the deviation in percent; named: the columns that name a row.
+    """
+    far = [row for row in rows if row[column] is not None and abs(row[column]) > NOTABLE]
+    if not far:
+        return []
+    texts = [f"{', '.join(str(row[name]) for name in named)} ({row[column]:+.0f}%)" for row in far]
+    return [f"Not explained, more than {NOTABLE:.0f}% from the print: {'; '.join(texts)}."]
 
 
 def _cell(value: Any) -> str:

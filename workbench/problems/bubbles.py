@@ -111,7 +111,7 @@ class Bubbles2D(Bubbles):
     faces.
 
     Cost: 18 bytes per cell. Raises InputError for bubbles that extend beyond the square, overlap, cannot be
-    placed, or contain no cell centre. Source: the 2D counterpart of Gupta, van Gijzen, Vuik (2012), section 2.
+    placed, or contain no cell centre. Source: the 2D counterpart of Gupta, van Gijzen, Vuik 2013, section 2.
     """
 
     name: ClassVar[str] = "bubbles-2d"
@@ -133,7 +133,7 @@ class Bubbles3D(Bubbles):
     cell faces.
 
     Cost: 18 bytes per cell. Raises InputError for bubbles that extend beyond the cube, overlap, cannot be
-    placed, or contain no cell centre. Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 4; radius, b and
+    placed, or contain no cell centre. Source: Gupta, van Gijzen, Vuik 2013, section 2 and Table 4; radius, b and
     scale are not printed there and were fitted: radius 0.35 for 1 bubble and 0.175 for 8.
     """
 

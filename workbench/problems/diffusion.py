@@ -31,7 +31,7 @@ def assemble_diffusion(
 
     Cost: reads c, writes dimensions + 1 arrays of N words, one temporary of N words. Raises InputError for coefficients
     that are not positive and finite or differ in shape, for invalid sides, and for insufficient memory.
-    Source: Gupta, van Gijzen, Vuik (2012), section 2 (5- and 7-point stencils of the pressure equation).
+    Source: Gupta, van Gijzen, Vuik 2013, section 2 (5- and 7-point stencils of the pressure equation).
     """
     per_axis = _per_axis(coefficient)
     c = per_axis[0]

@@ -16,7 +16,7 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
     where phase > 0 and 1/contrast elsewhere, so the coefficient 1/rho is 1 and contrast. A is scaled by 1/h^2, and the
     mean of b is subtracted if all sides are Neumann. Raises InputError for invalid sides and insufficient memory.
 
-    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper prints neither b nor the scale of A, which determine
+    Source: Gupta, van Gijzen, Vuik 2013, section 2. The paper prints neither b nor the scale of A, which determine
     how strict 1e-6 ||b|| is; this choice reproduces its Tables 3 and 4 within 15%. A slab problem at 128^3 starts from
     ||r0|| = 7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities contrast and 1 would give 7.4e7 and 398.
     """

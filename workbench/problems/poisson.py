@@ -147,7 +147,7 @@ class Poisson125(_BoxProblem):
 
     Cost: assembled, 12 nnz + 4 N bytes, all read by a product; matrix-free, no storage, and a product moves 2 N words.
     Raises InputError for insufficient memory, and assembled for n > 259, beyond which 32-bit indices overflow.
-    Source: Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1: sizes and nnz agree; the paper does not print the
+    Source: Tiwari, Vadhiyar 2022, Table 1: sizes and nnz agree; the paper does not print the
     values.
     """
 

@@ -34,7 +34,7 @@ class PoissonFD(Problem):
     Cost: 6 arrays of N words. Raises InputError for a mistake in a formula, for coefficients that are not positive and
     finite, and for a printed form that cannot be made symmetric.
 
-    Source: Chen, section 2.3, for f = 1 and for the printed form.
+    Source: Chen 2022, section 1.1, eqs. (1) to (3), for the printed form.
     """
 
     name: ClassVar[str] = "poisson-fd"

@@ -24,7 +24,7 @@ class Slabs(Problem):
     1/h^2, b is uniform random minus its mean, x0 uniform random.
 
     Cost: 18 bytes per cell. Raises InputError for invalid parameters and for a slab without cells.
-    Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 3; b and the scale are not printed there and were
+    Source: Gupta, van Gijzen, Vuik 2013, section 2 and Table 3; b and the scale are not printed there and were
     fitted.
     """
 

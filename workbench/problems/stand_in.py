@@ -39,7 +39,7 @@ class StandIn(Problem):
     12 nnz + 4 N bytes, and more during assembly (a quarter; for the three of block CG several times that). Raises
     InputError for a scale that leaves fewer than 600 unknowns, for insufficient memory, and for helm_fem with a method
     that needs a Hermitian matrix.
-    Source: sizes from Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1; Tali, Vainikko, block CG, Table I.
+    Source: sizes from Tiwari, Vadhiyar 2022, Table 1; Tali, Vainikko, Table I.
     """
 
     name: ClassVar[str] = "stand-in"

@@ -24,7 +24,7 @@ class TwoLayer(Problem):
     row eliminated), Neumann elsewhere; A is not scaled by 1/h^2. For odd n the middle row belongs to the upper layer.
     Phase 0 is the lower layer, 1 the upper. Cost: 18 bytes per cell. Raises InputError for invalid parameters.
 
-    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper does not specify the boundary conditions, b, x0 and the
+    Source: Gupta, van Gijzen, Vuik 2013, section 2. The paper does not specify the boundary conditions, b, x0 and the
     scale of A; they were fitted to its Table 2. For the scale: with 2n stripes and Neu1, Neu2 to 1e-6 ||b||, means over
     seeds 0 to 4 are 86, 69 (n = 128) and 127, 103 (n = 256) without 1/h^2, near the printed 76, 61 and 117, 92, but
     202, 163 and 388, 314 with it.

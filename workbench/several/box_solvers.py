@@ -88,7 +88,7 @@ def sweep_solver(boxes: Sequence[Box], device: Device, sweeps: int, precision: n
     """Sweeps of Jacobi's method in every box from zero, for all boxes at once.
 
     Boxes of a real 5-point operator have kernels of their own; others take a pass over memory per product.
-    Source: Chen, section 3 (5 M N sweeps).
+    Source: Chen 2022, section 1.4 and Algorithm 2 (5 M N sweeps).
     """
     dtype = boxes[0].matrix.dtype
     shapes = [(box.grid[0], box.grid[1]) for box in boxes if box.grid and len(box.grid) == 2]

@@ -1,6 +1,7 @@
 """The solvers of boxes on the workers of a cluster.
 
-Source: Chen, section 2.2: a worker solves its boxes, and only the restriction of r and the solution in them are sent.
+Source: Chen 2022, section 2.2: a worker solves its boxes, and only the restriction of r and the solution in them are
+sent.
 """
 
 from __future__ import annotations

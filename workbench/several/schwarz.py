@@ -45,7 +45,7 @@ class Schwarz(Preconditioner):
     Raises InputError for boxes that do not fit the grid, for an A without entries, and for phases of a problem that has
     none.
 
-    Source: Schwarz 1870; Dryja and Widlund 1987; Chen, section 2, for the boxes of MPCG.
+    Source: Schwarz 1870; Dryja and Widlund 1987; Chen 2022, section 1.3, for the boxes of MPCG.
     """
 
     name: ClassVar[str] = "schwarz"

@@ -11,7 +11,7 @@ returns those of all (see `tree_node`): to this process that is one message each
 Line 10 is then arithmetic with small matrices, here. The step is summed here too, from the terms that the solves
 returned; after the loss of a worker they are what its successor is sent.
 
-Source: Chen, section 2.2, which proposes the tree; Bridson and Greif 2006.
+Source: Chen 2022, section 2.2, which proposes the tree; Bridson and Greif 2006.
 """
 
 from __future__ import annotations

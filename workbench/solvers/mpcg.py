@@ -117,7 +117,7 @@ class MPCG(MultipreconditionedCG):
     sums: with `workers` those of a cluster keep the terms of their boxes and compute the inner products (see
     `several.tree_sums`); this process does the rest, and keeps the terms too.
 
-    Source: Bridson and Greif 2006; Chen, Algorithm 3.
+    Source: Bridson and Greif 2006; Chen 2022, Algorithm 1.
     """
 
     name: ClassVar[str] = "mpcg"

@@ -2,8 +2,10 @@
 
 A group works on a square tile of a box. `boxes` has three numbers per box: its place in the local vector, rows and
 width; `tiles` three per tile: box, first row and first column. The formula is written once, with explicit fused
-operations, so that all kernels give the same bits. Source: Chen, section 4; persistent kernels without a launch per
-sweep: Zhang, Wahib, Chen, Meng, Wang, Endo, Matsuoka (2023), "PERKS".
+operations, so that all kernels give the same bits.
+
+Source: Chen 2022, sections 3.1 and 4; persistent kernels without a launch per sweep: Zhang, Wahib, Chen, Meng, Wang,
+Endo, Matsuoka (2023), "PERKS".
 """
 
 from __future__ import annotations

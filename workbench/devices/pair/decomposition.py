@@ -1,6 +1,6 @@
 """The row distribution: the performance model and the 1-D decomposition of Tiwari and Vadhiyar.
 
-Source: Tiwari, Vadhiyar (2022), sections IV-C.1 and VI-B.
+Source: Tiwari, Vadhiyar 2021, sections IV-C.1 and VI-B.
 """
 
 from __future__ import annotations

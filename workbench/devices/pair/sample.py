@@ -13,7 +13,7 @@ def sampled_rows(indptr: np.ndarray, entries: int) -> np.ndarray:
     """Rows with at most so many entries, sorted, whose lengths are distributed like those of the matrix.
 
     Runs of RUN rows are put in order of their entries, and every k-th is taken: from each stratum of lengths the same
-    fraction. Tiwari and Vadhiyar (2022), section VI-B, ask for such a choice and leave it open. indptr: shape (N + 1,).
+    fraction. Tiwari and Vadhiyar (2021), section VI-B, ask for such a choice and leave it open. indptr: shape (N + 1,).
     Cost: a sort of N/RUN numbers. The result is empty where not even one run has so few entries.
     """
     size = indptr.size - 1

@@ -78,7 +78,7 @@ class Split(Cpu):
     matrix is stored once in host memory. The cores' local and remote blocks are views of it, separated by one pointer a
     row; the accelerator stores its rows once, its two blocks separated in the same way. In addition to its half of the
     vectors each side holds the ghosts: the other half of the vector that A is applied to. The host's is page-locked.
-    Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition".
+    Source: Tiwari, Vadhiyar 2021, section IV-C, "2-D decomposition".
     """
 
     Space = SplitWorkspace

@@ -105,7 +105,7 @@ def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
 def time_scene(steps: Sequence[Step]) -> Scene:
     """The time of each part of every iteration, as stacked bars. Raises InputError without a step.
 
-    Source: Chen, Figure 5, which splits the time of a solve.
+    Source: Chen 2022, Figure 5, which splits the time of a solve.
     """
     parts = list(_step(steps, -1).seconds)
     iterations = np.arange(1, len(steps) + 1)

@@ -25,7 +25,7 @@ class PseudoBlockCG(BlockSolver):
     Stores R, P, S and U in addition to B and X, each N x s. An iteration applies A and M to a block vector each, and
     makes 12 N s operations.
 
-    Source: Tali and Vainikko 2019, who call it block CG.
+    Source: Tali and Vainikko, Block Conjugate Gradient solver in OpenCL (undated), who call it block CG.
     """
 
     name: ClassVar[str] = "pseudo-block-cg"

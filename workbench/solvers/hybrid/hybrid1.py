@@ -21,7 +21,7 @@ class Hybrid1(HybridSolver):
     deflation may be any that the accelerator supports. If M is element-wise and `fused` is on, M is fused with the
     updates and the copy overlaps with the product only.
 
-    Source: Tiwari, Vadhiyar (2022), section IV-A and Figure 1.
+    Source: Tiwari, Vadhiyar 2021, section IV-A and Figure 1.
     """
 
     name: ClassVar[str] = "hybrid1"

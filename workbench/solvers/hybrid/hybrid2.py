@@ -48,7 +48,7 @@ class Hybrid2(HybridSolver):
     double buffered on the accelerator, so that its product need not wait for the previous copy. M must be element-wise,
     since both sides apply it. Deflation must project the system.
 
-    Source: Tiwari, Vadhiyar (2022), section IV-B and Figure 2.
+    Source: Tiwari, Vadhiyar 2021, section IV-B and Figure 2.
     """
 
     name: ClassVar[str] = "hybrid2"

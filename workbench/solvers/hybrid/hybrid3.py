@@ -84,7 +84,7 @@ class Hybrid3(HybridSolver):
 
     Cost of the setup: 12 products, and the copy of the accelerator's rows. A matrix-free stencil is assembled first.
 
-    Source: Tiwari, Vadhiyar (2022), section IV-C and Figures 3 and 4.
+    Source: Tiwari, Vadhiyar 2021, section IV-C and Figures 3 and 4.
     """
 
     name: ClassVar[str] = "hybrid3"

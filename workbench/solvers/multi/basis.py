@@ -8,7 +8,7 @@ on the Gram matrix G = Z^H A Z:
 
 where E is the newest columns of the identity, or their sum.
 
-Source: Bridson and Greif 2006; Chen, Algorithm 3, line 10.
+Source: Bridson and Greif 2006; Chen 2022, Algorithm 1, line 10.
 """
 
 from __future__ import annotations
