@@ -130,7 +130,7 @@ def table1(max_n: int, progress: Progress) -> Reproduction:
         "Row lengths: shortest..mean..longest row.",
         "A stand-in is a synthetic matrix with the printed N, non-zeros, shortest and longest row. parabolic_fem and "
         "helm_fem have those of linear elements on 513 x 1025 and 128 x 128 nodes; helm_fem is in no collection.",
-        *_scaled(max_n),
+        *scaled(max_n),
     ]
     return Reproduction("table1", "Table I: input matrices", rows, notes)
 
@@ -162,7 +162,7 @@ def table2(max_n: int, progress: Progress) -> Reproduction:
         "real, so the axpy operations cost 4 n each and the sum is 8 nnz + 24 n + 2.",
         f"The sum times s holds for {BLOCK} separate recurrences. The last ratio is the count of block CG over that; "
         "products with s x s matrices cost 10 n s^2 and more.",
-        *_scaled(max_n),
+        *scaled(max_n),
     ]
     return Reproduction("table2", "Table II: floating-point operations of an iteration", rows, notes)
 
@@ -207,7 +207,8 @@ def _solver(name: str) -> BlockSolver:
     return found
 
 
-def _scaled(max_n: int) -> list[str]:
+def scaled(max_n: int) -> list[str]:
+    """A sentence where stand-ins are smaller than the paper's matrices."""
     largest = max(line[2] for line in printed()["table1"]["rows"])
     if ROWS_PER_N * max_n >= largest:
         return []

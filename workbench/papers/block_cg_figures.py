@@ -12,9 +12,9 @@ from workbench.figures import throughput
 from workbench.figures.style import curve_style, new_figure
 from workbench.machine.describe import describe_machine
 from workbench.machine.profile import profile
-from workbench.papers.block_cg import Progress, System, flops_printed, printed, systems
+from workbench.papers.block_cg import System, flops_printed, printed, scaled, systems
 from workbench.papers.block_cg_iteration import ITERATIONS, cupy_seconds, iteration, scipy_seconds
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Progress, Reproduction
 
 CPU, GPU = "i5-8250u", "rtx2080s"
 COLUMNS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
@@ -56,6 +56,7 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
         "still on it, so the kernels of the paper alone are not the reason.",
         "clSPARSE is not available; SciPy's CG and, on CUDA, CuPy's take its place. Their iterations cost the same for "
         "a matrix that is not Hermitian, though they do not converge.",
+        *scaled(max_n),
     ]
     title = "Figure 5: GFLOP/s with one right-hand side"
     return Reproduction("fig5", title, rows, notes, _rates(rows, accelerator, title))
@@ -63,7 +64,7 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
 
 def _rates(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
     """A marker for every rate of every matrix, on a logarithmic axis; hollow ones are printed."""
-    figure = new_figure(6.5, 3.6)
+    figure = new_figure(8.0, 3.6)
     axes = figure.add_subplot()
     printed_ones = ("printed_i5", "printed_clSPARSE_i5", "printed_2080S", "printed_clSPARSE_2080S")
     ours = ("modelled_i5", "modelled_2080S", "cpu", "SciPy", *([accelerator] if accelerator else []), "CuPy")
@@ -78,6 +79,7 @@ def _rates(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
             marks.set_markerfacecolor("none")
     axes.set(yscale="log", ylabel="GFLOP/s by the paper's count", title=title)
     axes.title.set_fontsize("medium")
+    axes.tick_params(axis="x", labelsize="small")
     axes.grid(color="#dddddd", linewidth=0.5)
     figure.legend(loc="outside right center", fontsize="small", frameon=False)
     return figure
@@ -104,6 +106,7 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
         f"The paper stops at b = {claims['most_right_hand_sides']} for m_t1, with {claims['gflops_at_most']} GFLOP/s.",
         "Iterations are those of CG for every b: the paper's solver saves time per iteration, never iterations. "
         "block-cg saves iterations too (docs/family.md).",
+        *scaled(max_n),
     ]
     title = "Figure 6: GFLOP/s with b right-hand sides"
     return Reproduction("fig6", title, rows, notes, throughput(panels, title=title))
