@@ -40,11 +40,10 @@ def _reproduce(options: argparse.Namespace) -> int:
     if options.target == ALL and known:
         if options.picture:
             raise InputError("all targets have more than one figure; leave out --picture, or name one target")
-        targets = list(known)
-        if any(known[name].smallest <= options.max_n for name in targets):
-            targets = [name for name in known if known[name].smallest <= options.max_n]
-            for name in known.keys() - set(targets):
-                log(f"left out: {options.paper} {name}, which begins at --max-n {known[name].smallest}")
+        # Where none is left, the first one is refused with its smallest size.
+        targets = [name for name in known if known[name].smallest <= options.max_n] or list(known)
+        for name in (name for name in known if name not in targets):
+            log(f"left out: {options.paper} {name}, which begins at --max-n {known[name].smallest}")
     elif options.picture and options.target in known and not known[options.target].draws:
         raise InputError(f"{options.paper} {options.target} is a table and has no figure; leave out --picture")
     made = []

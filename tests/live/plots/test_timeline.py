@@ -311,6 +311,7 @@ def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
     view.machine = "v100"
     view.show(modelled)
     eventually(lambda: "modelled already" in page.messages[-1]["words"])
+    assert not view.machines
 
 
 def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view, page_of, eventually):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import traitlets
@@ -19,7 +18,7 @@ from workbench.live.plots.timeline_messages import Shown
 from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
 from workbench.machine.profile import profile, profiles
-from workbench.machine.retime import machines_for
+from workbench.machine.retime import MODELLED, machines_for
 from workbench.recording import Record, Trace
 from workbench.run import Result, Session, State
 
@@ -68,7 +67,7 @@ class TimelineView(StreamView):
         self._wanted: tuple[Shown, str, str, int] | None = None
         self._made: tuple[object, Comparison | None, str] = (None, None, "")
         super().__init__(publisher, **traits)
-        self._offer(())
+        self._offer()
         self.observe(lambda _change: self.publisher.wake(), ["machine", "accelerator"])
         if source is not None:
             self.show(source)
@@ -116,9 +115,10 @@ class TimelineView(StreamView):
             return self._pace.wait or PERIOD
         return goes_on or (self.link.free and shown.behind)
 
-    def _offer(self, lanes: Collection[str]) -> None:
-        """Offer the machines that events on these lanes can be modelled on."""
-        found = machines_for(lanes, list(profiles().values()))
+    def _offer(self, trace: Trace | None = None) -> None:
+        """Offer the machines that a trace can be modelled on; all of them as long as there is none."""
+        lanes = {kernel.lane for kernel in trace.kernels} if trace else ()
+        found = machines_for(lanes, [] if trace and trace.label == MODELLED else list(profiles().values()))
         self.machines, self.accelerators = ([[one.name, one.title] for one in group] for group in found)
 
     def _model(self, shown: Shown) -> bool:
@@ -126,7 +126,7 @@ class TimelineView(StreamView):
         before = shown.comparison
         wanted, shown.words = None, ""
         if shown.trace is not None and shown.trace.count:
-            self._offer({kernel.lane for kernel in shown.trace.kernels})
+            self._offer(shown.trace)
             accelerator = self.accelerator if self.accelerators else ""
             if self.accelerators and bool(self.machine) != bool(accelerator):
                 shown.words = BOTH
