@@ -130,8 +130,11 @@ def test_ritz_vectors_are_kept_of_a_run_and_deflate_the_next(accelerator):
     b = np.random.default_rng(0).random(301)
     found = []
     for name in ("cpu", accelerator.spec):
-        keeper = RitzKeeper(12)
+        keeper, seen = RitzKeeper(12), []
         solve(matrix, b, device=name, callback=keeper, rtol=1e-12)
+        first = solve(matrix, b, device=name, callback=lambda run, seen=seen: seen.append(run.x), rtol=1e-12)
+        assert len(seen) == first.iterations
+        assert np.array_equal(seen[-1], first.x)
         deflated = solve(matrix, b[::-1].copy(), device=name, deflation=keeper.vectors(4), rtol=1e-8)
         assert deflated.converged
         found.append(deflated)

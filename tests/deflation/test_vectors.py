@@ -103,11 +103,19 @@ def test_recycled_vectors_are_the_ritz_vectors_of_the_run():
     A, d = matrix.to_csr().toarray(), matrix.diagonal()
     from workbench.analysis import ritz_values
 
-    made = result.iterations - 1
+    made = result.iterations
     vectors = keeper.vectors(3)
     # Ritz: the residual D^-1 A y - theta y is D-orthogonal to the Krylov space, of which y is a part.
     for y, theta in zip(vectors.T, ritz_values(result.history, made), strict=False):
         assert abs(y @ A @ y / (y @ (d * y)) - theta) < 1e-9 * theta
+
+
+def test_as_many_ritz_vectors_as_iterations():
+    keeper, A = RitzKeeper(9), np.diag([1.0, 2.0, 3.0])
+    assert solve(A, np.ones(3), M="none", callback=keeper).iterations == 3
+    vectors = keeper.vectors(3)
+    quotients = [y @ A @ y / (y @ y) for y in vectors.T]
+    np.testing.assert_allclose(quotients, [1, 2, 3], rtol=1e-9)
 
 
 def test_ritz_vectors_are_recycled_for_the_next_right_hand_side():

@@ -88,7 +88,7 @@ def solve(
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
-    callback: Callable[[Run], None] | None = None,
+    callback: Callable[[Any], Any] | None = None,
     trace: bool = False,
 ) -> Result:
     """Solve A x = b, or A X = B for many right-hand sides.
@@ -101,8 +101,10 @@ def solve(
     result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
     deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the
     address of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". callback: called with the run after
-    every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
-    for what cannot be solved.
+    each of iterations 1 to k, when `run.x` is the x of iteration `run.iterations`; it ends the run by returning True or
+    raising StopIteration, with `Reason.CALLBACK` and the present x. Any other exception ends the run too and is passed
+    on; the run that the callback got still has its `result()`. trace: record every kernel. No argument is changed;
+    functions get copies. Raises InputError for what cannot be solved.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
@@ -125,13 +127,45 @@ def solve(
         return run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
 
 
-def run_through(run: Run | BlockRun, callback: Callable[[Any], None] | None = None) -> Result:
-    """Step a run to its end."""
+def run_through(run: Run | BlockRun, callback: Callable[[Any], Any] | None = None) -> Result:
+    """Step a run to its end.
+
+    callback: as in `solve`. An object whose method `before_iterations` is called with the run first, if it has one.
+    """
     with MACHINE_USE:
-        while run.step(1 if callback else None):
-            if callback:
-                callback(run)
+        if callback is None:
+            while run.step():
+                pass
+        else:
+            _follow(run, callback)
     return run.result()
+
+
+def _follow(run: Run | BlockRun, callback: Callable[[Any], Any]) -> None:
+    """Step a run to its end, or until the callback stops it."""
+    run.step(1)
+    _call(getattr(callback, "before_iterations", None), run)
+    seen = 0
+    # The last iteration ends the run, and a step that begins other columns makes none.
+    while run.step(1) or run.iterations > seen:
+        if run.iterations > seen:
+            seen = run.iterations
+            _call(callback, run)
+
+
+def _call(callback: Callable[[Any], Any] | None, run: Run | BlockRun) -> None:
+    """Call with the run, and end the run where that is asked for; the run keeps its x where the callback fails."""
+    try:
+        stop = callback(run) if callback else None
+    except StopIteration:
+        stop = True
+    except Exception as error:
+        run.cancel(Reason.CALLBACK)
+        error.add_note("the run that the callback was called with keeps its x and history: run.result()")
+        raise
+    # An array or a number that a callback happens to return is no request.
+    if isinstance(stop, (bool, np.bool_)) and stop:
+        run.cancel(Reason.CALLBACK)
 
 
 def race(configurations: Sequence[Configuration]) -> list[Result]:

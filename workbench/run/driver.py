@@ -165,10 +165,10 @@ class Run:
         """A norm over ||b||, or the norm itself where b = 0."""
         return self.state.relative(norm)
 
-    def cancel(self) -> None:
+    def cancel(self, reason: Reason = Reason.CANCELLED) -> None:
         """End the run as cancelled, unless it has ended; the iterates and the history stay."""
         if self.ending is None:
-            self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+            self.ending = Ending(reason, f"at iteration {self.iterations}")
         self._use.close()
         self.setup.close()
 

@@ -59,6 +59,10 @@ class RitzKeeper:
         self._basis = _Basis()
         self._workspace: Workspace | None = None
 
+    def before_iterations(self, run: Run) -> None:
+        """Keep the direction of the start."""
+        self(run)
+
     def __call__(self, run: Run) -> None:
         if run.setup.projection is not None or run.configuration.solver.name != "cg":
             raise InputError("Ritz vectors are kept of runs of cg without deflation; run it with deflation none")

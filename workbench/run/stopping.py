@@ -25,6 +25,7 @@ class Reason(enum.Enum):
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
     TIME = "not converged: the time limit was reached; raise max_seconds or choose a stronger preconditioner"
     CANCELLED = "stopped by the user"
+    CALLBACK = "stopped by the callback"
     INDEFINITE = "broke down: A is not positive definite, which CG needs; check the matrix"
     INDEFINITE_M = (
         "broke down: the preconditioner is not positive definite on this matrix, which CG needs; "

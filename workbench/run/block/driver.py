@@ -127,10 +127,10 @@ class BlockRun:
         X[:, place] = np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X()
         return X
 
-    def cancel(self) -> None:
+    def cancel(self, reason: Reason = Reason.CANCELLED) -> None:
         """End the run as cancelled, unless it has ended."""
         if self.ending is None:
-            self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+            self.ending = Ending(reason, f"at iteration {self.iterations}")
         self._use.close()
         self.setup.close()
 
@@ -234,7 +234,7 @@ class BlockRun:
         """The result, valid between any two steps."""
         columns = self._done + self._chunk.columns(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
         waiting = self._relative.size - len(columns)
-        columns += (Column(Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
+        columns += (Column(self.reason or Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
         return block_result_of(self.state, self.x, columns, self.trace)
 
     def serve_snapshots(self) -> None:
