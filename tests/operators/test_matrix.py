@@ -264,13 +264,12 @@ def test_an_integer_linear_operator_becomes_double_precision():
 
 def test_entries_of_a_linear_operator_are_not_available():
     operator = as_operator(linalg.aslinearoperator(SMALL))
-    way_out = "pass a sparse matrix, or use preconditioner none"
     with pytest.raises(InputError) as caught:
         operator.diagonal()
-    assert str(caught.value) == f"the diagonal of a LinearOperator is not available; {way_out}"
+    assert str(caught.value) == "the diagonal of a LinearOperator is not available"
     with pytest.raises(InputError) as caught:
         operator.to_csr()
-    assert str(caught.value) == f"the entries of a LinearOperator are not available; {way_out}"
+    assert str(caught.value) == "the entries of a LinearOperator are not available"
 
 
 def test_a_linear_operator_must_be_square_and_not_empty():

@@ -82,7 +82,7 @@ class Deflation(Block):
         """The grid. Raises InputError if there is none."""
         if grid is None:
             raise InputError(
-                f"deflation {self.name} needs a grid, and a matrix from a file has none; "
+                f"deflation {self.name} needs a grid, and this matrix has none; "
                 "use deflation blocks, which splits the unknowns by index, or none"
             )
         return grid

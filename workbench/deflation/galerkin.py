@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from scipy import sparse
 
 from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.devices.protocol import Device
-from workbench.operators import Operator, Stencil
+from workbench.operators import BoundOperator, Operator, Stencil
 
 
 def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_array:
@@ -27,6 +29,32 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
     az.data[np.abs(az.data) <= ROUNDING * np.finfo(az.dtype).eps * scale] = 0
     az.eliminate_zeros()
     return sparse.csr_array(az)
+
+
+def az_by_products(
+    bound: BoundOperator, labels: np.ndarray, count: int, device: Device, dtype: np.dtype
+) -> sparse.csr_array:
+    """The same for an A without entries. Cost: d + 2 products, and a vector for each until the zeros are dropped."""
+    random = np.random.default_rng(0)
+    # |A s| for random signs s is at most the sum of |A| in each row, and hardly ever much less in two trials.
+    signs = (random.choice([-1.0, 1.0], labels.size) for _ in range(2))
+    scale = np.maximum.reduce([np.abs(product) for product in products(bound, signs, device, labels.size, dtype)])
+    least = ROUNDING * np.finfo(dtype).eps * scale
+    columns = []
+    for product in products(bound, (labels == k for k in range(count)), device, labels.size, dtype):
+        product[np.abs(product) <= least] = 0
+        columns.append(sparse.csc_array(product[:, None]))
+    return sparse.csr_array(sparse.hstack(columns, format="csc"))
+
+
+def products(
+    bound: BoundOperator, vectors: Iterable[np.ndarray], device: Device, size: int, dtype: np.dtype
+) -> Iterator[np.ndarray]:
+    """A v of each of these vectors, shape (N,), in host memory. Cost: a product, a vector to the device and back."""
+    product = device.zeros(size, dtype)
+    for vector in vectors:
+        bound.apply(device.array(vector, dtype), product)
+        yield np.array(device.to_host(product))
 
 
 def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
-from workbench.deflation.galerkin import galerkin_matrix, matrix_of_boxes, sparse_az
+from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_boxes, products, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.devices.boxes import Boxes
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
@@ -34,10 +34,14 @@ ROUNDING_FACTOR = 16
 
 
 class SparseColumns:
-    """Piecewise constant Z and its AZ in host memory. space: holds the labels. count: d."""
+    """Piecewise constant Z and its AZ in host memory. space: holds the labels. count: d. bound: A on the device, by
+    whose products AZ is computed where A has no entries."""
 
-    def __init__(self, operator: Operator, space: PiecewiseConstant, count: int) -> None:
+    def __init__(
+        self, operator: Operator, space: PiecewiseConstant, count: int, bound: BoundOperator, device: Device
+    ) -> None:
         self.count, self._operator, self._space = count, operator, space
+        self._bound, self._device = bound, device
 
     @property
     def labels(self) -> np.ndarray:
@@ -47,6 +51,8 @@ class SparseColumns:
     @functools.cached_property
     def az(self) -> sparse.csr_array:
         """AZ, shape (N, d), computed when it is first asked for: not every variant needs it."""
+        if self._operator.nnz is None:
+            return az_by_products(self._bound, self.labels, self.count, self._device, self._operator.dtype)
         return sparse_az(self._operator, self.labels, self.count)
 
 
@@ -113,7 +119,7 @@ class PiecewiseConstant(Subspace):
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         count = self.sizes.size
-        columns = SparseColumns(operator, self, count)
+        columns = SparseColumns(operator, self, count, bound, device)
         matrix = None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
             matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
@@ -143,7 +149,9 @@ class DenseSubspace(Subspace):
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         z, notes = self._orthonormal_basis(operator)
-        az = _product(bound, z, device)
+        az = np.empty(z.shape[::-1], z.dtype)
+        for k, product in enumerate(products(bound, z.T, device, z.shape[0], z.dtype)):
+            az[k] = product
         double = np.result_type(operator.dtype, np.float64)
         ritz_values, rotation = np.linalg.eigh(z.conj().T.astype(double) @ az.T)
         zero = max(NULL_TOLERANCE, np.finfo(operator.dtype).eps) * np.abs(ritz_values).max(initial=0)
@@ -185,16 +193,6 @@ class DenseSubspace(Subspace):
         return z, [f"{dropped} linearly dependent deflation vectors were dropped"] if dropped else []
 
 
-def _product(bound: BoundOperator, z: np.ndarray, device: Device) -> np.ndarray:
-    """(AZ)^T in host memory, shape (d, N)."""
-    az = np.empty(z.shape[::-1], z.dtype)
-    product = device.zeros(z.shape[0], z.dtype)
-    for k in range(z.shape[1]):
-        bound.apply(device.array(z[:, k], z.dtype), product)
-        az[k] = device.to_host(product)
-    return az
-
-
 def null_rounding(operator: Operator) -> float:
     """Bound of |(v, A v)| by rounding for a unit null vector v; 0 if the diagonal of A is not available."""
     try:
@@ -205,8 +203,10 @@ def null_rounding(operator: Operator) -> float:
 
 def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     """A basis of the span by the Gram matrix of the unit columns; orthonormal to rounding after two calls."""
-    lengths = np.linalg.norm(vectors, axis=0)
-    vectors = vectors[:, lengths > 0] / lengths[lengths > 0]
+    # First by the largest entry, since squares of a very long or short column over- or underflow.
+    largest = np.maximum(np.abs(vectors.real), np.abs(vectors.imag)).max(axis=0, initial=0)
+    vectors = vectors[:, largest > 0] / largest[largest > 0]
+    vectors = vectors / np.linalg.norm(vectors, axis=0)
     squares, rotation = np.linalg.eigh(vectors.conj().T @ vectors)
     independent = squares > RANK_TOLERANCE
     return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))

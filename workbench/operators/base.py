@@ -11,12 +11,21 @@ from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
+from workbench.errors import InputError
 
 DOUBLE = np.dtype(np.float64)
 
 
 BoundOperator = DeviceOperator
 """An operator with its data in device memory."""
+
+
+class MissingEntriesError(InputError):
+    """Entries of an A that is known by its products alone. what: those that are missing, "diagonal" or "entries"."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"the {what} of a LinearOperator {'is' if what == 'diagonal' else 'are'} not available")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,11 +90,11 @@ class Operator(Protocol):
         ...
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal, shape (N,). Raises InputError if it is not available."""
+        """The diagonal, shape (N,). Raises MissingEntriesError if it is not available."""
         ...
 
     def to_csr(self) -> sparse.csr_array:
-        """The assembled matrix (12 nnz + 4 N bytes). Raises InputError if the entries are not available."""
+        """The assembled matrix (12 nnz + 4 N bytes). Raises MissingEntriesError if the entries are not available."""
         ...
 
     def astype(self, dtype: np.dtype) -> Operator:

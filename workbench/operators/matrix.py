@@ -12,7 +12,7 @@ from scipy.sparse import linalg
 from workbench.arrays import matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators.base import BoundOperator, Operator
+from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 
 SYMMETRY_TOLERANCE = 1e-12
 
@@ -84,13 +84,15 @@ class ComplexSymmetricMatrix(Matrix):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearOperatorAdapter:
-    """A SciPy LinearOperator as A. Preconditioners that need entries of A refuse it.
+    """A SciPy LinearOperator as A. What needs entries of A refuses it.
 
-    vector_dtype: the dtype of the vectors, if it differs from that of the operator.
+    vector_dtype: the dtype of the vectors, if it differs from that of the operator. main: its main diagonal, shape
+    (N,), if it is known.
     """
 
     linear: linalg.LinearOperator
     vector_dtype: np.dtype | None = None
+    main: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         check_shape(self.linear.shape)
@@ -109,24 +111,44 @@ class LinearOperatorAdapter:
         return None
 
     def diagonal(self) -> np.ndarray:
-        raise InputError(
-            "the diagonal of a LinearOperator is not available; pass a sparse matrix, or use preconditioner none"
-        )
+        if self.main is None:
+            raise MissingEntriesError("diagonal")
+        return self.main.astype(self.dtype, copy=False)
 
     def to_csr(self) -> sparse.csr_array:
-        raise InputError(
-            "the entries of a LinearOperator are not available; pass a sparse matrix, or use preconditioner none"
-        )
+        raise MissingEntriesError("entries")
 
     def astype(self, dtype: np.dtype) -> LinearOperatorAdapter:
-        return LinearOperatorAdapter(self.linear, dtype)
+        return dataclasses.replace(self, vector_dtype=dtype)
+
+    def with_diagonal(self, main: np.ndarray) -> LinearOperatorAdapter:
+        """The same operator with its main diagonal, real, shape (N,).
+
+        Cost: up to four products, which compare it with A where it is smallest and largest and in two random places.
+        Raises InputError where they differ, and for an entry that is not above 0.
+        """
+        _check_diagonal(main)
+        product = matvec_function(self.linear, "A", self.dtype)
+        rough = np.sqrt(np.finfo(self.dtype).eps)
+        for i in {int(main.argmin()), int(main.argmax()), *map(int, np.random.default_rng(0).integers(main.size, size=2))}:
+            unit = np.zeros(main.size, self.dtype)
+            unit[i] = 1
+            entry = product(unit)[i]
+            # A product by transforms rounds every entry as it does the largest.
+            if not abs(entry - main[i]) <= rough * (main[i] + rough * main.max()):
+                raise InputError(
+                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there by its product with a unit "
+                    "vector; pass the main diagonal of A itself, and a scaling of your own as M, a function"
+                )
+        return dataclasses.replace(self, main=main)
 
     def bind(self, device: Device) -> BoundOperator:
         return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 
 def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
-    """Convert a SciPy sparse array or matrix, a dense square array or a SciPy LinearOperator to an Operator.
+    """Convert a SciPy sparse array or matrix, a dense square array, a SciPy LinearOperator, or what has a shape and
+    `matvec` as that has, to an Operator.
 
     kind: the class of matrices. An Operator is returned unchanged. Integer, boolean and half-precision entries become
     float64.
@@ -147,6 +169,8 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
     if isinstance(A, np.ndarray):
         check_shape(A.shape)
         return kind(sparse.csr_array(to_working_dtype(A, "A")))
+    if hasattr(A, "shape") and hasattr(A, "matvec"):
+        return LinearOperatorAdapter(linalg.aslinearoperator(A))
     raise InputError(
         f"cannot use {type(A).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Box, Operator, Stencil, check_diagonal
+from workbench.operators.base import MissingEntriesError
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -25,7 +27,7 @@ class Chebyshev(Preconditioner):
     """M^-1 = p(D^-1 A) D^-1, where p of degree `degree` minimizes max |1 - z p(z)| on [high/ratio, high].
 
     high is the smaller of 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, and
-    the largest absolute row sum of D^-1 A. M^-1 is positive definite if all eigenvalues of D^-1 A are below high +
+    the largest absolute row sum of D^-1 A where A has entries. M^-1 is positive definite if all eigenvalues of D^-1 A are below high +
     high/ratio, where p is positive; for an even degree p is positive everywhere.
 
     Cost: one application makes `degree` applications of A and degree + 1 passes over vectors. Stores 1/D and two work
@@ -47,7 +49,9 @@ class Chebyshev(Preconditioner):
         check_diagonal(diagonal)
         inverse = device.array(1 / diagonal, operator.dtype)
         product = operator.bind(device)
-        high = min(MARGIN * _largest_ritz_value(operator, product, device), largest_row_sum(operator))
+        high = MARGIN * _largest_ritz_value(operator, product, device)
+        with contextlib.suppress(MissingEntriesError):
+            high = min(high, largest_row_sum(operator))
         return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)
 
 

@@ -123,14 +123,14 @@ def _notes(name: str, shift: float, replaced: int) -> list[str]:
 
 def ssor_factors(operator: Operator, device: Device, omega: float) -> Factorized:
     """SSOR: E = D/omega, L the strictly lower triangle of A, and M^-1 scaled by 2 - omega."""
-    size = operator.shape[0]
+    size, matrix = operator.shape[0], None if isinstance(operator, Stencil) else operator.to_csr()
     pivots = np.real(operator.diagonal()).astype(np.float64) / omega
     inverse = device.array(1 / pivots, operator.dtype)
     if isinstance(operator, Stencil):
         width = operator.grid[-1]
         solve = device.stencil_factor(operator.lower, operator.strides, inverse, width, size, 2 - omega)
     else:
-        lower = sparse.csr_array(sparse.tril(operator.to_csr(), k=-1, format="csr"))
+        lower = sparse.csr_array(sparse.tril(matrix, k=-1, format="csr"))
         solve = device.csr_factor(lower, inverse, size, 2 - omega)
     return Factorized(solve, pivots)
 

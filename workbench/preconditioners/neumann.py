@@ -55,7 +55,7 @@ class Neumann(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
             return operator.neumann(device, self.order)
-        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
+        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         term, scaled, upper = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
         return TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)

@@ -21,6 +21,7 @@ from workbench.run.in_memory import (
     as_preconditioner,
     has_columns,
     system_of,
+    with_diagonal,
 )
 from workbench.run.job import Job, State
 from workbench.run.machine_use import MACHINE_USE
@@ -88,6 +89,7 @@ def solve(
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
+    diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
     trace: bool = False,
 ) -> Result:
@@ -112,6 +114,7 @@ def solve(
     method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
     system, x0 = system_of(A, b, x0, kind)
+    system = system if diagonal is None else with_diagonal(system, diagonal)
     configuration = configure(
         InMemoryProblem(),
         solver=method,

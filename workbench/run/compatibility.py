@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import numpy as np
 
 from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
 from workbench.errors import InputError
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
+from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
+from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.stopping import Norm
 from workbench.settings import MIXED
@@ -15,6 +20,28 @@ from workbench.solvers.mpcg import HERE
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 """Preconditioners that are complex symmetric where A is."""
+
+
+_WITHOUT = {
+    ("preconditioner", "diagonal"): "pass a sparse matrix, or the diagonal as diagonal=, or choose preconditioner none",
+    ("preconditioner", "entries"): (
+        "pass a sparse matrix, or choose preconditioner none, or jacobi or chebyshev with diagonal="
+    ),
+    ("deflation", "entries"): "pass a sparse matrix, or labels or vectors, or choose deflation blocks or none",
+}
+"""What to do without what a block needs of A."""
+
+
+@contextlib.contextmanager
+def needing_entries(block: Block) -> Iterator[None]:
+    """Name the block that needs entries of A where A has none: raises InputError with the way out."""
+    try:
+        yield
+    except MissingEntriesError as missing:
+        way_out = _WITHOUT.get((block.kind, missing.what), "pass a sparse matrix")
+        raise InputError(
+            f"{block.kind} {block.name} needs the {missing.what} of A, which a LinearOperator does not show; {way_out}"
+        ) from None
 
 
 def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflation) -> str:

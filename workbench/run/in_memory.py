@@ -14,7 +14,7 @@ from workbench.arrays import HostFunction, common_dtype, finite_block, finite_ve
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
-from workbench.operators import BoundOperator, Matrix, Operator, as_operator
+from workbench.operators import BoundOperator, LinearOperatorAdapter, Matrix, Operator, as_operator
 from workbench.operators.matrix import check_indices
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
@@ -128,6 +128,20 @@ def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tu
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
     return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
+
+
+def with_diagonal(system: LinearSystem, diagonal: Any) -> LinearSystem:
+    """The system with the main diagonal of its A, shape (N,), which is known by its products alone.
+
+    Raises InputError for an A with entries, for values that are not real, finite and above 0, and where A has others.
+    """
+    operator = system.operator
+    if not isinstance(operator, LinearOperatorAdapter):
+        raise InputError("diagonal is for a LinearOperator; A has entries, so leave diagonal out")
+    values = finite_vector(diagonal, "diagonal", operator.shape[0])
+    if np.any(np.imag(values)):
+        raise InputError("diagonal is complex, but the main diagonal of a Hermitian A is real; pass real values")
+    return dataclasses.replace(system, operator=operator.with_diagonal(np.real(values)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,14 @@ from workbench.operators import BoundOperator, Operator, Stencil, TwoPhaseStenci
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry, check_varying
+from workbench.run.compatibility import (
+    check_cluster,
+    check_inexact,
+    check_precision,
+    check_symmetry,
+    check_varying,
+    needing_entries,
+)
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.memory_need import MemoryNeed, checked_need
@@ -279,7 +286,7 @@ def _levels(
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where the variant asks for it."""
     operator, variant = system.operator, configuration.variant
-    with phases("preconditioner M"):
+    with phases("preconditioner M"), needing_entries(configuration.preconditioner):
         first_level = configuration.preconditioner.setup_of(system, device, workers)
     check_varying(configuration, first_level)
     notes += getattr(first_level, "notes", ())
@@ -287,7 +294,7 @@ def _levels(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed
     )
     check_stopped(stopped)
-    with phases("deflation vectors"):
+    with phases("deflation vectors"), needing_entries(configuration.deflation):
         space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
