@@ -45,7 +45,7 @@ def test_deflation_by_products_is_that_of_the_entries(dtype, choices):
     found = solve(free(A), b, rtol=rtol, diagonal=diagonal, **choices)
     assert expected.converged
     assert found.converged
-    assert abs(found.iterations - expected.iterations) <= 1
+    assert abs(found.iterations - expected.iterations) <= max(1, expected.iterations / 20)
     assert np.linalg.norm(b - A @ found.x) <= rtol * np.linalg.norm(b)
 
 

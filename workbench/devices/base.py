@@ -22,6 +22,10 @@ class DeviceBase(LinesDevice):
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
 
+    def holds(self, values: Any) -> bool:
+        """Whether this is a user's vector in the memory of this device."""
+        return False
+
     def settle(self) -> None:
         """Wait for kernels that are still being compiled; here none are."""
 

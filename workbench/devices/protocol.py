@@ -62,6 +62,10 @@ class Memory(Protocol):
         """Host values on the device, contiguous, of the same shape; copied only where they must be."""
         ...
 
+    def holds(self, values: Any) -> bool:
+        """Whether this is a user's vector in the memory of this device, a `HeldVector`."""
+        ...
+
     def placed(self, values: np.ndarray) -> DeviceVector:
         """The device's copy of a host array; the same one for all who ask during a setup, while it is in use."""
         ...

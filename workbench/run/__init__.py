@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
@@ -73,8 +75,8 @@ __all__ = [
 
 def solve(
     A: Any,
-    b: np.ndarray,
-    x0: np.ndarray | None = None,
+    b: Any,
+    x0: Any = None,
     *,
     rtol: float = Stopping.rtol,
     atol: float = Stopping.atol,
@@ -95,25 +97,38 @@ def solve(
 ) -> Result:
     """Solve A x = b, or A X = B for many right-hand sides.
 
-    A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
-    of this workbench. b, x0: shape (N,), or for many right-hand sides (N, s), b dense or sparse; x has their shape, and
-    the common precision of A, b and x0, complex if any of them is. solver: by default cg, or block-cg for many
-    right-hand sides, where `Result.columns` says how each ended. solver, M, deflation, coarse, variant: names of blocks
-    such as "neumann:2" or "blocks:8". solver may also be a
-    result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
-    deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the
-    address of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". callback: called with the run after
-    each of iterations 1 to k, when `run.x` is the x of iteration `run.iterations`; it ends the run by returning True or
-    raising StopIteration, with `Reason.CALLBACK` and the present x. Any other exception ends the run too and is passed
-    on; the run that the callback got still has its `result()`. trace: record every kernel. No argument is changed;
-    functions get copies. Raises InputError for what cannot be solved.
+    A: Hermitian positive (semi)definite, N x N: a sparse or dense array, a LinearOperator or an operator of this
+    workbench. b, x0: shape (N,), or for many right-hand sides (N, s), b dense or sparse; x has their shape, and the
+    common precision of A, b and x0, complex if any of them is.
+
+    solver, M, deflation, coarse, variant: names of blocks such as "neumann:2" or "blocks:8". solver: by default cg, or
+    block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
+    `user_solver`. M: also a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation:
+    also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
+    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". trace: record every kernel.
+
+    diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
+    chebyshev; compared with A by up to four products. Deflation by labels costs it d + 2 products, by vectors d.
+
+    callback: called with the run after each of iterations 1 to k, when `run.x` is the x of iteration `run.iterations`.
+    It ends the run by returning True or raising StopIteration, with `Reason.CALLBACK` and the present x. Any other
+    exception ends the run too and is passed on; the run that the callback got still has its `result()`.
+
+    Arrays may be of any library with DLPack (CuPy, PyTorch, JAX), and A also a sparse matrix of CuPy; x is of the
+    library of b where that has the precision. Vectors b and x0 in the memory of a CUDA `device` stay there, and so does x, unless b has to be scaled
+    or A is singular; everything else is checked on the host. No argument is changed; functions get copies, as NumPy
+    arrays. Raises InputError for what cannot be solved.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
-    many = has_columns(b)
+    like, many = b, has_columns(b)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
-    system, x0 = system_of(A, b, x0, kind)
+    A, M, deflation, diagonal = (
+        on_host(values, name)
+        for name, values in (("A", A), ("M", M), ("deflation", deflation), ("diagonal", diagonal))
+    )
+    system, x0 = system_of(A, kept(b, "b"), kept(x0, "x0"), kind)
     system = system if diagonal is None else with_diagonal(system, diagonal)
     configuration = configure(
         InMemoryProblem(),
@@ -127,7 +142,8 @@ def solve(
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     with MACHINE_USE:
-        return run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
+        result = run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
+    return dataclasses.replace(result, x=returned_as(like, result.x))
 
 
 def run_through(run: Run | BlockRun, callback: Callable[[Any], Any] | None = None) -> Result:

@@ -7,11 +7,13 @@ import datetime
 import math
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from workbench import devices
 from workbench.devices.clock import Clock
+from workbench.devices.interchange import array_of
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.rows import Rows
@@ -195,7 +197,17 @@ class Run:
                 true_residual = self._measures.returned_residual()
         if self._recurrence:
             self._recurrence.resolve()
-        return result_of(self.state, self.x, self._judge.relative(true_residual), self.trace)
+        return result_of(self.state, self._returned(), self._judge.relative(true_residual), self.trace)
+
+    def _returned(self) -> Any:
+        """The solution: a CuPy array where b is one in the memory of the device, else a NumPy array."""
+        setup = self.setup
+        stays = not (setup.exponent or setup.singular) and self.reason is not Reason.DEVICE_LOST
+        if not stays or not setup.device.holds(setup.system.b):
+            return self.x
+        x = array_of(setup.device.copy(setup.solution(setup.x)))
+        setup.device.synchronize()
+        return x
 
     def true_residual(self) -> DeviceVector:
         """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""

@@ -12,6 +12,7 @@ from scipy.sparse import linalg
 
 from workbench.arrays import HostFunction, common_dtype, finite_block, finite_vector, matvec_function, working_dtype
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
+from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
 from workbench.operators import BoundOperator, LinearOperatorAdapter, Matrix, Operator, as_operator
@@ -120,8 +121,10 @@ def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tu
     """
     operator = as_operator(A, kind)
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
-    b = finite(b, "b", size)
-    x0 = None if x0 is None else finite(x0, "x0", size)
+    # What lies on a device stays there; its norm shows whether all entries are finite.
+    b = b if isinstance(b, HeldVector) and b.size == size else finite(b, "b", size)
+    if x0 is not None and not (isinstance(x0, HeldVector) and x0.size == size):
+        x0 = finite(x0, "x0", size)
     dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.recording import History, Record, Trace
 from workbench.run.stopping import Reason
@@ -31,8 +32,8 @@ class Column:
 class Result:
     """The result of a run: solution, reason of the end, history and provenance.
 
-    x: the solution, shape (N,); with zero mean where it is defined up to a constant. Of a run that failed it
-    has the shape (0,), and `detail` is the sentence of the error.
+    x: the solution, shape (N,), an array of the library of b; with zero mean where it is defined up to a constant. Of a
+    run that failed it has the shape (0,), and `detail` is the sentence of the error.
     relative_residual: ||r||/||b|| of the recurrence, true_relative_residual: ||b - A x||/||b||, recomputed.
     history.residual_gap_at is the first iteration at which a residual gap was measured.
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
@@ -59,6 +60,7 @@ class Result:
 
     def record(self, *, with_solution: bool = False) -> Record:
         """The run as plain data, to save or export. Raises InputError for a run that has no solution."""
-        if not self.x.size:
+        if not self.x.shape[0]:
             raise InputError(f"the run has no solution to save: {self.detail}")
-        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None, self.trace)
+        x = on_host(self.x, "x") if with_solution else None
+        return Record(self.summary, self.provenance, self.history, x, self.trace)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def prepare_vectors(
     """Right-hand side, starting vector and known solution, scaled, and consistent where A is singular."""
     dtype = system.operator.dtype
     b, exact = right_hand_side(configuration, system, bound, device)
-    start = _start(configuration, system, x0)
+    start = _start(configuration, system, x0, device)
     # Held, so that the norms and the solve share one copy of each.
     given = b, start
     held = [device.placed(values) for values in given if constant_of(values) is None]
@@ -56,7 +56,7 @@ def prepare_vectors(
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
     removed = 0.0
     if singular:
-        b, removed = make_consistent(b, exponent, notes)
+        b, removed = make_consistent(np.asarray(b), exponent, notes)
     if max_abs(entries(b[:1])) == 0 and not entries(b).any() and configuration.stopping.atol == 0:
         start = constant(0, b.size, dtype)
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
@@ -69,8 +69,8 @@ def prepare_vectors(
 def right_hand_side(
     configuration: Configuration, system: LinearSystem, bound: BoundOperator, device: Device
 ) -> tuple[np.ndarray, DeviceVector | None]:
-    """b in host memory, which may hold NaN or infinity, and the solution on the device if it is known by
-    construction."""
+    """b in host memory, or as the user has it on the device, which may hold NaN or infinity, and the solution on the
+    device if it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     match configuration.rhs:
         case "ones":
@@ -90,6 +90,8 @@ def right_hand_side(
         _refuse_several(configuration.rhs)
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
+    if device.holds(system.b):
+        return system.b, None
     if type(system.b) is np.ndarray and (system.b.dtype, system.b.shape) == (dtype, (size,)):
         # The norm shows whether all entries are finite, see `_exponent`.
         return np.ascontiguousarray(system.b), None
@@ -116,6 +118,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
     finite_vector(entries(b), "b", entries(b).size)
     found = max_abs(entries(b))
     if len(vectors) == 2:
+        finite_vector(entries(start), "x0", entries(start).size)
         product = device.zeros(b.size, b.dtype)
         bound.apply(device.array(start, b.dtype), product)
         # NaN, as from infinity - infinity, must be kept.
@@ -154,9 +157,11 @@ def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.
     return b, removed
 
 
-def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
-    """x0 in host memory, shape (N,)."""
+def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> Any:
+    """x0 in host memory, shape (N,), or as the user has it on the device."""
     size, dtype = system.operator.shape[0], system.operator.dtype
+    if device.holds(x0):
+        return x0.astype(dtype, copy=False)
     if x0 is not None:
         return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
     if file := start_file(configuration):

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
 from workbench.devices.dot_lines import DOTS
@@ -65,11 +66,17 @@ class Launcher:
         self.runtime.upload(made.handle, values)
         return made
 
-    def placed(self, values: np.ndarray | Vector) -> Vector:
+    def holds(self, values: Any) -> bool:
+        """Whether this is a user's vector in the memory of this device."""
+        return isinstance(values, HeldVector) and values.device == self.name
+
+    def placed(self, values: np.ndarray | Vector | HeldVector) -> Vector:
         """The device's copy of a host array, or the vector that is there already; A and M share the bands of a stencil.
 
         A copy lives as long as it is in use, and is shared until the next `forget_copies`.
         """
+        if isinstance(values, HeldVector):
+            return values.vector
         if isinstance(values, Vector):
             return values
         kept = self._placed.get(id(values))

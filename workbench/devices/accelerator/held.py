@@ -1,0 +1,49 @@
+"""A vector of another library in the memory of an accelerator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Vector
+
+
+class HeldVector:
+    """A user's vector, shape (N,), C-ordered, in the memory of a device, of which `device` is the name; never written to.
+
+    values: a CuPy array. As a NumPy array it is a copy.
+    """
+
+    ndim = 1
+
+    def __init__(self, values: Any, device: str) -> None:
+        self.values, self.device = values, device
+        self.vector = Vector(values, values.shape, np.dtype(values.dtype))
+        """The same memory for kernels."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.vector.shape
+
+    @property
+    def size(self) -> int:
+        return self.vector.size
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.vector.dtype
+
+    def astype(self, dtype: np.dtype, *, copy: bool = True) -> HeldVector:
+        """The same in another precision, converted on the device."""
+        return HeldVector(self.values.astype(dtype, copy=copy), self.device)
+
+    def any(self) -> bool:
+        """Whether an entry is not zero, tested on the device."""
+        return bool(self.values.any())
+
+    def __getitem__(self, place: slice) -> np.ndarray:
+        return self.values[place].get()
+
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.values.get(), dtype)
