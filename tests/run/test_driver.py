@@ -120,6 +120,32 @@ def test_a_matrix_that_yields_nan_is_noticed():
     operator = linalg.LinearOperator((4, 4), matvec=lambda x: x * np.array([1.0, 2.0, np.nan, 4.0]), dtype=np.float64)
     result = solve(operator, np.ones(4), M="none")
     assert result.reason is Reason.NOT_FINITE
+    assert "so check A" in result.detail
+
+
+@pytest.mark.parametrize("b", [np.arange(1.0, 61), np.arange(120.0).reshape(60, 2)], ids=["single", "block"])
+def test_an_M_that_yields_nan_is_named(b):
+    A, calls = random_matrix(60).csr, []
+
+    def late(r):
+        calls.append(r)
+        return r if len(calls) < 9 else r * np.nan
+
+    result = solve(A, b, M=late, rtol=1e-9)
+    assert result.reason is Reason.NOT_FINITE
+    assert "so check M" in result.detail
+    assert np.isfinite(result.x).all()
+    with pytest.raises(InputError, match="M maps a finite vector to one with NaN or infinity; check M"):
+        solve(A, b, M=lambda r: r * np.nan)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.lil_array])
+@pytest.mark.parametrize("solver", ["cg", "fcg"])
+def test_nan_in_a_matrix_M_is_refused_with_its_place(form, solver):
+    M = np.eye(5)
+    M[2, 4] = np.nan
+    with pytest.raises(InputError, match="M holds nan at row 2, column 4; entries must be finite"):
+        solve(np.eye(5), np.ones(5), M=form(M), solver=solver)
 
 
 def test_zero_right_hand_side():

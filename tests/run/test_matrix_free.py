@@ -120,7 +120,10 @@ def test_a_diagonal_next_to_entries_is_refused():
         ({"M": "neumann:2"}, "preconditioner neumann needs the entries of A"),
         ({"M": "ssor"}, "preconditioner ssor needs the entries of A"),
         ({"M": "schwarz:2x2"}, "preconditioner schwarz needs the entries of A"),
-        ({"M": None, "deflation": "eigenvectors:2"}, "deflation eigenvectors needs the entries of A, .*deflation blocks"),
+        (
+            {"M": None, "deflation": "eigenvectors:2"},
+            "deflation eigenvectors needs the entries of A, .*deflation blocks",
+        ),
         ({"M": None, "deflation": "stripes"}, "deflation stripes needs a grid, and this matrix has none"),
     ],
 )

@@ -65,8 +65,10 @@ def array_of(vector: Vector) -> Any:
 
 
 def returned_as(like: Any, x: Any) -> Any:
-    """x, a NumPy or CuPy array, in the library and the kind of memory of b; itself where that library cannot take it, or
-    would round it, as JAX rounds to single precision by default."""
+    """x, a NumPy or CuPy array, in the library and the kind of memory of b.
+
+    x itself where that library cannot take it, or would round it, as JAX rounds to single precision by default.
+    """
     if not is_foreign(like):
         return x
     if isinstance(x, np.ndarray) and _place(like, "b")[0] in CUDA:

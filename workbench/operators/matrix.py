@@ -34,7 +34,7 @@ class Matrix:
     def __post_init__(self) -> None:
         check_shape(self.shape)
         object.__setattr__(self, "csr", _canonical(self.csr))
-        _check_finite(self.csr)
+        check_finite(self.csr)
         self._check()
 
     def _check(self) -> None:
@@ -130,15 +130,16 @@ class LinearOperatorAdapter:
         _check_diagonal(main)
         product = matvec_function(self.linear, "A", self.dtype)
         rough = np.sqrt(np.finfo(self.dtype).eps)
-        for i in {int(main.argmin()), int(main.argmax()), *map(int, np.random.default_rng(0).integers(main.size, size=2))}:
+        places = [main.argmin(), main.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
+        for i in sorted(set(map(int, places))):
             unit = np.zeros(main.size, self.dtype)
             unit[i] = 1
             entry = product(unit)[i]
             # A product by transforms rounds every entry as it does the largest.
             if not abs(entry - main[i]) <= rough * (main[i] + rough * main.max()):
                 raise InputError(
-                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there by its product with a unit "
-                    "vector; pass the main diagonal of A itself, and a scaling of your own as M, a function"
+                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there by a product with a unit "
+                    "vector; pass the main diagonal of A itself, and another scaling as M, a function"
                 )
         return dataclasses.replace(self, main=main)
 
@@ -216,16 +217,15 @@ def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
     return csr
 
 
-def _check_finite(csr: sparse.csr_array) -> None:
+def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
+    """Raise InputError for a matrix with NaN or infinity, with the place of the first."""
     # min and max propagate NaN and infinity without a temporary array.
     parts = np.ascontiguousarray(csr.data).view(np.finfo(csr.dtype).dtype)
     if parts.size == 0 or (np.isfinite(parts.min()) and np.isfinite(parts.max())):
         return
     bad = int(np.flatnonzero(~np.isfinite(csr.data))[0])
     row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
-    raise InputError(
-        f"the matrix holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite"
-    )
+    raise InputError(f"{what} holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
 
 
 def _check_hermitian(csr: sparse.csr_array) -> None:

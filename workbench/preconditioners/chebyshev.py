@@ -26,9 +26,9 @@ LANCZOS_STEPS = 12
 class Chebyshev(Preconditioner):
     """M^-1 = p(D^-1 A) D^-1, where p of degree `degree` minimizes max |1 - z p(z)| on [high/ratio, high].
 
-    high is the smaller of 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, and
-    the largest absolute row sum of D^-1 A where A has entries. M^-1 is positive definite if all eigenvalues of D^-1 A are below high +
-    high/ratio, where p is positive; for an even degree p is positive everywhere.
+    high is the smaller of 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, and,
+    where A has entries, the largest absolute row sum of D^-1 A. M^-1 is positive definite if all eigenvalues of D^-1 A
+    are below high + high/ratio, where p is positive; for an even degree p is positive everywhere.
 
     Cost: one application makes `degree` applications of A and degree + 1 passes over vectors. Stores 1/D and two work
     vectors, each (N,).

@@ -114,10 +114,10 @@ def solve(
     It ends the run by returning True or raising StopIteration, with `Reason.CALLBACK` and the present x. Any other
     exception ends the run too and is passed on; the run that the callback got still has its `result()`.
 
-    Arrays may be of any library with DLPack (CuPy, PyTorch, JAX), and A also a sparse matrix of CuPy; x is of the
-    library of b where that has the precision. Vectors b and x0 in the memory of a CUDA `device` stay there, and so does x, unless b has to be scaled
-    or A is singular; everything else is checked on the host. No argument is changed; functions get copies, as NumPy
-    arrays. Raises InputError for what cannot be solved.
+    Arrays may be of any library with DLPack (CuPy, PyTorch, JAX), and A also a sparse matrix of CuPy. x is then of the
+    library of b, where that has the precision. Vectors b and x0 in the memory of a CUDA `device` stay there, and so
+    does x, unless b has to be scaled or A is singular; everything else is checked on the host. No argument is changed;
+    functions get copies, as NumPy arrays. Raises InputError for what cannot be solved.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
@@ -125,8 +125,7 @@ def solve(
     method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
     A, M, deflation, diagonal = (
-        on_host(values, name)
-        for name, values in (("A", A), ("M", M), ("deflation", deflation), ("diagonal", diagonal))
+        on_host(values, name) for name, values in (("A", A), ("M", M), ("deflation", deflation), ("diagonal", diagonal))
     )
     system, x0 = system_of(A, kept(b, "b"), kept(x0, "x0"), kind)
     system = system if diagonal is None else with_diagonal(system, diagonal)

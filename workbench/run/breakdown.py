@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
@@ -39,12 +40,15 @@ _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.ST
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advice: str) -> str:
+def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable[[], float], advice: str) -> str:
     """Possible causes of a failure, as further clauses of its sentence; empty if none is known.
 
-    drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse solver.
+    x: a finite iterate. drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse
+    solver.
     """
     found = []
+    if reason is Reason.NOT_FINITE and (clause := not_finite(setup, setup.solver_b, x)):
+        found.append(clause)
     if setup.solver.has_user_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
@@ -54,6 +58,25 @@ def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advi
             found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
         found += [advice] if advice else []
     return "".join(f"; {clause}" for clause in found)
+
+
+def not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
+    """Which of A and M makes NaN or infinity of a finite vector, as a clause; empty where neither is seen to.
+
+    b, x: finite, of the system that the solver iterates on. Cost: up to two applications of A and one of M.
+    """
+    device, M = setup.device, setup.first_level
+    r, u = (device.zeros(setup.b.size, setup.stored) for _ in range(2))
+    setup.A.apply(x, r)
+    if not np.isfinite(device.norm(r)):
+        return "the product of A with a finite x is not finite, so check A"
+    device.subtract_from(b, r)
+    if hasattr(M, "apply"):
+        M.apply(r, u)
+        if not np.isfinite(device.norm(u)):
+            return "M^-1 r is not finite for a finite r, so check M"
+    setup.A.apply(r, u)
+    return "" if np.isfinite(device.norm(u)) else "the product of A with a finite r is not finite, so check A"
 
 
 def _indefinite_first_level(setup: SolveSetup) -> str:

@@ -16,7 +16,7 @@ from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
 from workbench.operators import BoundOperator, LinearOperatorAdapter, Matrix, Operator, as_operator
-from workbench.operators.matrix import check_indices
+from workbench.operators.matrix import check_finite, check_indices
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import as_block
@@ -61,6 +61,8 @@ class InMemoryPreconditioner(Preconditioner):
         function = self.function(size, dtype)
         # The function may return the same buffer each time.
         Mx, My = (np.array(function(vector)) for vector in (x, y))
+        if not (np.isfinite(Mx).all() and np.isfinite(My).all()):
+            raise InputError("M maps a finite vector to one with NaN or infinity; check M")
         left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
         largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
         if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
@@ -90,6 +92,8 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
             working_dtype(M.dtype, "M")
         if sparse.issparse(M):
             check_indices(M, "M")
+        if not isinstance(M, linalg.LinearOperator):
+            check_finite(sparse.csr_array(M), "M")
         return InMemoryPreconditioner(linear=linalg.aslinearoperator(M))
     if callable(M):
         return InMemoryPreconditioner(M)

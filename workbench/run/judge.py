@@ -180,7 +180,7 @@ class Judge:
         def drift() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setup, drift, self._advice)
+        detail += suspects(reason, self._setup, self._best_x.x, drift, self._advice)
         reason, detail = self._with_best(reason, detail, iteration)
         if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"

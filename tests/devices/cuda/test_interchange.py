@@ -48,8 +48,7 @@ def test_vectors_stay_on_the_device(cupy, transfers, dtype):
     b_there, x0_there = cupy.asarray(b), cupy.asarray(x0)
     transfers.clear()
     found = solve(A, b_there, x0=x0_there, M=None, device="cuda", rtol=rtol)
-    # The product A 1 that tests for a singular matrix may be read, if its norm leaves a doubt; here it does not.
-    assert max(transfers, default=0) != N
+    assert N not in transfers
     assert isinstance(found.x, cupy.ndarray)
     assert (found.x.dtype, found.x.shape) == (np.dtype(dtype), (N,))
     assert found.converged
@@ -102,9 +101,8 @@ def test_many_right_hand_sides(cupy):
 def test_matrices_vectors_and_labels_of_cupy(cupy, device):
     sparse = pytest.importorskip("cupyx.scipy.sparse")
     labels = np.arange(N) // 501
-    found = solve(
-        sparse.csr_matrix(MATRIX.astype(np.float64)), cupy.asarray(b_of()), deflation=cupy.asarray(labels), device=device
-    )
+    A, b = sparse.csr_matrix(MATRIX), cupy.asarray(b_of())
+    found = solve(A, b, deflation=cupy.asarray(labels), device=device)
     expected = solve(MATRIX, b_of(), deflation=labels, device=device)
     assert isinstance(found.x, cupy.ndarray)
     assert found.iterations == expected.iterations

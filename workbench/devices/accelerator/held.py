@@ -10,9 +10,9 @@ from workbench.devices.accelerator.runtime import Vector
 
 
 class HeldVector:
-    """A user's vector, shape (N,), C-ordered, in the memory of a device, of which `device` is the name; never written to.
+    """A user's vector, shape (N,), C-ordered, in the memory of a device; never written to.
 
-    values: a CuPy array. As a NumPy array it is a copy.
+    values: a CuPy array. device: its name. As a NumPy array it is a copy.
     """
 
     ndim = 1

@@ -20,6 +20,7 @@ from workbench.run.block.chunk import Chunk
 from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
+from workbench.run.breakdown import not_finite
 from workbench.run.configuration import Configuration
 from workbench.run.judge import Ending
 from workbench.run.machine_use import MACHINE_USE
@@ -177,10 +178,23 @@ class BlockRun:
         if self._chunk.iterations or not self.history.count:
             self.history.append_block(self._relative, row.rank, row.pivot, self.iteration_seconds, begun=place.stop)
         del judge
+        if ending and ending.reason is Reason.NOT_FINITE and (clause := self._not_finite()):
+            ending = Ending(ending.reason, f"{ending.detail}; {clause}")
         if ending:
             self._end_chunk(ending)
         if self._clock:
             resolve(self._clock, self.setup)
+
+    def _not_finite(self) -> str:
+        """Which of A and M makes NaN or infinity of a present column, as a clause; empty where neither is seen to."""
+        measures, device = self._chunk.measures, self.setup.device
+        b, x = (device.zeros(measures.size, self.setup.operator.dtype) for _ in range(2))
+        for j in range(measures.columns):
+            device.take_columns(measures.B, j, [b])
+            device.take_columns(measures.X, j, [x])
+            if np.isfinite(device.norm(x)) and (clause := not_finite(self.setup, b, x)):
+                return clause
+        return ""
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""
