@@ -29,7 +29,7 @@ class Stepper:
     """
 
     def __init__(
-        self, first: str, second: str, problem: str = "poisson5", iterations: int = 60, **parameters: Any
+        self, first: str, second: str, problem: str = "poisson5:24", iterations: int = 60, **parameters: Any
     ) -> None:
         self.names = (first, second)
         self.walks = tuple(_walked(name, problem, iterations, parameters) for name in self.names)

@@ -1,0 +1,166 @@
+"""Every call in README.md and docs runs as it is written, but for those in `NOT_RUN`, each with its reason.
+
+Python: fenced and indented blocks, and calls of public names in the text. Commands: `workbench ...` as a line and in
+the text; those that do not run here are parsed, and configured where they solve. Names that a page leaves to its
+reader, such as A and b, are those of `given`.
+"""
+
+import ast
+import gzip
+import re
+import shlex
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+import workbench.analysis
+import workbench.live
+import workbench.run
+from tests.conftest import box_stencil
+from tests.waiting import LIMIT, LONGEST
+from workbench import cli
+from workbench.cli.solving import configuration_of
+from workbench.recording import save
+
+pytestmark = pytest.mark.timeout(LONGEST)
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MINUTES = "takes minutes; tests of the same code are smaller"
+PAPERS = "takes longer than a test may; tests/papers computes parts of it"
+NOT_RUN = {
+    'from workbench.analysis import advise\nprint(advise("bubbles-3d", n=64).text())': MINUTES,
+    '"""Scaling by one number."""': "a file of its own, which tests/test_docs.py runs",
+    "accelerator.run(updates)": "lines of a schedule, whose names are those of its file",
+    "solve poisson125 --n 165 --param form=matrix-free": MINUTES,
+    "solve poisson125 --n 165 --param form=matrix-free --rtol 1e-5": MINUTES,
+    "solve poisson125 --n 40 --solver hybrid3 --device opencl --memory-limit 100MB": "compiles for 20 s",
+    "solve poisson-fd --n 800 --solver mpcg --preconditioner schwarz:4x4,overlap=4 --cluster tcp://host:8786": (
+        "needs a scheduler at that address"
+    ),
+    "solve PROBLEM --solver block-cg --rhs random:16": "PROBLEM is the reader's",
+    "solve two-layer --n 64 --preconditioner richardson:0.25": "of the file that tests/test_docs.py runs",
+    "advise bubbles-3d --n 128": MINUTES,
+    "reproduce two-level table2": PAPERS,
+    "reproduce two-level table2 --max-n 256": PAPERS,
+    "reproduce two-level table2 --max-n 1024": PAPERS,
+    "reproduce block-cg fig6": PAPERS,
+    "reproduce mpcg table3": PAPERS,
+    "reproduce hybrid-pipecg best": PAPERS,
+    "calibrate --output here.toml": "measures for 10 s; tests/machine has it in small",
+    "doctor": "tests/cli/test_cli.py runs it",
+}
+UNCONVERGED = ("solve two-layer --solver pipecg --true-every 10",)
+"""Exit status 1, since the page is about what limits its accuracy."""
+MODULES = workbench.run, workbench.analysis, workbench.live
+PUBLIC = {name for module in MODULES for name in module.__all__}
+
+
+def text_of(page):
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def blocks_of(page):
+    """Fenced and indented Python blocks."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    indented = map(textwrap.dedent, re.findall(r"(?:^    .+\n)+", text_of(page), re.MULTILINE))
+    return [*fenced, *(block for block in indented if block.startswith(("from ", "import ")))]
+
+
+def calls_of(page):
+    """Calls of public names in the text, without those that leave something out."""
+    for span in re.findall(r"`([^`\n]+)`", text_of(page)):
+        try:
+            tree = ast.parse(span)
+        except SyntaxError:
+            continue
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        called = {name.removeprefix("workbench.run.").removeprefix("workbench.live.") for name in called}
+        shortened = any(isinstance(node, ast.Constant) and node.value is ... for node in ast.walk(tree))
+        if called & PUBLIC and not shortened:
+            yield span
+
+
+def commands_of(page):
+    """What follows `workbench` on lines of their own, and in the text where an argument follows the verb."""
+    text = text_of(page)
+    lines = re.findall(r"^    (?:\$ )?(?:\.venv/bin/)?workbench ([^#\n]+)", text, re.MULTILINE)
+    spans = re.findall(r"`(?:\.venv/bin/)?workbench ([a-z]+ [^`\n]+)`", text)
+    return [command.strip() for command in (*lines, *spans)]
+
+
+def is_run(text):
+    """Of a block the beginning is listed."""
+    return text not in NOT_RUN and not ("\n" in text and text.startswith(tuple(NOT_RUN)))
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    """What the pages leave to their reader."""
+    monkeypatch.chdir(tmp_path)
+    matrix = box_stencil((8, 8)).to_csr()
+    configuration = workbench.run.configure("two-layer", n=8)
+    run = workbench.run.Run(configuration)
+    save(workbench.run.run_through(run).record(), "some.run.npz")
+    session = workbench.run.Session(configuration)
+    session.wait(LIMIT)
+    names = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+    b = np.ones(64)
+    return names | {
+        "workbench": workbench,
+        "A": matrix,
+        "operator": aslinearoperator(matrix),
+        "b": b,
+        "c": np.arange(64.0),
+        "B": np.stack([b, np.arange(64.0)], axis=1),
+        "configuration": configuration,
+        "entries": [configuration, workbench.run.configure("two-layer", n=8, solver="pipecg")],
+        "run": run,
+        "session": session,
+    }
+
+
+def ids(page):
+    return page.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_python_of_a_page_runs_as_written(page, given):
+    for block in filter(is_run, blocks_of(page)):
+        exec(compile(block, page.name, "exec"), given)
+    for call in calls_of(page):
+        tree = ast.parse(call)
+        last = tree.body.pop()
+        exec(compile(tree, page.name, "exec"), given)
+        view = eval(compile(ast.unparse(last.value), page.name, "eval"), given)
+        getattr(view, "close", lambda: None)()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=ids)
+def test_commands_of_a_page_run_as_written(page, given, capsys):
+    folder = Path("some")
+    folder.mkdir()
+    matrix = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 2 2\n2 1 1\n"
+    (folder / "matrix.mtx.gz").write_bytes(gzip.compress(matrix))
+    for command in commands_of(page):
+        if is_run(command):
+            status = cli.main(shlex.split(command))
+            assert status == (command in UNCONVERGED), (command, capsys.readouterr().err)
+
+
+def test_commands_that_do_not_run_here_are_configured():
+    for page in PAGES:
+        for command in commands_of(page):
+            options = cli._parser().parse_args(shlex.split(command))
+            if command.startswith("solve") and not re.search("PROBLEM|richardson|some/matrix", command):
+                configuration_of(options)
+
+
+def test_the_list_of_what_does_not_run_is_current():
+    present = [text for page in PAGES for text in (*blocks_of(page), *calls_of(page), *commands_of(page))]
+    for key in NOT_RUN:
+        assert any(text.startswith(key) for text in present), f"no page has {key}"
