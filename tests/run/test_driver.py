@@ -294,62 +294,6 @@ def test_nothing_given_is_changed():
     assert np.array_equal(operator.main, main)
 
 
-@pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
-def test_callbacks_see_every_iteration_with_its_x(b):
-    A, seen = box_stencil((9, 9)), []
-    result = solve(A, b, callback=lambda run: seen.append((run.iterations, run.x)))
-    assert [iteration for iteration, _ in seen] == list(range(1, result.iterations + 1))
-    norms = [np.linalg.norm(b - A.to_csr() @ x, axis=0).max() for _, x in seen]
-    assert norms[-1] <= 1e-5 * np.linalg.norm(b) < norms[0]
-    assert np.array_equal(seen[-1][1], result.x)
-
-
-def test_a_solve_in_one_iteration_shows_its_solution():
-    seen = []
-    solve(np.diag([2.0, 2.0]), np.array([2.0, 4.0]), callback=lambda run: seen.append(run.x))
-    np.testing.assert_allclose(seen, [[1, 2]], rtol=1e-15)
-
-
-def stopping(run):
-    raise StopIteration
-
-
-@pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
-@pytest.mark.parametrize("callback", [lambda run: run.iterations == 3, stopping], ids=["returns True", "raises"])
-def test_a_callback_stops_the_run(callback, b):
-    A = box_stencil((9, 9))
-    result = solve(A, b, callback=callback)
-    assert result.reason is Reason.CALLBACK
-    assert result.iterations == (1 if callback is stopping else 3)
-    assert not result.converged
-    assert all(column.reason is Reason.CALLBACK for column in result.columns)
-    norms = np.linalg.norm(b - A.to_csr() @ result.x, axis=0) / np.linalg.norm(b, axis=0)
-    assert 1e-5 < norms.max() < 10
-    assert result.true_relative_residual == pytest.approx(norms.max(), rel=1e-9)
-
-
-def test_what_a_callback_returns_otherwise_stops_nothing():
-    assert solve(box_stencil((9, 9)), np.ones(81), callback=lambda run: run.x).converged
-    # The last iteration has converged, so there is nothing to stop.
-    assert solve(np.eye(3), np.ones(3), callback=lambda run: True).converged
-
-
-def test_the_x_of_a_callback_that_fails_is_kept():
-    runs = []
-
-    def fail(run):
-        runs.append(run)
-        if run.iterations == 4:
-            raise ZeroDivisionError("of the callback")
-
-    with pytest.raises(ZeroDivisionError, match="of the callback") as raised:
-        solve(box_stencil((9, 9)), np.ones(81), callback=fail)
-    assert "run.result()" in raised.value.__notes__[0]
-    result = runs[-1].result()
-    assert (result.reason, result.iterations) == (Reason.CALLBACK, 4)
-    assert np.linalg.norm(result.x) > 0
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -204,7 +204,7 @@ def null_rounding(operator: Operator) -> float:
 def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     """A basis of the span by the Gram matrix of the unit columns; orthonormal to rounding after two calls."""
     # First by the largest entry, since squares of a very long or short column over- or underflow.
-    largest = np.maximum(np.abs(vectors.real), np.abs(vectors.imag)).max(axis=0, initial=0)
+    largest = np.maximum(np.abs(np.real(vectors)), np.abs(np.imag(vectors))).max(axis=0, initial=0)
     vectors = vectors[:, largest > 0] / largest[largest > 0]
     vectors = vectors / np.linalg.norm(vectors, axis=0)
     squares, rotation = np.linalg.eigh(vectors.conj().T @ vectors)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
@@ -71,7 +72,7 @@ def not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
     if not np.isfinite(device.norm(r)):
         return "the product of A with a finite x is not finite, so check A"
     device.subtract_from(b, r)
-    if hasattr(M, "apply"):
+    if not isinstance(M, ElementWise):
         M.apply(r, u)
         if not np.isfinite(device.norm(u)):
             return "M^-1 r is not finite for a finite r, so check M"

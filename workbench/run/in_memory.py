@@ -115,7 +115,7 @@ def has_columns(b: Any) -> bool:
     return shape is not None and len(shape) == 2 and shape[1] != 1
 
 
-def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, np.ndarray | None]:
+def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, Any]:
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
     b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides.
@@ -125,16 +125,19 @@ def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tu
     """
     operator = as_operator(A, kind)
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
-    # What lies on a device stays there; its norm shows whether all entries are finite.
-    b = b if isinstance(b, HeldVector) and b.size == size else finite(b, "b", size)
-    if x0 is not None and not (isinstance(x0, HeldVector) and x0.size == size):
-        x0 = finite(x0, "x0", size)
+    b = b if _stays(b, size) else finite(b, "b", size)
+    x0 = x0 if x0 is None or _stays(x0, size) else finite(x0, "x0", size)
     dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
     return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
+
+
+def _stays(values: Any, size: int) -> bool:
+    """Whether a vector lies on a device, where its norm shows whether all entries are finite."""
+    return isinstance(values, HeldVector) and values.size == size
 
 
 def with_diagonal(system: LinearSystem, diagonal: Any) -> LinearSystem:
