@@ -79,6 +79,17 @@ def test_preconditioners_take_the_diagonal(name):
     assert np.linalg.norm(b - A @ found.x) <= 1e-9 * np.linalg.norm(b)
 
 
+def test_the_diagonal_of_a_complex_symmetric_A():
+    A = matrix_of().astype(complex) + 1j * sparse.diags_array(np.linspace(0, 3, N))
+    b = np.ones(N, complex)
+    expected = solve(A.tocsr(), b, solver="cocg", rtol=1e-9)
+    found = solve(free(A.tocsr()), b, solver="cocg", diagonal=A.diagonal(), rtol=1e-9)
+    assert found.converged
+    assert found.iterations == expected.iterations
+    with pytest.raises(InputError, match="diagonal is complex"):
+        solve(free(A.tocsr()), b, diagonal=A.diagonal())
+
+
 def test_whatever_has_a_shape_and_a_product_is_an_operator():
     A, b = matrix_of(), np.ones(N)
 

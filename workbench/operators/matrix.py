@@ -121,22 +121,31 @@ class LinearOperatorAdapter:
     def astype(self, dtype: np.dtype) -> LinearOperatorAdapter:
         return dataclasses.replace(self, vector_dtype=dtype)
 
-    def with_diagonal(self, main: np.ndarray) -> LinearOperatorAdapter:
-        """The same operator with its main diagonal, real, shape (N,).
+    def with_diagonal(self, main: np.ndarray, kind: type[Matrix] = Matrix) -> LinearOperatorAdapter:
+        """The same operator with its main diagonal, finite, shape (N,).
+
+        kind: the class of matrices whose diagonal it has to be: real and above 0, or for COCG not 0.
 
         Cost: up to four products, which compare it with A where it is smallest and largest and in two random places.
-        Raises InputError where they differ, and for an entry that is not above 0.
+        Raises InputError for another diagonal.
         """
-        _check_diagonal(main)
+        sizes = np.abs(main)
+        if issubclass(kind, ComplexSymmetricMatrix) and self.dtype.kind == "c":
+            _check_diagonal(sizes)
+        elif np.any(np.imag(main)):
+            raise InputError("diagonal is complex, but the main diagonal of a Hermitian A is real; pass real values")
+        else:
+            main = np.real(main)
+            _check_diagonal(main)
         product = matvec_function(self.linear, "A", self.dtype)
         rough = np.sqrt(np.finfo(self.dtype).eps)
-        places = [main.argmin(), main.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
+        places = [sizes.argmin(), sizes.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
         for i in sorted(set(map(int, places))):
             unit = np.zeros(main.size, self.dtype)
             unit[i] = 1
             entry = product(unit)[i]
             # A product by transforms rounds every entry as it does the largest.
-            if not abs(entry - main[i]) <= rough * (main[i] + rough * main.max()):
+            if not abs(entry - main[i]) <= rough * (sizes[i] + rough * sizes.max()):
                 raise InputError(
                     f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there by a product with a unit "
                     "vector; pass the main diagonal of A itself, and another scaling as M, a function"

@@ -128,7 +128,7 @@ def solve(
         on_host(values, name) for name, values in (("A", A), ("M", M), ("deflation", deflation), ("diagonal", diagonal))
     )
     system, x0 = system_of(A, kept(b, "b"), kept(x0, "x0"), kind)
-    system = system if diagonal is None else with_diagonal(system, diagonal)
+    system = system if diagonal is None else with_diagonal(system, diagonal, kind)
     configuration = configure(
         InMemoryProblem(),
         solver=method,

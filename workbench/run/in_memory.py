@@ -140,18 +140,16 @@ def _stays(values: Any, size: int) -> bool:
     return isinstance(values, HeldVector) and values.size == size
 
 
-def with_diagonal(system: LinearSystem, diagonal: Any) -> LinearSystem:
+def with_diagonal(system: LinearSystem, diagonal: Any, kind: type[Matrix] = Matrix) -> LinearSystem:
     """The system with the main diagonal of its A, shape (N,), which is known by its products alone.
 
-    Raises InputError for an A with entries, for values that are not real, finite and above 0, and where A has others.
+    kind: as in `system_of`. Raises InputError for an A with entries, and for what cannot be its diagonal.
     """
     operator = system.operator
     if not isinstance(operator, LinearOperatorAdapter):
         raise InputError("diagonal is for a LinearOperator; A has entries, so leave diagonal out")
     values = finite_vector(diagonal, "diagonal", operator.shape[0])
-    if np.any(np.imag(values)):
-        raise InputError("diagonal is complex, but the main diagonal of a Hermitian A is real; pass real values")
-    return dataclasses.replace(system, operator=operator.with_diagonal(np.real(values)))
+    return dataclasses.replace(system, operator=operator.with_diagonal(values, kind))
 
 
 @dataclasses.dataclass(frozen=True)
