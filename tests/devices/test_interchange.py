@@ -62,6 +62,16 @@ def test_every_argument_may_be_of_another_library():
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-12)
 
 
+def test_a_sparse_tensor_of_pytorch():
+    parts = SimpleNamespace(layout="torch.sparse_csr", shape=MATRIX.shape, values=lambda: Tensor(MATRIX.data))
+    parts.col_indices, parts.crow_indices = lambda: Tensor(MATRIX.indices), lambda: Tensor(MATRIX.indptr)
+    np.testing.assert_array_equal(solve(parts, B).x, solve(MATRIX, B).x)
+
+
+def test_a_zero_b():
+    assert not solve(MATRIX, Tensor(0 * B)).x.values.any()
+
+
 def test_host_memory_is_shared():
     b = Tensor(B)
     assert np.shares_memory(interchange.on_host(b, "b"), B)
@@ -85,6 +95,13 @@ def test_what_dlpack_cannot_read_is_refused():
 
     with pytest.raises(InputError, match="x0, a Unreadable, cannot be read: requires gradients"):
         solve(MATRIX, B, x0=Unreadable(B))
+
+    class Nowhere(Tensor):
+        def __dlpack_device__(self):
+            raise ValueError("a meta tensor has no memory")
+
+    with pytest.raises(InputError, match="b, a Nowhere, cannot be read: a meta tensor"):
+        solve(MATRIX, Nowhere(B))
     with pytest.raises(InputError, match=r"b has shape \(59,\), but the matrix has 60 rows"):
         solve(MATRIX, Tensor(B[1:]))
 

@@ -139,6 +139,10 @@ def test_an_M_that_yields_nan_is_named(b):
         solve(A, b, M=lambda r: r * np.nan)
 
 
+def test_a_matrix_M_may_hold_integers():
+    assert solve(2 * np.eye(5), np.ones(5), M=np.eye(5, dtype=int)).converged
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.lil_array])
 @pytest.mark.parametrize("solver", ["cg", "fcg"])
 def test_nan_in_a_matrix_M_is_refused_with_its_place(form, solver):

@@ -34,8 +34,10 @@ ROUNDING_FACTOR = 16
 
 
 class SparseColumns:
-    """Piecewise constant Z and its AZ in host memory. space: holds the labels. count: d. bound: A on the device, by
-    whose products AZ is computed where A has no entries."""
+    """Piecewise constant Z and its AZ in host memory.
+
+    space: holds the labels. count: d. bound: A on the device; where A has no entries, d + 2 products make AZ.
+    """
 
     def __init__(
         self, operator: Operator, space: PiecewiseConstant, count: int, bound: BoundOperator, device: Device

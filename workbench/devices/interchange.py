@@ -39,7 +39,7 @@ def on_host(array: Any, name: str) -> Any:
         return np.asarray(array)
     if type(array).__module__.startswith("cupyx.") and hasattr(array, "get"):
         return array.get()
-    if hasattr(array, "crow_indices"):
+    if str(getattr(array, "layout", "")) == "torch.sparse_csr":
         parts = (on_host(part, name) for part in (array.values(), array.col_indices(), array.crow_indices()))
         return sparse.csr_array(tuple(parts), shape=tuple(array.shape))
     if not is_foreign(array):
@@ -85,7 +85,7 @@ def returned_as(like: Any, x: Any) -> Any:
 
 def _place(array: Any, name: str) -> tuple[int, int]:
     """The kind of memory and the number of its device. Raises InputError for one that cannot be read."""
-    kind, number = (int(part) for part in array.__dlpack_device__())
+    kind, number = (int(part) for part in _read(lambda array: array.__dlpack_device__(), array, name))
     if kind not in (*HOST, *CUDA):
         raise InputError(
             f"{name} lies on a device of another kind (number {kind} in DLPack), but only memory of the host and of "

@@ -88,12 +88,12 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
             raise InputError(f"M has shape {M.shape}, but the matrix has {size} rows; M must be {size} x {size}")
         if isinstance(M, np.ma.MaskedArray):
             raise InputError("M is a masked array; fill the masked entries: M.filled(value)")
-        if not isinstance(M, linalg.LinearOperator):
-            working_dtype(M.dtype, "M")
         if sparse.issparse(M):
             check_indices(M, "M")
         if not isinstance(M, linalg.LinearOperator):
-            check_finite(sparse.csr_array(M), "M")
+            working_dtype(M.dtype, "M")
+            if not np.isfinite(M.tocoo().data if sparse.issparse(M) else M).all():
+                check_finite(sparse.csr_array(M), "M")
         return InMemoryPreconditioner(linear=linalg.aslinearoperator(M))
     if callable(M):
         return InMemoryPreconditioner(M)

@@ -43,6 +43,7 @@ class HeldVector:
         return bool(self.values.any())
 
     def __getitem__(self, place: slice) -> np.ndarray:
+        """A part of it, copied to the host."""
         return self.values[place].get()
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
