@@ -1,4 +1,4 @@
-"""Arrays of other libraries (CuPy, PyTorch, JAX), through DLPack: taken where they lie, and given back in their kind.
+"""Arrays of other libraries (CuPy, PyTorch, JAX), through DLPack: taken where they lie, and returned in their kind.
 
 In host memory no entry is copied. A vector in the memory of a CUDA device stays there for a run on that device; for
 everything else it is copied to the host by CuPy.

@@ -147,8 +147,8 @@ class LinearOperatorAdapter:
             # A product by transforms rounds every entry as it does the largest.
             if not abs(entry - main[i]) <= rough * (sizes[i] + rough * sizes.max()):
                 raise InputError(
-                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there by a product with a unit "
-                    "vector; pass the main diagonal of A itself, and another scaling as M, a function"
+                    f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there, by what it makes of a "
+                    "unit vector; pass the main diagonal of A itself, and another scaling as M, a function"
                 )
         return dataclasses.replace(self, main=main)
 
