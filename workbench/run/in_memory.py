@@ -92,7 +92,7 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
             check_indices(M, "M")
         if not isinstance(M, linalg.LinearOperator):
             working_dtype(M.dtype, "M")
-            if not np.isfinite(M.tocoo().data if sparse.issparse(M) else M).all():
+            if not np.isfinite(sparse.coo_array(M).data if sparse.issparse(M) else M).all():
                 check_finite(sparse.csr_array(M), "M")
         return InMemoryPreconditioner(linear=linalg.aslinearoperator(M))
     if callable(M):
