@@ -7,8 +7,10 @@ reader, such as A and b, are those of `given`.
 
 import ast
 import gzip
+import io
 import re
 import shlex
+import tarfile
 import textwrap
 from pathlib import Path
 
@@ -140,12 +142,23 @@ def test_python_of_a_page_runs_as_written(page, given):
         getattr(view, "close", lambda: None)()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=ids)
-def test_commands_of_a_page_run_as_written(page, given, capsys):
-    folder = Path("some")
+def make_files(folder):
+    """The matrix, right-hand side and start that commands name."""
     folder.mkdir()
     matrix = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 2 2\n2 1 1\n"
+    b = b"%%MatrixMarket matrix array real general\n2 1\n1\n2\n"
     (folder / "matrix.mtx.gz").write_bytes(gzip.compress(matrix))
+    with tarfile.open(folder / "matrix.tar.gz", "w:gz") as archive:
+        for name, content in (("matrix/matrix.mtx", matrix), ("matrix/matrix_b.mtx", b)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    np.save(folder / "start.npy", np.ones(2))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=ids)
+def test_commands_of_a_page_run_as_written(page, given, capsys):
+    make_files(Path("some"))
     for command in commands_of(page):
         if is_run(command):
             status = cli.main(shlex.split(command))
