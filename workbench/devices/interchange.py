@@ -8,6 +8,7 @@ Source: the DLPack protocol, `__dlpack__` and `__dlpack_device__` (Python array 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -75,12 +76,16 @@ def returned_as(like: Any, x: Any) -> Any:
         cupy = _cupy("b")
         with cupy.cuda.Device(_place(like, "b")[1]):
             x = cupy.asarray(x)
+    library: Any
     if hasattr(like, "__array_namespace__"):
         library = like.__array_namespace__()
     else:
         library = sys.modules.get(type(like).__module__.partition(".")[0])
-    taken = getattr(library, "from_dlpack", lambda x: x)(x)
-    return taken if taken.dtype.itemsize == x.itemsize else x
+    # After a solve nothing that another library raises may lose x.
+    with contextlib.suppress(Exception):
+        taken = library.from_dlpack(x)
+        return taken if taken.dtype.itemsize == x.itemsize else x
+    return x
 
 
 def _place(array: Any, name: str) -> tuple[int, int]:

@@ -138,14 +138,14 @@ class LinearOperatorAdapter:
             main = np.real(main)
             _check_diagonal(main)
         product = matvec_function(self.linear, "A", self.dtype)
-        rough = np.sqrt(np.finfo(self.dtype).eps)
+        eps = np.finfo(self.dtype).eps
         places = [sizes.argmin(), sizes.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
         for i in sorted(set(map(int, places))):
             unit = np.zeros(main.size, self.dtype)
             unit[i] = 1
             entry = product(unit)[i]
             # A product by transforms rounds every entry as it does the largest.
-            if not abs(entry - main[i]) <= rough * (sizes[i] + rough * sizes.max()):
+            if not abs(entry - main[i]) <= np.sqrt(eps) * sizes[i] + 100 * eps * sizes.max():
                 raise InputError(
                     f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there, by what it makes of a "
                     "unit vector; pass the main diagonal of A itself, and another scaling as M, a function"

@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
@@ -48,7 +47,7 @@ def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable
     solver.
     """
     found = []
-    if reason is Reason.NOT_FINITE and (clause := not_finite(setup, setup.solver_b, x)):
+    if reason is Reason.NOT_FINITE and (clause := not_finite(setup, setup.b, x)):
         found.append(clause)
     if setup.solver.has_user_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
@@ -64,20 +63,21 @@ def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable
 def not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
     """Which of A and M makes NaN or infinity of a finite vector, as a clause; empty where neither is seen to.
 
-    b, x: finite, of the system that the solver iterates on. Cost: up to two applications of A and one of M.
+    b, x: finite, of the scaled system. Cost: up to two applications of A and one of M.
     """
-    device, M = setup.device, setup.first_level
-    r, u = (device.zeros(setup.b.size, setup.stored) for _ in range(2))
-    setup.A.apply(x, r)
+    device, apply = setup.device, getattr(setup.first_level, "apply", None)
+    r, product = (device.zeros(setup.b.size, setup.b.dtype) for _ in range(2))
+    setup.bound.apply(x, r)
     if not np.isfinite(device.norm(r)):
         return "the product of A with a finite x is not finite, so check A"
     device.subtract_from(b, r)
-    if not isinstance(M, ElementWise):
-        M.apply(r, u)
-        if not np.isfinite(device.norm(u)):
+    # In precision mixed M has vectors in single precision.
+    if apply and setup.stored == setup.b.dtype:
+        apply(r, product)
+        if not np.isfinite(device.norm(product)):
             return "M^-1 r is not finite for a finite r, so check M"
-    setup.A.apply(r, u)
-    return "" if np.isfinite(device.norm(u)) else "the product of A with a finite r is not finite, so check A"
+    setup.bound.apply(r, product)
+    return "" if np.isfinite(device.norm(product)) else "the product of A with a finite r is not finite, so check A"
 
 
 def _indefinite_first_level(setup: SolveSetup) -> str:
