@@ -120,15 +120,19 @@ class Run:
 
     @property
     def x(self) -> np.ndarray:
-        """The present solution, shape (N,); with zero mean where it is defined up to a constant.
+        """The present solution, shape (N,), orthogonal to the null space of A.
 
         A copy while the run can be stepped; afterwards the run's own array where that is the solution. NaN once the
         device is lost.
         """
         if self.reason is Reason.DEVICE_LOST:
-            return np.full(self.setup.operator.shape[0], np.nan, self.setup.operator.dtype)
+            return self._lost_x
         x = self._measures.returned_x()
-        return x if self.ending or self.setup.singular else np.array(x)
+        return x if self.ending or self.setup.null_space else np.array(x)
+
+    @property
+    def _lost_x(self) -> np.ndarray:
+        return np.full(self.setup.operator.shape[0], np.nan, self.setup.operator.dtype)
 
     @property
     def norm_of_b(self) -> float:
@@ -189,13 +193,14 @@ class Run:
 
     def result(self) -> Result:
         """The result, valid between any two steps; final once `step` has returned False."""
-        true_residual = math.nan
+        x, true_residual = self._lost_x, math.nan
         if self.reason is not Reason.DEVICE_LOST:
             with self._working():
-                true_residual = self._measures.returned_residual()
+                x, true_residual = self._measures.returned()
         if self._recurrence:
             self._recurrence.resolve()
-        return result_of(self.state, self.x, self._judge.relative(true_residual), self.trace)
+        x = x if self.ending else np.array(x)
+        return result_of(self.state, x, self._judge.relative_to_given(true_residual), self.trace)
 
     def true_residual(self) -> DeviceVector:
         """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""

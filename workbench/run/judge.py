@@ -83,6 +83,12 @@ class Judge:
         """A norm over ||b||, or the norm itself where b = 0."""
         return norm / self.norm_of_b if self.norm_of_b > 0 else norm
 
+    def relative_to_given(self, true_residual: float) -> float:
+        """||b - A x||/||b|| for the b that was given, of whose changed component x takes no part."""
+        removed = self._setup.removed
+        given = math.hypot(self.norm_of_b, removed)
+        return math.hypot(true_residual, removed) / given if given > 0 else true_residual
+
     def release(self) -> None:
         """Drop all references to memory of the device."""
         self._best_x.release()
@@ -155,8 +161,7 @@ class Judge:
         of_original = math.hypot(true_residual, self._setup.removed)
         if not self._setup.removed or of_original <= allowed:
             return Ending(Reason.CONVERGED, at)
-        original = f"for the b that was given, ||b - A x|| is {self.relative(of_original):.3g} of ||b||"
-        return Ending(Reason.CONSISTENT, f"{at}; {original}")
+        return Ending(Reason.CONSISTENT, f"{at}, where ||b - A x|| is {self.relative(true_residual):.3g} of that part")
 
     def _breakdown(self, detail: str, workspace: Workspace) -> Ending:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.

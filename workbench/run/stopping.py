@@ -19,7 +19,7 @@ class Reason(enum.Enum):
 
     CONVERGED = "converged, verified by the true residual"
     CONSISTENT = (
-        "converged for b minus its mean: A maps constants to zero, so the given b has no solution; "
+        "converged for the part of b in the range of A: A is singular, so the given b has no solution; "
         "verified by the true residual"
     )
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"

@@ -14,6 +14,7 @@ from workbench import devices
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
+from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
@@ -122,9 +123,13 @@ class BlockRun:
     @property
     def x(self) -> np.ndarray:
         """The present X, shape (N, s). NaN in the columns that a lost device held."""
+        return self._all_of(np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X())
+
+    def _all_of(self, present: np.ndarray | float) -> np.ndarray:
+        """X with the columns of the present chunk."""
         X, place = self._X.copy(), self._chunk.place
         X[:, place.stop :] = self._sides.part(slice(place.stop, None)).starts()
-        X[:, place] = np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X()
+        X[:, place] = present
         return X
 
     def cancel(self) -> None:
@@ -198,8 +203,8 @@ class BlockRun:
         if following == len(self.chunks) or ending.reason in ENDS_ALL:
             self._own, self.ending = ending, self._worst
             return
-        self._done += self._chunk.columns(ending)
-        self._X[:, self._chunk.place] = self._chunk.measures.returned_X()
+        columns, self._X[:, self._chunk.place] = self._chunk.returned(ending)
+        self._done += columns
         self._begin(following)
 
     def _halve(self) -> None:
@@ -232,10 +237,11 @@ class BlockRun:
 
     def result(self) -> Result:
         """The result, valid between any two steps."""
-        columns = self._done + self._chunk.columns(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
+        present, X = self._chunk.returned(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
+        columns = self._done + present
         waiting = self._relative.size - len(columns)
         columns += (Column(Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
-        return block_result_of(self.state, self.x, columns, self.trace)
+        return block_result_of(self.state, self._all_of(X), columns, self.trace)
 
     def serve_snapshots(self) -> None:
         """Block runs have no snapshots."""
@@ -291,13 +297,15 @@ def _prepared(
         x0: Any,
         _bound: Any,
         device: Device,
-        singular: bool,
+        null_space: NullSpace,
         notes: list[str],
         _stopped: Any,
     ) -> Vectors:
-        found.append(right_hand_sides(configuration, system, x0, singular=singular, notes=notes))
+        sides = right_hand_sides(configuration, system, x0, null_space)
+        found.append(sides)
+        notes += sides.changes
         size, dtype = system.operator.shape[0], system.operator.dtype
-        return Vectors(device.zeros(size, dtype), device.zeros(size, dtype), None, 0, 0.0)
+        return Vectors(device.zeros(size, dtype), device.zeros(size, dtype), None, 0, 0.0, sides.changes)
 
     setup = prepare(configuration, system, x0, stopped, vectors_of, phases)
     return setup, found[0]
