@@ -210,8 +210,12 @@ def random_products(function: HostFunction, *, bilinear: bool = False) -> Random
         x, y = (vector + 1j * rng.standard_normal(function.size).astype(dtype) for vector in (x, y))
     # The function may return the same buffer each time.
     of_x, of_y = (np.array(function(vector), dtype) for vector in (x, y))
-    if not (np.isfinite(of_x).all() and np.isfinite(of_y).all()):
-        raise InputError(f"{function.name} returned NaN or infinity for a random vector; check it")
+    bad = np.flatnonzero(~np.isfinite(of_x + of_y))
+    if bad.size:
+        raise InputError(
+            f"{function.name} returned {(of_x + of_y)[bad[0]]} at entry {bad[0]} for a random vector; "
+            "entries must be finite"
+        )
     dot = np.dot if bilinear else np.vdot
     largest = np.linalg.norm(of_x) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(of_y)
     return RandomProducts(of_x, of_y, dot(of_x, y).item(), dot(x, of_y).item(), float(largest))

@@ -178,7 +178,7 @@ class TestRefusals:
     def test_not_symmetric(self, wrap):
         found = refusal(wrap(changed((1, 2, -3))))
         assert found in {
-            f"the matrix is not symmetric: A[{i}, {j}] and A[{j}, {i}] differ by 1; "
+            f"the matrix is not symmetric: A[{i}, {j}] and A[{j}, {i}] differ by 1, "
             "CG needs a symmetric positive definite matrix"
             for i, j in ((1, 2), (2, 1))
         }
@@ -187,12 +187,12 @@ class TestRefusals:
         found = refusal(wrap(changed((0, 1, -1.5), (2, 0, 7))))
         assert "A[2, 0]" in found
         assert "A[0, 2]" in found
-        assert "differ by 7;" in found
+        assert "differ by 7," in found
 
     def test_not_hermitian(self, wrap):
         found = refusal(wrap(changed((0, 1, 2j), start=HERMITIAN)))
         assert found.startswith("the matrix is not symmetric: A[")
-        assert "differ by 1;" in found
+        assert "differ by 1," in found
 
     def test_complex_symmetric(self, wrap):
         found = refusal(wrap(changed((0, 1, 0.25j), (1, 0, 0.25j), start=HERMITIAN)))
@@ -204,7 +204,7 @@ class TestRefusals:
 
     def test_an_imaginary_part_on_the_diagonal(self, wrap):
         found = refusal(wrap(changed((1, 1, 4 + 1j), start=HERMITIAN)))
-        assert "A[1, 1] and A[1, 1] differ by 2;" in found
+        assert "A[1, 1] and A[1, 1] differ by 2," in found
 
     @pytest.mark.parametrize("value", [0.0, -3.25])
     def test_a_diagonal_that_is_not_positive(self, wrap, value):

@@ -12,6 +12,7 @@ from workbench.recording import History
 from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.configuration import Configuration
+from workbench.run.inconsistency import null_component
 from workbench.run.measures import Measures
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm, Reason
@@ -185,7 +186,11 @@ class Judge:
         def drift() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setup, drift, self._advice)
+        true_residual = self.relative(self._measures.true_residual())
+        if found := null_component(self._setup, reason, self._setup.b, true_residual, iteration):
+            reason, detail = Reason.INCONSISTENT, f"{detail}; {found}"
+        else:
+            detail += suspects(reason, self._setup, drift, self._advice)
         reason, detail = self._with_best(reason, detail, iteration)
         if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"

@@ -132,7 +132,7 @@ def _ending(state: RunState, true_relative: float) -> Ending:
     """The end of a run, with what was changed in b or x."""
     reason, detail = state.ending or Ending(Reason.CANCELLED, "")
     clauses = [*([detail] if detail else []), *state.setup.changes]
-    if state.setup.changes and math.isfinite(true_relative):
+    if state.setup.removed and math.isfinite(true_relative):
         clauses.append(f"||b - A x|| is {true_relative:.3g} of ||b|| for the b that was given")
     return Ending(reason, "; ".join(clauses))
 

@@ -22,6 +22,7 @@ from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.configuration import Configuration
+from workbench.run.inconsistency import FAILED, null_component
 from workbench.run.judge import Ending
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.report import block_result_of
@@ -32,6 +33,7 @@ from workbench.run.setup import SolveSetup, prepare
 from workbench.run.setup_phases import SetupPhases
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, resolve, start_trace
+from workbench.scaling import norm
 from workbench.solvers.block.base import BlockSolver
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.CANCELLED, Reason.DEVICE_LOST}
@@ -177,6 +179,7 @@ class BlockRun:
         if not self._chunk.iterations:
             self._note_dependencies(row.rank)
         ending = judge.judge(row, self._chunk.iterations, self.iteration_seconds)
+        ending = ending and self._explained(ending)
         self._relative[place] = judge.relative
         # The start of a later chunk is no iteration.
         if self._chunk.iterations or not self.history.count:
@@ -186,6 +189,19 @@ class BlockRun:
             self._end_chunk(ending)
         if self._clock:
             resolve(self._clock, self.setup)
+
+    def _explained(self, ending: Ending) -> Ending:
+        """The end of the present chunk, with a proof that its worst column has no solution, where there is one."""
+        if ending.reason not in FAILED:
+            return ending
+        chunk, device = self._chunk, self.setup.device
+        true = chunk.measures.true_residuals() / np.maximum(chunk.measures.norms_of_b(), np.finfo(float).tiny)
+        worst = int(np.argmax(true))
+        b = device.zeros(chunk.measures.size, self.setup.operator.dtype)
+        device.take_columns(chunk.measures.B, worst, [b])
+        found = null_component(self.setup, ending.reason, b, float(true[worst]), chunk.iterations)
+        detail = f"{ending.detail}; for column {chunk.place.start + worst}, {found}"
+        return Ending(Reason.INCONSISTENT, detail) if found else ending
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""
@@ -305,7 +321,9 @@ def _prepared(
         found.append(sides)
         notes += sides.changes
         size, dtype = system.operator.shape[0], system.operator.dtype
-        return Vectors(device.zeros(size, dtype), device.zeros(size, dtype), None, 0, 0.0, sides.changes)
+        return Vectors(
+            device.zeros(size, dtype), device.zeros(size, dtype), None, 0, norm(sides.removed), sides.changes
+        )
 
     setup = prepare(configuration, system, x0, stopped, vectors_of, phases)
     return setup, found[0]
