@@ -19,6 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
+from workbench.scaling import unit_columns
 
 MOST_AMPLIFIED = 1e5
 """||A v||/(v, A v) of a unit Ritz vector v, at most: the projection multiplies rounding errors by it. A vector that is
@@ -205,8 +206,7 @@ def null_rounding(operator: Operator) -> float:
 
 def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     """A basis of the span by the Gram matrix of the unit columns; orthonormal to rounding after two calls."""
-    lengths = np.linalg.norm(vectors, axis=0)
-    vectors = vectors[:, lengths > 0] / lengths[lengths > 0]
+    vectors = unit_columns(vectors)
     squares, rotation = np.linalg.eigh(vectors.conj().T @ vectors)
     independent = squares > RANK_TOLERANCE
     return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))

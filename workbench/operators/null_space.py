@@ -19,6 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
+from workbench.scaling import unit_columns
 
 ROUNDING = 32.0
 """Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
@@ -52,8 +53,7 @@ class NullSpace:
         if constant_of(vectors) is not None or (columns.shape[1] == 1 and np.all(columns == columns[0])):
             return cls((constants(columns.shape[0], dtype),))
         wide = np.result_type(dtype, np.float64)
-        columns = columns.astype(wide) / np.linalg.norm(columns, axis=0)
-        basis, lengths, _ = np.linalg.svd(columns, full_matrices=False)
+        basis, lengths, _ = np.linalg.svd(unit_columns(columns.astype(wide)), full_matrices=False)
         kept = basis.T[lengths > DEPENDENT * lengths.max(initial=0)]
         return cls(tuple(np.ascontiguousarray(vector, dtype) for vector in kept))
 
@@ -77,8 +77,8 @@ class NullSpace:
         removed = 0.0
         for vector in self.vectors:
             length = float(np.linalg.norm(vector)) if constant_of(vector) is None else np.sqrt(vector.size)
-            share = device.vdot(device.array(vector, vector.dtype), x) / length**2
-            component = device.array(_times(vector, share), vector.dtype)
+            share = device.vdot(device.array(vector, x.dtype), x) / length**2
+            component = device.array(_times(vector, share), x.dtype)
             device.subtract_from(x, component)
             x, removed = component, np.hypot(removed, abs(share) * length)
         return x, float(removed)

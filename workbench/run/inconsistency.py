@@ -31,8 +31,8 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
     """A sentence on a null vector of A that b has a component of; empty where none is found.
 
     b: on the device. true_residual: ||b - A x||/||b|| of the run that failed after so many iterations. CG is applied to
-    A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that rounding
-    stopped, or a low limit of iterations, is not looked into.
+    A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
+    stopped by rounding, or by a low limit of iterations, is not looked into.
 
     Cost: at most twice as many iterations of CG as the run has made, and two vectors more than CG needs.
     """

@@ -306,7 +306,9 @@ def _levels(
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
-    projection = Projection(operator, bound, space, configuration.coarse, device, exact=exact, phase=phases)
+    projection = Projection(
+        operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
+    )
     check_inexact(variant, projection, configuration.coarse)
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)

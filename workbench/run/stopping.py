@@ -47,8 +47,8 @@ class Reason(enum.Enum):
         "loosen the tolerance, or choose a more accurate method, such as cg without deflation"
     )
     INCONSISTENT = (
-        "not converged: A is singular to rounding and b is not in its range; give the null vectors of A as nullspace= of "
-        "solve, or a consistent right-hand side"
+        "not converged: A is singular to rounding and b is not in its range; give the null vectors of A as nullspace= "
+        "of solve, or a consistent right-hand side"
     )
     OWN_LINES = (
         "broke down: delta = (p, A p) or gamma = (r, M^-1 r) is not positive in this user-defined method; "
