@@ -6,8 +6,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.errors import InputError
-from workbench.operators.null_space import constants
-from workbench.run import Reason, configure, run_through, solve, start_run
+from workbench.run import Reason, configure, solve, start_run
 
 N = 40
 PATH = sparse.diags_array([-np.ones(N - 1), np.full(N, 2.0), -np.ones(N - 1)], offsets=[-1, 0, 1]).tocsr()
@@ -51,7 +50,8 @@ class TestNoUnits:
             )
         )
         result = solve(A, np.ones(N), rtol=1e-6)
-        assert "singular" not in " ".join([result.detail, *result.provenance["notes"]])
+        assert "singular" not in " ".join([result.summary["reason"], *result.provenance["notes"]])
+        np.testing.assert_allclose(result.x, linalg.spsolve(A.tocsc(), np.ones(N)), rtol=1e-2)
         assert result.true_relative_residual == pytest.approx(residual(A, np.ones(N), result.x), rel=0.1)
 
     @pytest.mark.parametrize("adapt", [sparse.csr_array, linalg.aslinearoperator])
@@ -184,29 +184,19 @@ class TestInconsistent:
 class TestReturned:
     """What is verified is what is returned."""
 
-    @pytest.mark.parametrize("on_cores", [True, False])
-    @pytest.mark.parametrize(("solver", "rhs"), [("cg", "random"), ("block-cg", "random:2")])
-    def test_the_true_residual_is_that_of_the_x_returned(self, solver, rhs, on_cores, accelerator):
-        device = "cpu" if on_cores else accelerator.spec
-        parameters = {"n": 20, "a": "where(x<0.5,1,1e9)", "sides": "neumann"}
-        configuration = configure(
-            "poisson-2d", parameters, solver=solver, rhs=rhs, preconditioner="jacobi", device=device, rtol=1e-9
-        )
-        run = start_run(configuration)
-        result = run_through(run)
-        A = configuration.problem.assemble(0).operator.to_csr()
-        if solver == "cg":
-            given = [np.random.default_rng([configuration.seed, 1]).random(400)]
-            found = [(result.converged, result.true_relative_residual, result.x)]
-        else:
-            given = list(np.random.default_rng(configuration.seed).standard_normal((400, 2)).T)
-            found = [
-                (c.converged, c.true_relative_residual, x) for c, x in zip(result.columns, result.x.T, strict=True)
-            ]
-        for b, (converged, said, x) in zip(given, found, strict=True):
-            assert said == pytest.approx(residual(A, b, x), rel=1e-3)
-            consistent = b - b.mean()
-            assert not converged or residual(A, consistent, x) <= 1.05e-9
+    @pytest.mark.parametrize(("columns", "on_cores"), [(None, True), (None, False), (2, True)])
+    def test_the_true_residual_is_that_of_the_x_returned(self, columns, on_cores, accelerator):
+        problem = configure("poisson-2d", {"n": 20, "a": "where(x<0.5,1,1e9)", "sides": "neumann"}).problem
+        A = problem.assemble(0).operator.to_csr()
+        B = np.random.default_rng(8).standard_normal((400, columns or 1))
+        B -= B.mean(axis=0)
+        b = B if columns else B[:, 0]
+        result = solve(A, b, M="jacobi", rtol=1e-9, device="cpu" if on_cores else accelerator.spec)
+        for column, end in enumerate(result.columns or [result]):
+            found = residual(A, B[:, column], result.x.reshape(400, -1)[:, column])
+            # At this accuracy, rounding in the computation of b - A x is a part of it.
+            assert found / 2 <= end.true_relative_residual <= 2 * found
+            assert found <= 2e-9 or not end.converged
 
 
 @pytest.mark.parametrize("end", ["maxiter", "cancelled"])
@@ -222,7 +212,3 @@ def test_every_reason_says_what_was_changed(end):
         assert result.reason is Reason.CANCELLED
     assert "A is singular: the mean of b" in result.detail
     assert result.detail in result.summary["reason"]
-
-
-def test_constants_are_one_number():
-    assert constants(10**9, np.dtype(float)).strides == (0,)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from workbench.arrays import RandomProducts, cast, finite_array
+from workbench.arrays import cast, finite_array
 from workbench.devices.constant import constant, constant_of, largest
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.protocol import Device
@@ -136,19 +136,21 @@ def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) ->
     return RowExcess(row, float(product[row]), float((units * sizes)[row])) if above[row] > 0 else None
 
 
-def excess_of_products(product: np.ndarray, v: np.ndarray, others: RandomProducts, eps: float) -> RowExcess | None:
-    """The same for an A without entries: the size of a row is estimated by products with two random vectors.
+def excess_of_products(
+    product: np.ndarray, v: np.ndarray, others: tuple[np.ndarray, np.ndarray], allowed: float
+) -> RowExcess | None:
+    """The same for an A without entries: the size of a row is estimated by products with two random vectors, `others`.
 
-    product: A v. The root mean square over the rows decides, since some rows are estimated too small by chance.
+    product: A v. allowed: for a row, relative to its size and the largest entry of v. The root mean square over the
+    rows decides, since some are estimated too small by chance; the row of the largest entry is returned.
     """
-    sizes = np.hypot(np.abs(others.of_x), np.abs(others.of_y)) * np.abs(v).max()
-    product = np.abs(product)
+    product, sizes = np.abs(product), np.hypot(*(np.abs(other) for other in others)) * np.abs(v).max()
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(product > 0, product / sizes, 0.0)
-    if np.sqrt(np.mean(ratios**2)) <= ROUNDING * eps:
+    if np.sqrt(np.mean(ratios**2)) <= allowed:
         return None
-    row = int(np.argmax(ratios))
-    return RowExcess(row, float(product[row]), float(ROUNDING * eps * sizes[row]))
+    row = int(np.argmax(product))
+    return RowExcess(row, float(product[row]), float(allowed * sizes[row]))
 
 
 def null_vectors(given: Any, size: int, dtype: np.dtype) -> np.ndarray:

@@ -25,6 +25,7 @@ from workbench.errors import InputError, quoted
 from workbench.operators import BoundOperator, ComplexSymmetricMatrix, Matrix, Operator, as_operator
 from workbench.operators.matrix import LinearOperatorAdapter, check_indices
 from workbench.operators.null_space import (
+    ROUNDING,
     constants,
     excess,
     excess_of_products,
@@ -159,7 +160,7 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
 
     Raises InputError where A is not symmetric, and where it does not map the given ones to zero.
     """
-    function, size, eps = operator.function, operator.shape[0], precision_of(operator)
+    function, size, allowed = operator.function, operator.shape[0], ROUNDING * precision_of(operator)
     found = random_products(function, bilinear=bilinear)
     if not found.are_symmetric:
         form = "(A x)^T y = {} and x^T A y = {}" if bilinear else "(A x, y) = {} and (x, A y) = {}"
@@ -168,10 +169,11 @@ def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | Non
         raise InputError(f"A, a LinearOperator, is not symmetric: {values} for two random vectors; {needed}")
     if vectors is None:
         ones = constants(size, operator.dtype)
-        mapped = excess_of_products(function(np.array(ones)), ones, found, eps) is None
+        mapped = excess_of_products(function(np.array(ones)), ones, (found.of_x, found.of_y), allowed) is None
         return ones if mapped else np.empty((size, 0), operator.dtype)
     for column, vector in enumerate(vectors.T):
-        refuse_excess(excess_of_products(function(np.array(vector)), vector, found, eps), column)
+        product = function(np.array(vector))
+        refuse_excess(excess_of_products(product, vector, (found.of_x, found.of_y), allowed), column)
     return vectors
 
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.errors import InputError
+from workbench.operators.null_space import excess_of_products
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.solvers.cg import CG
 
-SINGULAR = 1e3
-"""A v counts as zero if ||A v|| is at most so many units of roundoff of ||A w||/||w|| ||v||, w being random."""
+SINGULAR = 16
+"""Units of roundoff by which the rows of A v may differ from zero for a v that was iterated."""
+ROUNDS, REDUCTION = 6, 1e-6
+"""Runs of CG at most, each from the v of the last one, and by how much one reduces ||A v||. In a single run the
+recurrence would lose the true A v."""
 LEAST = 100
-"""Iterations of CG that are made in any case, unless it converges."""
+"""Iterations of a run of CG at most, where the failed one made fewer."""
 FAILED = (
     Reason.INDEFINITE,
     Reason.INDEFINITE_M,
@@ -34,27 +40,51 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
     A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
     stopped by rounding, or by a low limit of iterations, is not looked into.
 
-    Cost: at most twice as many iterations of CG as the run has made, and two vectors more than CG needs.
+    Cost: at most `ROUNDS` runs of CG with as many iterations as the failed one, and four vectors more than CG needs.
     """
-    device, size, eps = setup.device, setup.operator.shape[0], float(np.finfo(setup.b.dtype).eps)
-    low = true_residual <= np.sqrt(eps) or (reason is Reason.MAXITER and iterations < size)
+    limited = reason is Reason.MAXITER and iterations < setup.operator.shape[0]
+    low = limited or true_residual <= np.sqrt(np.finfo(b.dtype).eps)
     mixed = setup.product is not setup.bound
     if reason not in FAILED or low or mixed or setup.solver.complex_symmetric or setup.solver.has_user_lines:
         return ""
-    zero, v, product = device.zeros(size, b.dtype), device.copy(b), device.zeros(size, b.dtype)
-    w = device.array(np.random.default_rng(0).standard_normal(size).astype(b.dtype), b.dtype)
-    setup.bound.apply(w, product)
-    allowed = SINGULAR * eps * device.norm(product) / device.norm(w)
-    vectors, operators = {"b": zero, "x": v}, {"A": setup.bound, "M": setup.first_level}
+    try:
+        share = _share_of_null_vector(setup, b, max(iterations, LEAST))
+    # There may be no room for it.
+    except InputError:
+        return ""
+    return f"A v is zero to rounding for a v with (v, b) = {share:.3g} ||v|| ||b||" if share else ""
+
+
+def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -> float:
+    """(v, b)/(||v|| ||b||) for a null vector v; 0 where none is found, and where b is orthogonal to it to rounding."""
+    device, size, eps = setup.device, setup.operator.shape[0], float(np.finfo(b.dtype).eps)
+    v = device.copy(b)
+
+    def product(values: DeviceVector) -> np.ndarray:
+        out = device.zeros(size, b.dtype)
+        setup.bound.apply(values, out)
+        return device.to_host(out)
+
+    rng = np.random.default_rng(0)
+    others = tuple(product(device.array(rng.standard_normal(size), b.dtype)) for _ in range(2))
+
+    def is_null() -> bool:
+        found = device.to_host(device.whole(v))
+        return found.any() and excess_of_products(product(device.whole(v)), found, others, SINGULAR * eps) is None
+
+    vectors, operators = {"b": device.zeros(size, b.dtype), "x": v}, {"A": setup.bound, "M": setup.first_level}
     workspace = device.workspace(size, np.dtype(b.dtype), vectors=vectors, operators=operators)
-    for _ in itertools.islice(CG().iterates(workspace), max(2 * iterations, LEAST) + 1):
-        if not device.norm(workspace.vector("r")) > allowed * device.norm(v):
+    for _ in range(ROUNDS):
+        first = math.inf
+        for _ in itertools.islice(CG().iterates(workspace), iterations + 1):
+            square = float(np.real(workspace.scalar("rr")))
+            first = square if first == math.inf else first
+            if not square > REDUCTION**2 * first:
+                break
+        if is_null():
             break
-    setup.bound.apply(v, product)
-    length = device.norm(v)
-    if not (length > 0 and device.norm(product) <= allowed * length):
-        return ""
-    share = abs(device.vdot(v, b)) / (length * device.norm(b))
-    if share <= np.sqrt(eps):
-        return ""
-    return f"A v is zero to rounding for a v with (v, b) = {share:.3g} ||v|| ||b||"
+    else:
+        return 0.0
+    v = device.whole(v)
+    share = abs(device.vdot(v, b)) / (device.norm(v) * device.norm(b))
+    return share if share > np.sqrt(eps) else 0.0

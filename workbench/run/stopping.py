@@ -47,7 +47,7 @@ class Reason(enum.Enum):
         "loosen the tolerance, or choose a more accurate method, such as cg without deflation"
     )
     INCONSISTENT = (
-        "not converged: A is singular to rounding and b is not in its range; give the null vectors of A as nullspace= "
+        "not converged: A seems to be singular and b not in its range; give the null vectors of A as nullspace= "
         "of solve, or a consistent right-hand side"
     )
     OWN_LINES = (
