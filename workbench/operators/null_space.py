@@ -7,6 +7,7 @@ other size says anything about a row: with coefficients of 1 and 1e12 the rows a
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,7 +138,7 @@ def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) ->
 
 
 def excess_of_products(
-    product: np.ndarray, v: np.ndarray, others: tuple[np.ndarray, np.ndarray], allowed: float
+    product: np.ndarray, v: np.ndarray, others: Sequence[np.ndarray], allowed: float
 ) -> RowExcess | None:
     """The same for an A without entries: the size of a row is estimated by products with two random vectors, `others`.
 
@@ -184,5 +185,4 @@ def precision_of(operator: Operator) -> float:
 
 def _times(vector: np.ndarray, factor: complex) -> np.ndarray:
     factor = factor if vector.dtype.kind == "c" else np.real(factor)
-    value = constant_of(vector)
-    return factor * vector if value is None else constant(factor * value, vector.size, vector.dtype)
+    return factor * vector if constant_of(vector) is None else constant(factor * vector[0], vector.size, vector.dtype)

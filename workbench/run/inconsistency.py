@@ -70,7 +70,9 @@ def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -
 
     def is_null() -> bool:
         found = device.to_host(device.whole(v))
-        return found.any() and excess_of_products(product(device.whole(v)), found, others, SINGULAR * eps) is None
+        if not found.any():
+            return False
+        return excess_of_products(product(device.whole(v)), found, others, SINGULAR * eps) is None
 
     vectors, operators = {"b": device.zeros(size, b.dtype), "x": v}, {"A": setup.bound, "M": setup.first_level}
     workspace = device.workspace(size, np.dtype(b.dtype), vectors=vectors, operators=operators)
