@@ -64,19 +64,20 @@ def prepare_vectors(
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
     b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent)
-    if null_space and entries(start).any():
-        start, of_start = null_space.complement(start, devices.device("cpu"))
-        if x0 is not None and of_start > rounding(dtype) * norm(start):
-            changes.append("the component of x0 in the null space of A was removed")
     if max_abs(entries(b[:1])) == 0 and not entries(b).any() and configuration.stopping.atol == 0:
         start = constant(0, b.size, dtype)
         changes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
-    changes = tuple(filter(None, changes))
-    notes += changes
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
-    return Vectors(device.placed(b), device.copy(device.placed(start)), exact, exponent, removed, changes)
+    placed, x = device.placed(b), device.copy(device.placed(start))
+    if null_space and entries(start).any():
+        x, of_start = null_space.complement(x, device)
+        if x0 is not None and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
+            changes.append("the component of x0 in the null space of A was removed")
+    changes = tuple(filter(None, changes))
+    notes += changes
+    return Vectors(placed, x, exact, exponent, removed, changes)
 
 
 def right_hand_side(
