@@ -280,10 +280,11 @@ def test_a_complex_symmetric_operator_is_tested_by_the_bilinear_form():
 
 
 @pytest.mark.parametrize("solver", [None, "cg", "block-cg"])
-@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, np.asmatrix], ids=["dense", "sparse", "matrix"])
 def test_one_column_is_a_case_of_many(solver, wrap):
     b = np.random.default_rng(3).random((N, 1))
     result = solve(A, wrap(b), solver=solver, x0=np.ones((N, 1)))
+    assert np.array_equal(result.x, solve(A, wrap(b), solver=solver, x0=np.ones(N)).x)
     assert result.x.shape == (N, 1)
     assert [column.reason for column in result.columns] == [Reason.CONVERGED]
     assert np.linalg.norm(b - A @ result.x) <= 1.01e-6 * np.linalg.norm(b)

@@ -99,17 +99,17 @@ def solve(
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
     of this workbench. A LinearOperator costs three products more, which show whether it is symmetric and whether it
     maps constants to zero. b, x0: shape (N,), or for many right-hand sides (N, s), s = 1 included, b dense or sparse; x
-    has their shape, and the common precision of A, b and x0, complex if any of them is. solver: by default cg, or
+    has the shape of b, and the common precision of A, b and x0, complex if any of them is. solver: by default cg, or
     block-cg for many right-hand sides, where `Result.columns` says how each ended. solver, M, deflation, coarse,
-    variant: names of blocks such as "neumann:2" or "blocks:8". solver may also be a
-    result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
-    deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the
-    address of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". nullspace: vectors that a singular A
-    maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body modes; b is projected onto the range
-    of A, and x is the solution of minimum norm. By default the constants are tested; an array of shape (N, 0) says that
-    there are none. callback: called with the run after
-    every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
-    for what cannot be solved.
+    variant: names of blocks such as "neumann:2" or "blocks:8". solver may also be a result of `user_solver`; M a
+    function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None; deflation Z itself: labels of shape
+    (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address of a Dask scheduler, whose
+    workers solve the boxes of M "schwarz:3x3". nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k),
+    such as one per component or the rigid-body modes; b is projected onto the range of A, and x is the solution of
+    minimum norm. By default the constants are tested; an array of shape (N, 0) says that there are none. callback:
+    called with the run after every iteration. trace: record every kernel. No argument is changed; functions get copies.
+    Raises InputError for what cannot be solved, for a LinearOperator that is not symmetric, and for a vector of
+    nullspace that A does not map to zero.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")

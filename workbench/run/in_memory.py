@@ -120,7 +120,7 @@ def has_columns(b: Any) -> bool:
 
 def as_vector(b: Any) -> Any:
     """One column, dense or sparse, as a vector; anything else as it is."""
-    b = b.toarray() if sparse.issparse(b) else b
+    b = b.toarray() if sparse.issparse(b) else np.asarray(b) if isinstance(b, np.matrix) else b
     return b[:, 0] if np.shape(b)[1:] == (1,) else b
 
 
@@ -129,8 +129,8 @@ def system_of(
 ) -> tuple[LinearSystem, np.ndarray | None]:
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
-    b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides. nullspace: vectors that A maps to zero,
-    shape (N,) or (N, k), or None.
+    b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides, of which an x0 of shape (N,) starts every
+    one. nullspace: vectors that A maps to zero, shape (N,) or (N, k), or None.
 
     kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
     b or x0 a complex one. Cost of a LinearOperator: three products, which show whether it is symmetric and whether it
@@ -140,7 +140,9 @@ def system_of(
     operator = as_operator(A, kind)
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
     b = finite(b, "b", size)
-    x0 = None if x0 is None else finite(x0, "x0", size)
+    if x0 is not None:
+        same = np.ndim(x0) == 1 and has_columns(b)
+        x0 = np.broadcast_to(finite_vector(x0, "x0", size)[:, None], b.shape) if same else finite(x0, "x0", size)
     dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:

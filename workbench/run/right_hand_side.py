@@ -157,6 +157,8 @@ def make_consistent(b: np.ndarray, complement: NullSpace, exponent: int = 0) -> 
     Returns the projection, the norm of the removed component, and a sentence on b times 2^exponent, empty where nothing
     was removed. Raises InputError for a b of which nothing is left.
     """
+    if not complement:
+        return b, 0.0, ""
     length = norm(b)
     projected, removed = complement.complement(b, devices.device("cpu"))
     if removed <= rounding(b.dtype) * length:
