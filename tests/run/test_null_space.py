@@ -54,11 +54,15 @@ class TestNoUnits:
         np.testing.assert_allclose(result.x, linalg.spsolve(A.tocsc(), np.ones(N)), rtol=1e-2)
         assert result.true_relative_residual == pytest.approx(residual(A, np.ones(N), result.x), rel=0.1)
 
-    @pytest.mark.parametrize("adapt", [sparse.csr_array, linalg.aslinearoperator])
-    def test_a_weakly_anchored_matrix_is_not_singular(self, adapt):
+    @pytest.mark.parametrize(
+        ("adapt", "deflation"),
+        [(sparse.csr_array, "none"), (sparse.csr_array, "blocks:4"), (linalg.aslinearoperator, "none")],
+    )
+    def test_a_weakly_anchored_matrix_is_not_singular(self, adapt, deflation):
         A = sparse.csr_array(FREE + 1e-12 * sparse.eye_array(N))
         b = np.arange(N) - (N - 1) / 2
-        result = solve(adapt(A), b + 1e-3, M=None, maxiter=200)
+        result = solve(adapt(A), b + 1e-3, M=None, deflation=deflation, maxiter=200)
+        assert "pure Neumann" not in " ".join(result.provenance["notes"])
         assert "singular" not in " ".join([result.detail, *result.provenance["notes"]])
 
     def test_single_precision_data_is_judged_by_its_rounding(self):
