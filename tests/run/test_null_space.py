@@ -120,6 +120,9 @@ class TestGiven:
         for j, column in enumerate(result.columns):
             assert column.true_relative_residual == pytest.approx(residual(PARTS, B[:, j], result.x[:, j]), rel=1e-6)
         assert "of all columns of B were removed" in result.detail
+        assert "x0" not in result.detail
+        started = solve(PARTS, B, x0=B, nullspace=OF_PARTS, rtol=1e-9)
+        assert "the components of all columns of x0 in the null space of A were removed" in started.detail
 
     def test_a_complex_hermitian_matrix(self):
         phases = np.exp(1j * np.arange(N))

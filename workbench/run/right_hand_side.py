@@ -73,7 +73,8 @@ def prepare_vectors(
     placed, x = device.placed(b), device.copy(device.placed(start))
     if null_space and entries(start).any():
         x, of_start = null_space.complement(x, device)
-        if x0 is not None and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
+        is_given = x0 is not None or start_file(configuration) is not None
+        if is_given and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
             changes.append("the component of x0 in the null space of A was removed")
     changes = tuple(filter(None, changes))
     notes += changes

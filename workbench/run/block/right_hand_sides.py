@@ -14,9 +14,9 @@ from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators
 from workbench.run.configuration import Configuration
-from workbench.run.right_hand_side import make_consistent, range_complement
+from workbench.run.right_hand_side import make_consistent, range_complement, rounding
 from workbench.run.vector_files import rhs_file, start_file
-from workbench.scaling import max_abs, scaled
+from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, RANDOM, SOURCES
 
 
@@ -74,7 +74,7 @@ def right_hand_sides(
         raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
     if X0 is None and configuration.x0 == "random":
         start = np.random.default_rng(configuration.seed).random((size, s)).astype(dtype)
-    exponents, removed = np.zeros(s, int), np.zeros(s)
+    exponents, removed, of_starts, zero = np.zeros(s, int), np.zeros(s), np.zeros(s), np.zeros(s, bool)
     for j in range(s):
         b, x = np.array(B[:, j]), np.array(start[:, j])
         exponents[j] = exponent = math.frexp(max(max_abs(b), max_abs(x)))[1] if b.any() else 0
@@ -83,18 +83,23 @@ def right_hand_sides(
             b, removed[j], _ = make_consistent(b, range_complement(configuration, null_space), exponent)
         except InputError as nothing_left:
             raise InputError(f"column {j}: {nothing_left}") from None
-        x, _ = null_space.complement(x, devices.device("cpu"))
-        B[:, j], start[:, j] = b, x if b.any() or configuration.stopping.atol > 0 else 0
-    return RightHandSides(B, start, exponents, removed, _changes(removed, null_space))
-
-
-def _changes(removed: np.ndarray, null_space: NullSpace) -> tuple[str, ...]:
-    if not removed.any():
-        return ()
-    changed = np.flatnonzero(removed)
-    which = "all columns" if changed.size == removed.size else f"columns {', '.join(map(str, changed))}"
+        length = norm(x)
+        x, of_starts[j] = null_space.complement(x, devices.device("cpu"))
+        of_starts[j] *= X0 is not None and of_starts[j] > rounding(dtype) * length
+        zero[j] = x.any() and not b.any() and configuration.stopping.atol == 0
+        B[:, j], start[:, j] = b, 0 if zero[j] else x
     what = "means" if null_space.is_constant else "components to which the range of A is orthogonal"
-    return (f"A is singular: the {what} of {which} of B were removed so that solutions exist",)
+    sentences = {
+        f"A is singular: the {what} of {{}} of B were removed so that solutions exist": removed,
+        "the components of {} of x0 in the null space of A were removed": of_starts,
+        "{} of B are zero, so that x = 0 there, whatever x0": zero,
+    }
+    changes = tuple(said.format(_columns(changed)) for said, changed in sentences.items() if changed.any())
+    return RightHandSides(B, start, exponents, removed, changes)
+
+
+def _columns(changed: np.ndarray) -> str:
+    return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
 
 
 def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
