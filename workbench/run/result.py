@@ -35,8 +35,6 @@ class Result:
     (0,), and `detail` is the sentence of the error.
     relative_residual: ||r||/||b|| of the recurrence, for the part of b in the range of A. true_relative_residual:
     ||b - A x||/||b||, recomputed for this x and the b that was given.
-    relative_residual: ||r||/||b|| of the recurrence, for the part of b in the range of A. true_relative_residual:
-    ||b - A x||/||b||, recomputed for this x and the b that was given.
     history.residual_gap_at is the first iteration at which a residual gap was measured.
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
     columns: with many right-hand sides the end of each; x then has the shape (N, s), both residuals are the largest of
