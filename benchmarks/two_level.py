@@ -96,7 +96,7 @@ class Theirs:
 
     def __init__(self, system: LinearSystem) -> None:
         self._matrix = system.operator.to_csr()
-        self._b = system.b - system.b.mean() if system.constant_nullspace else system.b
+        self._b = system.b - system.b.mean() if system.null_space is not None else system.b
         smoother = ("gauss_seidel", {"sweep": "symmetric"})
         settings = {"presmoother": smoother, "postsmoother": smoother, "coarse_solver": "pinv"}
         self.builders: dict[str, Callable[[], Any]] = {

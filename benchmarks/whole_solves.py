@@ -167,11 +167,11 @@ def cpu_peers(system: LinearSystem, folder: Path) -> Iterator[tuple[str, Callabl
         return
     matrix = system.operator.to_csr()
     np.savez(folder / "A.npz", data=matrix.data, indices=matrix.indices, indptr=matrix.indptr)
-    b = system.b - system.b.mean() if system.constant_nullspace else system.b
+    b = system.b - system.b.mean() if system.null_space is not None else system.b
     np.save(folder / "b.npy", b)
     for cycle in ("gamg", "hypre"):
         for ranks in (1, 2):
-            job = {"cycle": cycle, "singular": system.constant_nullspace}
+            job = {"cycle": cycle, "singular": system.null_space is not None}
             yield (
                 f"PETSc {cycle}, ranks: {ranks}",
                 lambda job=job, ranks=ranks: _petsc(python, ranks, job, folder, matrix),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -180,3 +180,42 @@ def matvec_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
     declared = np.dtype(linear.dtype) if linear.dtype is not None else None
     split_complex = dtype.kind == "c" and declared is not None and declared.kind != "c"
     return HostFunction(name, matvec, linear.shape[0], dtype, split_complex)
+
+
+class RandomProducts(NamedTuple):
+    """f(x) and f(y) for two random vectors, and (f(x), y) and (x, f(y)), which are equal for a symmetric f."""
+
+    of_x: np.ndarray
+    of_y: np.ndarray
+    left: complex
+    right: complex
+    largest: float
+    """A bound of both."""
+
+    @property
+    def are_symmetric(self) -> bool:
+        """Whether both agree to half of the digits."""
+        tolerance = np.sqrt(np.finfo(self.of_x.dtype).eps)
+        return bool(abs(self.left - self.right) <= tolerance * self.largest)
+
+
+def random_products(function: HostFunction, *, bilinear: bool = False) -> RandomProducts:
+    """Products of a function with two random vectors, the same in every call. bilinear: x^T y in place of x^H y.
+
+    Raises InputError if they are not finite. Cost: two calls of the function.
+    """
+    rng, dtype = np.random.default_rng(0), function.dtype
+    x, y = (rng.standard_normal(function.size).astype(dtype) for _ in range(2))
+    if dtype.kind == "c":
+        x, y = (vector + 1j * rng.standard_normal(function.size).astype(dtype) for vector in (x, y))
+    # The function may return the same buffer each time.
+    of_x, of_y = (np.array(function(vector), dtype) for vector in (x, y))
+    bad = np.flatnonzero(~np.isfinite(of_x + of_y))
+    if bad.size:
+        raise InputError(
+            f"{function.name} returned {(of_x + of_y)[bad[0]]} at entry {bad[0]} for a random vector; "
+            "entries must be finite"
+        )
+    dot = np.dot if bilinear else np.vdot
+    largest = np.linalg.norm(of_x) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(of_y)
+    return RandomProducts(of_x, of_y, dot(of_x, y).item(), dot(x, of_y).item(), float(largest))

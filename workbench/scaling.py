@@ -35,6 +35,14 @@ def norm(vector: np.ndarray) -> float:
     return scaled_scalar(math.sqrt(_sum_of_squares(scaled(double, -exponent))), exponent)
 
 
+def unit_columns(vectors: np.ndarray) -> np.ndarray:
+    """The columns that are not zero, shape (N, k), with ||v|| = 1 whatever their scale."""
+    # First by the largest entry, since squares of a very long or short column over- or underflow.
+    largest = np.maximum(np.abs(np.real(vectors)), np.abs(np.imag(vectors))).max(axis=0, initial=0)
+    vectors = vectors[:, largest > 0] / largest[largest > 0]
+    return vectors / np.linalg.norm(vectors, axis=0)
+
+
 def is_extreme(norm: float, dtype: np.dtype) -> bool:
     """Whether dot products of a vector with this norm may under- or overflow; False for the zero vector."""
     if norm == 0 or not math.isfinite(norm):

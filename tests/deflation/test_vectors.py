@@ -52,6 +52,12 @@ def test_linearly_dependent_vectors_are_dropped_and_noted():
     assert both.notes == ["2 linearly dependent deflation vectors were dropped"]
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_the_scale_of_the_vectors_does_not_matter(scale):
+    projection = projection_of(random_matrix(30), DenseSubspace(scale * np.random.default_rng(1).random((30, 3))))
+    assert (projection.count, projection.notes) == (3, [])
+
+
 def test_a_null_vector_is_dropped_and_noted():
     run = Run(configure("bubbles-2d", n=12, count=1, deflation=registry.find("deflation", "eigenvectors:5")))
     assert run.setup.projection.count == 4

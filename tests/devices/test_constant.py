@@ -69,8 +69,8 @@ def test_the_setup_of_a_box_moves_no_vector(accelerator, monkeypatch):
 
 def test_a_singular_matrix_is_still_found_and_a_nearly_singular_one_is_not(accelerator):
     for spec in ("cpu", accelerator.spec):
-        assert Run(configure("bubbles-2d", n=16, rhs="random", device=spec)).setup.singular
-        assert not Run(configure("two-layer", n=16, contrast=1e9, device=spec)).setup.singular
+        assert Run(configure("bubbles-2d", n=16, rhs="random", device=spec)).setup.null_space
+        assert not Run(configure("two-layer", n=16, contrast=1e9, device=spec)).setup.null_space
 
 
 @pytest.mark.parametrize("problem", ["bubbles-2d", "two-layer"])

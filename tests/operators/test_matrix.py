@@ -9,16 +9,23 @@ from scipy.sparse import linalg
 
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
-from workbench.operators import BandStencil, LinearOperatorAdapter, Matrix, Operator, as_operator
+from workbench.operators import (
+    BandStencil,
+    ComplexSymmetricMatrix,
+    LinearOperatorAdapter,
+    Matrix,
+    Operator,
+    as_operator,
+)
 
 SMALL = np.array([[4.0, -1, 0], [-1, 4, -2], [0, -2, 5]])
 HERMITIAN = np.array([[4, 1j, 0], [-1j, 4, -2], [0, -2, 5]])
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def refusal(given):
+def refusal(given, kind=Matrix):
     with pytest.raises(InputError) as caught:
-        as_operator(given)
+        as_operator(given, kind)
     return str(caught.value)
 
 
@@ -147,6 +154,22 @@ def test_asymmetry_within_rounding_is_accepted():
     assert refusal(changed((0, 1, -1 + 6e-12))).startswith("the matrix is not symmetric")
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64])
+@pytest.mark.parametrize("kind", [Matrix, ComplexSymmetricMatrix])
+def test_symmetry_is_judged_by_the_precision_of_the_data(dtype, kind):
+    rng = np.random.default_rng(0)
+    Y = rng.standard_normal((9, 6)) + (1j * rng.standard_normal((9, 6)) if dtype is np.complex64 else 0)
+    left = Y.T if kind is ComplexSymmetricMatrix else Y.conj().T
+    gram = (left.astype(dtype) @ (rng.random(9)[:, None] * Y).astype(dtype) + np.eye(6)).astype(dtype)
+    gram[0, 1] = np.nextafter(gram[0, 1].real, 9, dtype=gram.real.dtype) + (gram[0, 1] - gram[0, 1].real)
+    for given in (gram, sparse.csr_array(gram) if dtype is not np.float16 else gram):
+        operator = as_operator(given, kind)
+        wide = np.complex128 if dtype is np.complex64 else np.float64
+        assert operator.astype(np.dtype(wide)).dtype == wide
+    gram[0, 1] *= 1.5
+    assert "A.T)/2" in refusal(gram, kind) or "A.conj().T)/2" in refusal(gram, kind)
+
+
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, sparse.coo_array], ids=["dense", "csr", "coo"])
 class TestRefusals:
     def test_not_square(self, wrap):
@@ -178,8 +201,8 @@ class TestRefusals:
     def test_not_symmetric(self, wrap):
         found = refusal(wrap(changed((1, 2, -3))))
         assert found in {
-            f"the matrix is not symmetric: A[{i}, {j}] and A[{j}, {i}] differ by 1; "
-            "CG needs a symmetric positive definite matrix"
+            f"the matrix is not symmetric: A[{i}, {j}] and A[{j}, {i}] differ by 1, and rounding explains 5e-12; "
+            "CG needs a symmetric positive definite matrix, such as (A + A.T)/2 where the difference is an error"
             for i, j in ((1, 2), (2, 1))
         }
 
@@ -187,12 +210,12 @@ class TestRefusals:
         found = refusal(wrap(changed((0, 1, -1.5), (2, 0, 7))))
         assert "A[2, 0]" in found
         assert "A[0, 2]" in found
-        assert "differ by 7;" in found
+        assert "differ by 7," in found
 
     def test_not_hermitian(self, wrap):
         found = refusal(wrap(changed((0, 1, 2j), start=HERMITIAN)))
         assert found.startswith("the matrix is not symmetric: A[")
-        assert "differ by 1;" in found
+        assert "differ by 1," in found
 
     def test_complex_symmetric(self, wrap):
         found = refusal(wrap(changed((0, 1, 0.25j), (1, 0, 0.25j), start=HERMITIAN)))
@@ -204,7 +227,7 @@ class TestRefusals:
 
     def test_an_imaginary_part_on_the_diagonal(self, wrap):
         found = refusal(wrap(changed((1, 1, 4 + 1j), start=HERMITIAN)))
-        assert "A[1, 1] and A[1, 1] differ by 2;" in found
+        assert "A[1, 1] and A[1, 1] differ by 2," in found
 
     @pytest.mark.parametrize("value", [0.0, -3.25])
     def test_a_diagonal_that_is_not_positive(self, wrap, value):

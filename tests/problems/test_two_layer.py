@@ -21,7 +21,7 @@ def test_rows_by_hand():
     assert dense[4, 4] == pytest.approx(2 + interface, rel=1e-15), "Neumann at x = 0"
     assert system.b.tolist() == [1.0] * 16
     assert system.random_start
-    assert not system.constant_nullspace
+    assert system.null_space is None
     assert system.grid == (4, 4)
 
 

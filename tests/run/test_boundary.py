@@ -251,7 +251,9 @@ def test_a_run_whose_b_was_changed_says_so_in_its_reason():
     result = solve(RING, b)
     assert (result.reason, result.converged) == (Reason.CONSISTENT, True)
     of_given = residual(RING, b, result.x)
-    assert f"||b - A x|| is {of_given * np.linalg.norm(b) / np.linalg.norm(b - b.mean()):.3g} of ||b||" in result.detail
+    assert f"the mean of b, {b.mean():.6g}, was removed" in result.detail
+    assert f"||b - A x|| is {of_given:.3g} of ||b|| for the b that was given" in result.detail
+    np.testing.assert_allclose(result.true_relative_residual, of_given, rtol=1e-6)
     assert residual(RING, b - b.mean(), result.x) <= 1e-6
 
 
@@ -259,3 +261,30 @@ def test_a_mean_below_the_tolerance_is_no_change_worth_a_word():
     b = np.random.default_rng(2).standard_normal(N)
     b -= b.mean() - 1e-9
     assert solve(RING, b).reason is Reason.CONVERGED
+
+
+@pytest.mark.parametrize("solver", ["cg", "cocg"])
+def test_an_operator_that_is_not_symmetric_is_refused_with_both_products(solver):
+    rolled = linalg.LinearOperator((N, N), matvec=lambda v: 2 * v + np.roll(v, 1), dtype=float)
+    with pytest.raises(InputError, match=r"A, a LinearOperator, is not symmetric: .* = -?\d.* and .* = -?\d"):
+        solve(rolled, ONES, M=None, solver=solver)
+
+
+def test_a_complex_symmetric_operator_is_tested_by_the_bilinear_form():
+    shifted = sparse.csr_array(A + 1j * sparse.eye_array(N))
+    b = shifted @ np.arange(N)
+    result = solve(linalg.aslinearoperator(shifted), b, M=None, solver="cocg", rtol=1e-9)
+    np.testing.assert_allclose(result.x, np.arange(N), atol=1e-5)
+    with pytest.raises(InputError, match="A, a LinearOperator, is not symmetric"):
+        solve(linalg.aslinearoperator(shifted), b, M=None)
+
+
+@pytest.mark.parametrize("solver", [None, "cg", "block-cg"])
+@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array, np.asmatrix], ids=["dense", "sparse", "matrix"])
+def test_one_column_is_a_case_of_many(solver, wrap):
+    b = np.random.default_rng(3).random((N, 1))
+    result = solve(A, wrap(b), solver=solver, x0=np.ones((N, 1)))
+    assert np.array_equal(result.x, solve(A, wrap(b), solver=solver, x0=np.ones(N)).x)
+    assert result.x.shape == (N, 1)
+    assert [column.reason for column in result.columns] == [Reason.CONVERGED]
+    assert np.linalg.norm(b - A @ result.x) <= 1.01e-6 * np.linalg.norm(b)

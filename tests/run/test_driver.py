@@ -118,9 +118,8 @@ def test_an_indefinite_matrix_is_noticed_with_iteration_and_value():
 
 def test_a_matrix_that_yields_nan_is_noticed():
     operator = linalg.LinearOperator((4, 4), matvec=lambda x: x * np.array([1.0, 2.0, np.nan, 4.0]), dtype=np.float64)
-    result = solve(operator, np.ones(4), M="none")
-    assert result.reason is Reason.NOT_FINITE
-    assert "so check A" in result.detail
+    with pytest.raises(InputError, match="A returned nan at entry 2 for a random vector; entries must be finite"):
+        solve(operator, np.ones(4), M="none")
 
 
 @pytest.mark.parametrize("b", [np.arange(1.0, 61), np.arange(120.0).reshape(60, 2)], ids=["single", "block"])
@@ -135,7 +134,7 @@ def test_an_M_that_yields_nan_is_named(b):
     assert result.reason is Reason.NOT_FINITE
     assert "so check M" in result.detail
     assert np.isfinite(result.x).all()
-    with pytest.raises(InputError, match="M maps a finite vector to one with NaN or infinity; check M"):
+    with pytest.raises(InputError, match="M returned nan at entry 0 for a random vector; entries must be finite"):
         solve(A, b, M=lambda r: r * np.nan)
 
 
@@ -177,8 +176,7 @@ def test_an_inconsistent_right_hand_side_is_noticed_where_no_mean_can_mend_it():
     b = np.concatenate([np.ones(10), -np.ones(10)])
     b[3] += 0.5
     result = solve(two_islands(), b, M="jacobi")
-    assert not result.converged
-    assert result.reason in (Reason.DIVERGED, Reason.STAGNATED, Reason.INDEFINITE)
+    assert result.reason is Reason.INCONSISTENT
     assert result.true_relative_residual > 0.1
 
 
@@ -199,7 +197,7 @@ def test_a_singular_system_is_made_consistent_and_solved_with_zero_mean():
 
 
 def test_a_constant_right_hand_side_of_a_singular_system_is_refused():
-    with pytest.raises(InputError, match="nothing is left once its mean is removed"):
+    with pytest.raises(InputError, match="the mean of b, 1, is all of b, so nothing is left"):
         solve(two_islands()[:10, :10], np.ones(10))
 
 

@@ -86,8 +86,10 @@ def test_the_diagonal_of_a_complex_symmetric_A():
     found = solve(free(A.tocsr()), b, solver="cocg", diagonal=A.diagonal(), rtol=1e-9)
     assert found.converged
     assert found.iterations == expected.iterations
-    with pytest.raises(InputError, match="diagonal is complex"):
+    with pytest.raises(InputError, match="A, a LinearOperator, is not symmetric"):
         solve(free(A.tocsr()), b, diagonal=A.diagonal())
+    with pytest.raises(InputError, match="diagonal is complex"):
+        solve(free(matrix_of().astype(complex)), b, diagonal=A.diagonal())
 
 
 def test_whatever_has_a_shape_and_a_product_is_an_operator():

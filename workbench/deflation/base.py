@@ -13,6 +13,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
+from workbench.operators.null_space import NullSpace
 from workbench.registry import Block
 
 
@@ -23,7 +24,7 @@ class DeflationContext:
     A, M: bound operators with apply, or for M an `ElementWise`.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix without a grid.
     phase: the phase of each unknown, shape (N,); None for a problem without phases.
-    singular: A maps the constants to zero.
+    null_space: of A.
     seed: of random numbers.
     """
 
@@ -33,7 +34,7 @@ class DeflationContext:
     device: Device
     grid: tuple[int, ...] | None = None
     phase: np.ndarray | None = None
-    singular: bool = False
+    null_space: NullSpace = dataclasses.field(default_factory=NullSpace)
     seed: int = 0
 
 

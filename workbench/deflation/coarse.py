@@ -197,5 +197,6 @@ def not_definite(detail: str) -> InputError:
     """The InputError of all coarse solvers for a coarse matrix that cannot be factored."""
     return InputError(
         f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular "
-        "in a way that dropping one deflation vector does not repair; use deflation none"
+        "in a way that dropping one deflation vector does not repair; use coarse solver pseudo-inverse, or deflation "
+        "none"
     )

@@ -17,20 +17,20 @@ from scipy import sparse
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
-from workbench.deflation.null_space import holds_constants
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
+from workbench.operators.null_space import NullSpace, null_space_of
 
 
 class Projection:
     """The projection P for a subspace, on a device.
 
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
-    does not change the span of AZ, unless the coarse solver accepts a singular E.
+    does not change the span of AZ, unless the coarse solver accepts a singular E. null_space: of A, by default tested.
 
     AZ is computed when first needed, or by `prepare_az`. exact: whether E has to be solved with to rounding, for a
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
@@ -48,11 +48,14 @@ class Projection:
         *,
         exact: bool = True,
         phase: Callable[[str], contextlib.AbstractContextManager[None]] = lambda _: contextlib.nullcontext(),
+        null_space: NullSpace | None = None,
     ) -> None:
+        null_space = null_space_of(operator, None, bound, device) if null_space is None else null_space
+        singular = subspace.piecewise_constant and null_space.is_constant
         with phase("coarse matrix E"):
             basis = subspace.bind(operator, bound, device)
         with phase("coarse solver"):
-            self._set_up(operator, bound, basis, subspace, coarse, device, exact)
+            self._set_up(operator, bound, basis, coarse, device, singular=singular, exact=exact)
         self._uses_az = False
 
     def _set_up(
@@ -60,12 +63,13 @@ class Projection:
         operator: Operator,
         bound: BoundOperator,
         basis: BoundSubspace,
-        subspace: Subspace,
         coarse: CoarseSolver,
         device: Device,
+        *,
+        singular: bool,
         exact: bool,
     ) -> None:
-        """Choose and make the coarse solver for E."""
+        """Choose and make the coarse solver for E. singular: E maps the constants to zero."""
         matrix = basis.matrix
         self.count = matrix.shape[0]
         coarse, reason = coarse.resolved(matrix, basis.parts, on_host=device.name == "cpu", exact=exact)
@@ -76,7 +80,7 @@ class Projection:
         self.advice = coarse.advice
         """Advice for a run that fails, possibly by the limited accuracy of the coarse solver."""
         self._rank = self.count
-        if subspace.piecewise_constant and holds_constants(matrix):
+        if singular:
             dropped = not coarse.accepts_singular or self.count == 1
             self._rank -= dropped
             action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"

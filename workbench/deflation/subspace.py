@@ -19,6 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
+from workbench.scaling import unit_columns
 
 MOST_AMPLIFIED = 1e5
 """||A v||/(v, A v) of a unit Ritz vector v, at most: the projection multiplies rounding errors by it. A vector that is
@@ -205,10 +206,7 @@ def null_rounding(operator: Operator) -> float:
 
 def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
     """A basis of the span by the Gram matrix of the unit columns; orthonormal to rounding after two calls."""
-    # First by the largest entry, since squares of a very long or short column over- or underflow.
-    largest = np.maximum(np.abs(np.real(vectors)), np.abs(np.imag(vectors))).max(axis=0, initial=0)
-    vectors = vectors[:, largest > 0] / largest[largest > 0]
-    vectors = vectors / np.linalg.norm(vectors, axis=0)
+    vectors = unit_columns(vectors)
     squares, rotation = np.linalg.eigh(vectors.conj().T @ vectors)
     independent = squares > RANK_TOLERANCE
     return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))

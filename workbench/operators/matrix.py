@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import matvec_function, to_working_dtype, working_dtype
+from workbench.arrays import HostFunction, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 
-SYMMETRY_TOLERANCE = 1e-12
+SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
+"""A matrix is symmetric if A and A^H differ by at most the first times its largest entry, or by the second in units of
+roundoff of the precision in which it was given, which is more for single and half precision."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -22,7 +24,9 @@ class Matrix:
     """A sparse Hermitian matrix in canonical CSR format (indices sorted, duplicates summed).
 
     Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
-    finite, Hermitian to 1e-12 of the largest entry, positive diagonal.
+    finite, Hermitian to rounding in `precision`, positive diagonal.
+
+    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits.
 
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 
@@ -30,16 +34,23 @@ class Matrix:
     """
 
     csr: sparse.csr_array
+    precision: np.dtype | None = None
 
     def __post_init__(self) -> None:
         check_shape(self.shape)
+        if self.precision is None:
+            object.__setattr__(self, "precision", precision_in(self.csr.dtype))
         object.__setattr__(self, "csr", _canonical(self.csr))
         check_finite(self.csr)
         self._check()
 
     def _check(self) -> None:
-        _check_hermitian(self.csr)
+        _check_hermitian(self.csr, self._symmetry_tolerance)
         _check_diagonal(self.csr.diagonal())
+
+    @property
+    def _symmetry_tolerance(self) -> float:
+        return max(SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING * float(np.finfo(self.precision or self.dtype).eps))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,7 +77,7 @@ class Matrix:
         return self.csr
 
     def astype(self, dtype: np.dtype) -> Matrix:
-        return type(self)(sparse.csr_array(self.csr.astype(dtype)))
+        return type(self)(sparse.csr_array(self.csr.astype(dtype)), self.precision)
 
     def bind(self, device: Device) -> BoundOperator:
         return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
@@ -79,7 +90,7 @@ class ComplexSymmetricMatrix(Matrix):
     """
 
     def _check(self) -> None:
-        _check_complex_symmetric(self.csr)
+        _check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -105,6 +116,16 @@ class LinearOperatorAdapter:
     @property
     def dtype(self) -> np.dtype:
         return self.vector_dtype or working_dtype(np.dtype(self.linear.dtype), "A")
+
+    @property
+    def precision(self) -> np.dtype:
+        """The dtype in which A is declared."""
+        return precision_in(np.dtype(self.linear.dtype))
+
+    @property
+    def function(self) -> HostFunction:
+        """A on vectors of this dtype, with checks of the returned ones."""
+        return matvec_function(self.linear, "A", self.dtype)
 
     @property
     def nnz(self) -> None:
@@ -153,7 +174,7 @@ class LinearOperatorAdapter:
         return dataclasses.replace(self, main=main)
 
     def bind(self, device: Device) -> BoundOperator:
-        return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
+        return device.callable(self.function, self.shape[0], self.dtype)
 
 
 def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
@@ -178,7 +199,7 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
         raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
     if isinstance(A, np.ndarray):
         check_shape(A.shape)
-        return kind(sparse.csr_array(to_working_dtype(A, "A")))
+        return kind(sparse.csr_array(to_working_dtype(A, "A")), precision_in(A.dtype))
     if hasattr(A, "shape") and hasattr(A, "matvec"):
         return LinearOperatorAdapter(linalg.aslinearoperator(A))
     raise InputError(
@@ -212,6 +233,11 @@ def check_indices(matrix: Any, what: str = "the sparse matrix") -> None:
         raise InputError(f"{what} is damaged: {error}; rebuild it from its entries") from None
 
 
+def precision_in(dtype: np.dtype) -> np.dtype:
+    """The dtype of values that arrive in `dtype`: half precision is converted without becoming more accurate."""
+    return dtype if dtype.kind == "f" and dtype.itemsize == 2 else working_dtype(dtype, "A")
+
+
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
     data = to_working_dtype(csr.data, "A")
     if data is not csr.data:
@@ -237,12 +263,12 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
     raise InputError(f"{what} holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
 
 
-def _check_hermitian(csr: sparse.csr_array) -> None:
+def _check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     # Imported here because importing numba takes a second, which listing problems should not cost.
     from workbench.devices.cpu.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
-    allowed = SYMMETRY_TOLERANCE * difference.largest
+    allowed = tolerance * difference.largest
     if difference.hermitian <= allowed:
         return
     entry, mirror = f"A[{difference.row}, {difference.column}]", f"A[{difference.column}, {difference.row}]"
@@ -251,21 +277,27 @@ def _check_hermitian(csr: sparse.csr_array) -> None:
             "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
             f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g}); choose solver cocg or block-cocg"
         )
+    half = "(A + A.conj().T)/2" if csr.dtype.kind == "c" else "(A + A.T)/2"
     raise InputError(
-        f"the matrix is not symmetric: {entry} and {mirror} differ by {difference.hermitian:.3g}; "
-        "CG needs a symmetric positive definite matrix"
+        f"the matrix is not symmetric: {entry} and {mirror} differ by {difference.hermitian:.3g}, and rounding "
+        f"explains {allowed:.1g}; CG needs a symmetric positive definite matrix, such as {half} where the difference "
+        "is an error"
     )
 
 
-def _check_complex_symmetric(csr: sparse.csr_array) -> None:
+def _check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
     from workbench.devices.cpu.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
-    if difference.plain <= SYMMETRY_TOLERANCE * difference.largest:
+    allowed = tolerance * difference.largest
+    if difference.plain <= allowed:
         return
-    if difference.hermitian <= SYMMETRY_TOLERANCE * difference.largest:
+    if difference.hermitian <= allowed:
         raise InputError("the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg")
-    raise InputError(f"the matrix is not symmetric: A and A^T differ by {difference.plain:.3g}; COCG needs A = A^T")
+    raise InputError(
+        f"the matrix is not symmetric: A and A^T differ by {difference.plain:.3g}, and rounding explains "
+        f"{allowed:.1g}; COCG needs A = A^T, such as (A + A.T)/2 where the difference is an error"
+    )
 
 
 def _check_diagonal(diagonal: np.ndarray) -> None:

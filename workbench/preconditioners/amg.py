@@ -16,6 +16,7 @@ from scipy import sparse
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
@@ -55,7 +56,7 @@ class Amg(Preconditioner):
         """M^-1 as a checked function of host vectors, and notes for the provenance."""
         double = np.result_type(operator.dtype, np.float64)
         matrix = sparse.csr_array(operator.to_csr(), dtype=double)
-        regular, pins = pin_unknowns(matrix)
+        regular, pins = pin_unknowns(matrix, precision_of(operator))
         with np.errstate(all="ignore"):
             preconditioner = self.hierarchy(regular).aspreconditioner(cycle="V")
 

@@ -12,6 +12,7 @@ from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
@@ -63,7 +64,7 @@ class Amgx(Preconditioner):
         if operator.dtype != np.float64:
             raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"
-        regular, pins = pin_unknowns(sparse.csr_array(operator.to_csr()))
+        regular, pins = pin_unknowns(sparse.csr_array(operator.to_csr()), precision_of(operator))
         solver = AmgxSolver(self.configuration(), regular)
         apply = project_out_mean(solver.solve) if pins else solver.solve
         notes = [f"A is singular: {name} pins {pins} of its unknowns and removes the mean"] if pins else []

@@ -17,22 +17,21 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-NULL_TOLERANCE = 1e-12
-"""A row sum counts as zero if it is at most this times the largest diagonal entry."""
+from workbench.operators.null_space import excess
 
 
-def pin_unknowns(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
+def pin_unknowns(matrix: sparse.csr_array, eps: float | None = None) -> tuple[sparse.csr_array, int]:
     """Pin one unknown in each connected component of a matrix whose null space holds the constants.
 
     Returns the pinned matrix and the number of pins. A matrix that does not map the constants to zero is returned
-    unchanged, with 0. Within a component the unknown with the largest diagonal entry is pinned.
+    unchanged, with 0. Within a component the unknown with the largest diagonal entry is pinned. eps: the unit roundoff
+    of the entries as they were given, by default that of their dtype.
 
     Cost: an application of A; for a singular A also a graph search and a copy.
     """
-    sums = np.abs(matrix @ np.ones(matrix.shape[0], matrix.dtype))
-    diagonal = np.real(matrix.diagonal())
-    if not sums.max(initial=0) <= NULL_TOLERANCE * np.abs(diagonal).max(initial=0):
+    if excess(matrix, np.ones(matrix.shape[0], matrix.dtype), eps) is not None:
         return matrix, 0
+    diagonal = np.real(matrix.diagonal())
     count, component = csgraph.connected_components(matrix, directed=False)
     # Repeated indices keep the last assignment: in ascending order of the diagonal, the largest of each component.
     order = np.argsort(diagonal, kind="stable")

@@ -28,7 +28,8 @@ class LinearSystem:
         others; None without a coefficient.
     coefficient_name: label in figures; empty for 1/rho.
     phase: 0 for the surrounding phase, 1, 2, ... for bubbles or slabs, integer, shape (N,); None without phases.
-    constant_nullspace: A times the constant vector is zero (all-Neumann), so x is defined up to a constant.
+    null_space: vectors that A maps to zero, shape (N,) or (N, k), to which x is made orthogonal; None if that is to be
+        tested with the constants.
     random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
     notes: sentences on changes made to a user's system, for the provenance.
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
@@ -41,7 +42,7 @@ class LinearSystem:
     coefficients: np.ndarray | tuple[float, float] | None = None
     coefficient_name: str = ""
     phase: np.ndarray | None = None
-    constant_nullspace: bool = False
+    null_space: np.ndarray | None = None
     random_start: bool = False
     notes: tuple[str, ...] = ()
     given_rhs_name: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases, without_mean
 from workbench.problems.sides import is_closed
@@ -31,6 +32,6 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
         grid=phase.shape,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1),
-        constant_nullspace=closed,
+        null_space=constants(phase.size, b.dtype) if closed else None,
         random_start=True,
     )

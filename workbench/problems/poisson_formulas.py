@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.operators import Size
+from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.formula import Formula
@@ -109,7 +110,7 @@ class PoissonFormulas(Problem):
             grid=right.shape,
             coefficients=per_axis[0].reshape(-1),
             coefficient_name="coefficient a",
-            constant_nullspace=closed,
+            null_space=constants(b.size, b.dtype) if closed else None,
         )
 
     def _check(self, name: str, values: np.ndarray, valid: np.ndarray, what: str) -> None:

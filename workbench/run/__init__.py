@@ -21,6 +21,7 @@ from workbench.run.in_memory import (
     InMemoryProblem,
     as_deflation,
     as_preconditioner,
+    as_vector,
     has_columns,
     system_of,
     with_diagonal,
@@ -29,7 +30,7 @@ from workbench.run.job import Job, State
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
-from workbench.run.result import Column, Result
+from workbench.run.result import Column, Result, as_column
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session
 from workbench.run.snapshots import Look, Quantity, Snapshot, SnapshotRequests
@@ -38,6 +39,7 @@ from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN, read_size
 from workbench.solvers import Solver, user_solver
+from workbench.solvers.block.base import BlockSolver
 
 __all__ = [
     "MACHINE",
@@ -91,6 +93,7 @@ def solve(
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
+    nullspace: Any = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
     trace: bool = False,
@@ -98,8 +101,8 @@ def solve(
     """Solve A x = b, or A X = B for many right-hand sides.
 
     A: Hermitian positive (semi)definite, N x N: a sparse or dense array, a LinearOperator or an operator of this
-    workbench. b, x0: shape (N,), or for many right-hand sides (N, s), b dense or sparse; x has their shape, and the
-    common precision of A, b and x0, complex if any of them is.
+    workbench. b, x0: shape (N,), or for many right-hand sides (N, s), s = 1 included, b dense or sparse; x has the
+    shape of b, and the common precision of A, b and x0, complex if any of them is.
 
     solver, M, deflation, coarse, variant: names of blocks such as "neumann:2" or "blocks:8". solver: by default cg, or
     block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
@@ -107,8 +110,13 @@ def solve(
     also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
     of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". trace: record every kernel.
 
+    nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
+    modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
+    tested; an array of shape (N, 0) says that there are none.
+
     diagonal: the main diagonal of A, shape (N,), for a LinearOperator, which then takes M jacobi (the default) and
-    chebyshev; compared with A by up to four products. Deflation by labels costs it d + 2 products, by vectors d.
+    chebyshev; compared with A by up to four products. A LinearOperator costs three products more, which show whether it
+    is symmetric and whether it maps constants to zero; deflation by labels d + 2 products, by vectors d.
 
     callback: called with the run after each of iterations 1 to k, when `run.x` is the x of iteration `run.iterations`.
     It ends the run by returning True or raising StopIteration, with `Reason.CALLBACK` and the present x. Any other
@@ -116,18 +124,22 @@ def solve(
 
     Arrays may be of any library with DLPack (CuPy, PyTorch, JAX), and A also a sparse matrix of CuPy. x is then of the
     library of b, where that has the precision. Vectors b and x0 in the memory of a CUDA `device` stay there, and so
-    does x, unless b has to be scaled or A is singular; everything else is checked on the host. No argument is changed;
-    functions get copies, as NumPy arrays. Raises InputError for what cannot be solved.
+    does x, unless b has to be scaled; everything else is checked on the host. No argument is changed; functions get
+    copies, as NumPy arrays. Raises InputError for what cannot be solved, for a LinearOperator that is not symmetric,
+    and for a vector of nullspace that A does not map to zero.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
-    like, many = b, has_columns(b)
-    method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
+    method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
-    A, M, deflation, diagonal = (
-        on_host(values, name) for name, values in (("A", A), ("M", M), ("deflation", deflation), ("diagonal", diagonal))
-    )
-    system, x0 = system_of(A, kept(b, "b"), kept(x0, "x0"), kind)
+    given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
+    A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())
+    like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
+    # A method for one right-hand side takes one column as a vector.
+    is_column = has_columns(b) and b.shape[1] == 1 and not isinstance(method, BlockSolver)
+    if is_column:
+        b, x0 = as_vector(b), None if x0 is None else as_vector(x0)
+    system, x0 = system_of(A, b, x0, kind, nullspace)
     system = system if diagonal is None else with_diagonal(system, diagonal, kind)
     configuration = configure(
         InMemoryProblem(),
@@ -142,6 +154,7 @@ def solve(
     )
     with MACHINE_USE:
         result = run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
+    result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 
 

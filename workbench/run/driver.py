@@ -7,13 +7,11 @@ import datetime
 import math
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from workbench import devices
 from workbench.devices.clock import Clock
-from workbench.devices.interchange import array_of
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.rows import Rows
@@ -122,15 +120,19 @@ class Run:
 
     @property
     def x(self) -> np.ndarray:
-        """The present solution, shape (N,); with zero mean where it is defined up to a constant.
+        """The present solution, shape (N,), orthogonal to the null space of A.
 
         A copy while the run can be stepped; afterwards the run's own array where that is the solution. NaN once the
         device is lost.
         """
         if self.reason is Reason.DEVICE_LOST:
-            return np.full(self.setup.operator.shape[0], np.nan, self.setup.operator.dtype)
+            return self._lost_x
         x = self._measures.returned_x()
-        return x if self.ending or self.setup.singular else np.array(x)
+        return x if self.ending or self.setup.null_space else np.array(x)
+
+    @property
+    def _lost_x(self) -> np.ndarray:
+        return np.full(self.setup.operator.shape[0], np.nan, self.setup.operator.dtype)
 
     @property
     def norm_of_b(self) -> float:
@@ -191,23 +193,14 @@ class Run:
 
     def result(self) -> Result:
         """The result, valid between any two steps; final once `step` has returned False."""
-        true_residual = math.nan
+        x, true_residual = self._lost_x, math.nan
         if self.reason is not Reason.DEVICE_LOST:
             with self._working():
-                true_residual = self._measures.returned_residual()
+                x, true_residual = self._measures.returned()
         if self._recurrence:
             self._recurrence.resolve()
-        return result_of(self.state, self._returned(), self._judge.relative(true_residual), self.trace)
-
-    def _returned(self) -> Any:
-        """The solution: a CuPy array where b is one in the memory of the device, else a NumPy array."""
-        setup = self.setup
-        stays = not (setup.exponent or setup.singular) and self.reason is not Reason.DEVICE_LOST
-        if not stays or not setup.device.holds(setup.system.b):
-            return self.x
-        x = array_of(setup.device.copy(setup.solution(setup.x)))
-        setup.device.synchronize()
-        return x
+        x = np.array(x) if isinstance(x, np.ndarray) and not self.ending else x
+        return result_of(self.state, x, self._judge.relative_to_given(true_residual), self.trace)
 
     def true_residual(self) -> DeviceVector:
         """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""

@@ -10,13 +10,37 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import HostFunction, common_dtype, finite_block, finite_vector, matvec_function, working_dtype
+from workbench.arrays import (
+    HostFunction,
+    common_dtype,
+    finite_block,
+    finite_vector,
+    matvec_function,
+    random_products,
+    working_dtype,
+)
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
-from workbench.operators import BoundOperator, LinearOperatorAdapter, Matrix, Operator, as_operator
+from workbench.operators import (
+    BoundOperator,
+    ComplexSymmetricMatrix,
+    LinearOperatorAdapter,
+    Matrix,
+    Operator,
+    as_operator,
+)
 from workbench.operators.matrix import check_finite, check_indices
+from workbench.operators.null_space import (
+    ROUNDING,
+    constants,
+    excess,
+    excess_of_products,
+    null_vectors,
+    precision_of,
+    refuse_excess,
+)
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import as_block
@@ -52,23 +76,13 @@ class InMemoryPreconditioner(Preconditioner):
             return matvec_function(self.linear, "M", dtype)
         return HostFunction("M", self.action, size, dtype)
 
-    def check_symmetric(self, size: int, dtype: np.dtype) -> None:
+    def check_symmetric(self, size: int, dtype: np.dtype, *, bilinear: bool) -> None:
         """Raise InputError if (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two applications."""
-        rng = np.random.default_rng(0)
-        x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
-        if dtype.kind == "c":
-            x, y = (vector + 1j * rng.standard_normal(size).astype(dtype) for vector in (x, y))
-        function = self.function(size, dtype)
-        # The function may return the same buffer each time.
-        Mx, My = (np.array(function(vector)) for vector in (x, y))
-        if not (np.isfinite(Mx).all() and np.isfinite(My).all()):
-            raise InputError("M maps a finite vector to one with NaN or infinity; check M")
-        left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
-        largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
-        if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
+        found = random_products(self.function(size, dtype), bilinear=bilinear)
+        if not found.are_symmetric:
             raise InputError(
-                f"the preconditioner is not symmetric: (M^-1 x, y) = {left:.6g} and (x, M^-1 y) = {right:.6g} for two "
-                "random vectors; CG needs a symmetric positive definite M, or use solver fcg"
+                f"the preconditioner is not symmetric: (M^-1 x, y) = {found.left:.6g} and (x, M^-1 y) = "
+                f"{found.right:.6g} for two random vectors; CG needs a symmetric positive definite M, or use solver fcg"
             )
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
@@ -110,29 +124,69 @@ def as_deflation(Z: Any) -> Deflation:
 
 
 def has_columns(b: Any) -> bool:
-    """Whether b is a matrix of several right-hand sides; (N, 1) is one."""
-    shape = getattr(b, "shape", None)
-    return shape is not None and len(shape) == 2 and shape[1] != 1
+    """Whether b is a matrix of right-hand sides, of one or several."""
+    return len(getattr(b, "shape", ())) == 2
 
 
-def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, Any]:
+def as_vector(b: Any) -> Any:
+    """One column, dense or sparse, as a vector; anything else as it is."""
+    b = b.toarray() if sparse.issparse(b) else np.asarray(b) if isinstance(b, np.matrix) else b
+    return b[:, 0] if np.shape(b)[1:] == (1,) else b
+
+
+def system_of(
+    A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix, nullspace: Any = None
+) -> tuple[LinearSystem, Any]:
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
-    b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides.
+    b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides, of which an x0 of shape (N,) starts every
+    one. nullspace: vectors that A maps to zero, shape (N,) or (N, k), or None.
 
     kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
-    b or x0 a complex one. Raises InputError as `as_operator` and `workbench.arrays.finite_vector` do.
+    b or x0 a complex one. Cost of a LinearOperator: three products, which show whether it is symmetric and whether it
+    maps constants to zero. Raises InputError as `as_operator` and `workbench.arrays.finite_vector` do, for a
+    LinearOperator that is not symmetric, and for a vector of nullspace that A does not map to zero.
     """
     operator = as_operator(A, kind)
     size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
     b = b if _stays(b, size) else finite(b, "b", size)
-    x0 = x0 if x0 is None or _stays(x0, size) else finite(x0, "x0", size)
+    if x0 is not None and not _stays(x0, size):
+        same = np.ndim(x0) == 1 and has_columns(b)
+        x0 = np.broadcast_to(finite_vector(x0, "x0", size)[:, None], b.shape) if same else finite(x0, "x0", size)
     dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
-    return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
+    vectors = None if nullspace is None else null_vectors(nullspace, size, dtype)
+    if isinstance(operator, LinearOperatorAdapter):
+        vectors = _checked_function(operator, vectors, bilinear=kind is ComplexSymmetricMatrix)
+    elif vectors is not None:
+        for column, vector in enumerate(vectors.T):
+            refuse_excess(excess(operator.to_csr(), vector, precision_of(operator)), column)
+    return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
+
+
+def _checked_function(operator: LinearOperatorAdapter, vectors: np.ndarray | None, *, bilinear: bool) -> np.ndarray:
+    """The null vectors of an A without entries: those given, or the constants where A maps them to zero.
+
+    Raises InputError where A is not symmetric, and where it does not map the given ones to zero.
+    """
+    function, size, allowed = operator.function, operator.shape[0], ROUNDING * precision_of(operator)
+    found = random_products(function, bilinear=bilinear)
+    if not found.are_symmetric:
+        form = "(A x)^T y = {} and x^T A y = {}" if bilinear else "(A x, y) = {} and (x, A y) = {}"
+        needed = "COCG needs A = A^T" if bilinear else "CG needs a symmetric (Hermitian) positive definite A"
+        values = form.format(f"{found.left:.6g}", f"{found.right:.6g}")
+        raise InputError(f"A, a LinearOperator, is not symmetric: {values} for two random vectors; {needed}")
+    if vectors is None:
+        ones = constants(size, operator.dtype)
+        mapped = excess_of_products(function(np.array(ones)), ones, (found.of_x, found.of_y), allowed) is None
+        return ones if mapped else np.empty((size, 0), operator.dtype)
+    for column, vector in enumerate(vectors.T):
+        product = function(np.array(vector))
+        refuse_excess(excess_of_products(product, vector, (found.of_x, found.of_y), allowed), column)
+    return vectors
 
 
 def _stays(values: Any, size: int) -> bool:

@@ -12,6 +12,7 @@ from workbench.recording import History
 from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.configuration import Configuration
+from workbench.run.inconsistency import null_component
 from workbench.run.measures import Measures
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm, Reason
@@ -82,6 +83,12 @@ class Judge:
     def relative(self, norm: float) -> float:
         """A norm over ||b||, or the norm itself where b = 0."""
         return norm / self.norm_of_b if self.norm_of_b > 0 else norm
+
+    def relative_to_given(self, true_residual: float) -> float:
+        """||b - A x||/||b|| for the b that was given, of whose changed component x takes no part."""
+        removed = self._setup.removed
+        given = math.hypot(self.norm_of_b, removed)
+        return math.hypot(true_residual, removed) / given if given > 0 else true_residual
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
@@ -155,8 +162,7 @@ class Judge:
         of_original = math.hypot(true_residual, self._setup.removed)
         if not self._setup.removed or of_original <= allowed:
             return Ending(Reason.CONVERGED, at)
-        original = f"for the b that was given, ||b - A x|| is {self.relative(of_original):.3g} of ||b||"
-        return Ending(Reason.CONSISTENT, f"{at}; {original}")
+        return Ending(Reason.CONSISTENT, f"{at}, where ||b - A x|| is {self.relative(true_residual):.3g} of that part")
 
     def _breakdown(self, detail: str, workspace: Workspace) -> Ending:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.
@@ -180,7 +186,11 @@ class Judge:
         def drift() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setup, self._best_x.x, drift, self._advice)
+        true_residual = self.relative(self._measures.true_residual())
+        if found := null_component(self._setup, reason, self._setup.b, true_residual, iteration):
+            reason, detail = Reason.INCONSISTENT, f"{detail}; {found}"
+        else:
+            detail += suspects(reason, self._setup, self._best_x.x, drift, self._advice)
         reason, detail = self._with_best(reason, detail, iteration)
         if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from workbench.devices.interchange import array_of
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
@@ -30,8 +32,11 @@ class Measures:
 
         Cost: one application of A, and that of `SolveSetup.solution`.
         """
+        return self._residual_of(self._setup.solution(self._setup.x if x is None else x))
+
+    def _residual_of(self, solution: DeviceVector) -> float:
         setup = self._setup
-        setup.bound.apply(setup.solution(setup.x if x is None else x), self.residual)
+        setup.bound.apply(solution, self.residual)
         setup.device.subtract_from(setup.b, self.residual)
         return setup.device.norm(self.residual)
 
@@ -41,30 +46,40 @@ class Measures:
         In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
         unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return max(self.returned_residual(), unit_roundoff * self._setup.device.norm(self._setup.b))
+        return max(self._returned_residual(self._returned()), unit_roundoff * self._setup.device.norm(self._setup.b))
 
     def returned_x(self) -> np.ndarray:
-        """x of the original system, shape (N,), in host memory; with zero mean where it is defined up to a constant.
+        """x of the original system, shape (N,), in host memory, orthogonal to the null space of A.
 
         On the CPU the run's own array where that is the solution.
         """
-        setup = self._setup
-        x = setup.device.to_host(setup.solution(setup.x))
-        if setup.singular:
-            x = x - x.mean()
-        return scaled(x, setup.exponent) if setup.exponent else x
+        return self._in_host_memory(self._returned())
 
-    def returned_residual(self) -> float:
-        """||b - A x|| for the returned x: scaling it back rounds where it leaves the range of normal numbers."""
+    def returned(self) -> tuple[Any, float]:
+        """The x that is returned, and ||b - A x|| of the scaled system for this very vector.
+
+        x is in host memory; a CuPy array where b is a vector of the user in the memory of the device.
+        """
+        setup, solution = self._setup, self._returned()
+        residual = self._returned_residual(solution)
+        if setup.exponent or not setup.device.holds(setup.system.b):
+            return self._in_host_memory(solution), residual
+        x = array_of(setup.device.copy(solution))
+        setup.device.synchronize()
+        return x, residual
+
+    def _returned_residual(self, solution: DeviceVector) -> float:
+        """||b - A x||; infinite for an x that overflows where it is scaled back."""
+        found = self._residual_of(solution)
+        return found if math.isfinite(found) else math.inf
+
+    def _returned(self) -> DeviceVector:
         setup = self._setup
-        if not setup.exponent:
-            return self.true_residual()
-        returned = scaled(self.returned_x(), -setup.exponent)
-        if not np.isfinite(returned).all():
-            return math.inf
-        setup.bound.apply(setup.device.array(returned, returned.dtype), self.residual)
-        setup.device.subtract_from(setup.b, self.residual)
-        return setup.device.norm(self.residual)
+        return setup.returned(setup.solution(setup.x), setup.exponent)
+
+    def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
+        x, exponent = self._setup.device.to_host(solution), self._setup.exponent
+        return scaled(x, exponent) if exponent else x
 
     def error_norm(self) -> float:
         """sqrt((e, A e)) for e = x* - x. Cost: one application of A; leaves A e = b - A x in `residual`."""

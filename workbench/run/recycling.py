@@ -102,8 +102,8 @@ class Ritz(Deflation):
             raise InputError(f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps")
         size, dtype = context.operator.shape[0], context.operator.dtype
         b = np.random.default_rng([context.seed, 2]).random(size)
-        b = (b - b.mean() if context.singular else b).astype(dtype)
-        vectors = {"b": context.device.array(b, dtype), "x": context.device.zeros(size, dtype)}
+        b, _ = context.null_space.complement(context.device.array(b.astype(dtype), dtype), context.device)
+        vectors = {"b": b, "x": context.device.zeros(size, dtype)}
         workspace = context.device.workspace(size, dtype, vectors=vectors, operators={"A": context.A, "M": context.M})
         iterates, basis = CG().iterates(workspace), _Basis()
         for _ in range(self.steps + 1):

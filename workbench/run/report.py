@@ -34,7 +34,7 @@ def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace
 
     A run that has not ended is reported as cancelled.
     """
-    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    reason, detail = _ending(state, true_relative)
     history = state.history
     relative = state.relative(float(history["residual"][-1]) if history.count else math.nan)
     return Result(
@@ -96,7 +96,7 @@ def block_result_of(state: RunState, X: np.ndarray, columns: tuple[Column, ...],
 def summary_of(state: RunState, relative: float, true_relative: float) -> dict[str, Any]:
     """Problem, blocks, ending, residuals over ||b|| and times as plain data."""
     blocks, setup = state.configuration, state.setup
-    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    reason, detail = _ending(state, true_relative)
     deflated = setup.deflation_vectors > 0
     return {
         "problem": blocks.problem.to_dict(),
@@ -126,6 +126,15 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "iteration_seconds": state.iteration_seconds,
         "runs_at_once": state.runs_at_once if state.runs_at_once > 1 else None,
     }
+
+
+def _ending(state: RunState, true_relative: float) -> Ending:
+    """The end of a run, with what was changed in b or x."""
+    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    clauses = [*([detail] if detail else []), *state.setup.changes]
+    if state.setup.removed and math.isfinite(true_relative):
+        clauses.append(f"||b - A x|| is {true_relative:.3g} of ||b|| for the b that was given")
+    return Ending(reason, "; ".join(clauses))
 
 
 def provenance_of(state: RunState) -> dict[str, Any]:

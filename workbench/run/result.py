@@ -32,15 +32,16 @@ class Column:
 class Result:
     """The result of a run: solution, reason of the end, history and provenance.
 
-    x: the solution, shape (N,), an array of the library of b; with zero mean where it is defined up to a constant. Of a
-    run that failed it has the shape (0,), and `detail` is the sentence of the error.
-    relative_residual: ||r||/||b|| of the recurrence, true_relative_residual: ||b - A x||/||b||, recomputed.
+    x: the solution, shape (N,), an array of the library of b; orthogonal to the null space of a singular A. Of a run
+    that failed it has the shape (0,), and `detail` is the sentence of the error.
+    relative_residual: ||r||/||b|| of the recurrence, for the part of b in the range of A. true_relative_residual:
+    ||b - A x||/||b||, recomputed for this x and the b that was given.
     history.residual_gap_at is the first iteration at which a residual gap was measured.
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
     columns: with many right-hand sides the end of each; x then has the shape (N, s), both residuals are the largest of
     all columns, and the history is a `BlockHistory`.
-    detail: the iteration and value at which it ended. seconds are wall-clock; the setup includes assembly, and
-    not the compilation of kernels, which happens once per machine: `summary["compile_seconds"]`.
+    detail: the iteration and value at which it ended, and what was changed in b or x. seconds are wall-clock; the setup
+    includes assembly, and not the compilation of kernels, which happens once per machine: `summary["compile_seconds"]`.
     """
 
     x: np.ndarray
@@ -64,3 +65,9 @@ class Result:
             raise InputError(f"the run has no solution to save: {self.detail}")
         x = on_host(self.x, "x") if with_solution else None
         return Record(self.summary, self.provenance, self.history, x, self.trace)
+
+
+def as_column(result: Result) -> Result:
+    """The result for one right-hand side as that for many of which there is one."""
+    column = Column(result.reason, result.iterations, result.relative_residual, result.true_relative_residual)
+    return dataclasses.replace(result, x=result.x[:, None], columns=(column,))

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench import devices
 from workbench.arrays import cast, finite_vector
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator
+from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
@@ -21,15 +23,22 @@ from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
 from workbench.settings import PHASES, RANDOM, SOURCES
 
+ROUNDING = 500
+"""A component below so many units of roundoff of its vector is left where it is."""
+
 
 class Vectors(NamedTuple):
-    """b, x and the solution if it is known, of the scaled system on the device; exponent, removed: as in SolveSetup."""
+    """b, x and the solution if it is known, of the scaled system on the device.
+
+    exponent, removed, changes: as in SolveSetup.
+    """
 
     b: DeviceVector
     x: DeviceVector
     exact: DeviceVector | None
     exponent: int
     removed: float
+    changes: tuple[str, ...] = ()
 
 
 def prepare_vectors(
@@ -38,7 +47,7 @@ def prepare_vectors(
     x0: np.ndarray | None,
     bound: BoundOperator,
     device: Device,
-    singular: bool,
+    null_space: NullSpace,
     notes: list[str],
     stopped: Callable[[], bool],
 ) -> Vectors:
@@ -54,16 +63,22 @@ def prepare_vectors(
         b, start = scaled(b, -exponent), scaled(start, -exponent)
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
-    removed = 0.0
-    if singular:
-        b, removed = make_consistent(np.asarray(b), exponent, notes)
+    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent)
     if max_abs(entries(b[:1])) == 0 and not entries(b).any() and configuration.stopping.atol == 0:
         start = constant(0, b.size, dtype)
-        notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
+        changes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
-    return Vectors(device.placed(b), device.copy(device.placed(start)), exact, exponent, removed)
+    placed, x = device.placed(b), device.copy(device.placed(start))
+    if null_space and entries(start).any():
+        x, of_start = null_space.complement(x, device)
+        is_given = x0 is not None or start_file(configuration) is not None
+        if is_given and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
+            changes.append("the component of x0 in the null space of A was removed")
+    changes = tuple(filter(None, changes))
+    notes += changes
+    return Vectors(placed, x, exact, exponent, removed, changes)
 
 
 def right_hand_side(
@@ -135,26 +150,40 @@ def _norm(values: np.ndarray, device: Device) -> float:
     return device.norm(device.placed(values)) or max_abs(values)
 
 
-def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
-    """Project b onto the range of an A whose null space is the constants, where b must sum to zero.
+def range_complement(configuration: Configuration, null_space: NullSpace) -> NullSpace:
+    """The vectors to which the range of A is orthogonal."""
+    return null_space.conjugate() if configuration.solver.complex_symmetric else null_space
 
-    Returns b with zero mean and the norm of the removed component; notes give the mean times 2^exponent. Raises
-    InputError for a constant b.
+
+def make_consistent(b: Any, complement: NullSpace, exponent: int = 0) -> tuple[Any, float, str]:
+    """Project b orthogonally onto the range of A. complement: of the range.
+
+    Returns the projection, the norm of the removed component, and a sentence on b times 2^exponent, empty where nothing
+    was removed. Raises InputError for a b of which nothing is left.
     """
-    mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
-    length, removed = norm(b), float(abs(mean)) * math.sqrt(b.size)
-    if removed <= 1e-13 * length:
-        return b, 0.0
-    b = (b - mean).astype(b.dtype)
-    removed_mean = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-    shown = removed_mean if b.dtype.kind == "c" else removed_mean.real
-    notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
-    if norm(b) <= 1e-12 * length:
+    if not complement:
+        return b, 0.0, ""
+    b = np.asarray(b)
+    length = norm(b)
+    projected, removed = complement.complement(b, devices.device("cpu"))
+    if removed <= rounding(b.dtype) * length:
+        return b, 0.0, ""
+    component = f"the component of b to which the range of A is orthogonal, {removed / length:.3g} of ||b||,"
+    if complement.is_constant:
+        mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
+        value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
+        component = f"the mean of b, {value if b.dtype.kind == 'c' else value.real:.6g},"
+    if norm(projected) <= rounding(b.dtype) * length:
         raise InputError(
-            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is "
-            "removed; choose another right-hand side, for example random"
+            f"A is singular: {component} is all of b, so nothing is left once it is removed; choose another right-hand "
+            "side, for example random"
         )
-    return b, removed
+    return projected, removed, f"A is singular: {component} was removed so that a solution exists"
+
+
+def rounding(dtype: np.dtype) -> float:
+    """The component in the null space of a vector, relative to its norm, that counts as rounding."""
+    return ROUNDING * float(np.finfo(dtype).eps)
 
 
 def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> Any:

@@ -11,13 +11,13 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
-from workbench.devices.constant import constant, largest
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.pair import Split
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
-from workbench.operators import BoundOperator, Operator, Stencil, TwoPhaseStencil
+from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
+from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
@@ -32,18 +32,14 @@ from workbench.run.compatibility import (
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.memory_need import MemoryNeed, checked_need
-from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
+from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
-from workbench.scaling import scaled_scalar
+from workbench.scaling import scaled, scaled_scalar
 from workbench.settings import MIXED, RUN
 from workbench.several.workers import Workers
 from workbench.solvers import MethodTraits, Solver
 
-NULL_TOLERANCE = 1e-12
-"""A is taken to map the constant vector to zero if no entry of A 1 exceeds this times the largest diagonal entry."""
 SINGLE = np.dtype(np.float32)
-SAFETY = 2.0
-"""Safety factor of the test ||A 1|| > sqrt(N) tolerance, for rounding in any precision."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -54,9 +50,10 @@ class SolveSetup:
     operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
     vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
     first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
-    device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
-    a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
-    without deflation. notes: sentences on what was changed or chosen, for the provenance.
+    device, those of the system times 2^-exponent. null_space: of A; b is orthogonal to it, and so is the x that is
+    returned. removed: the norm of the component removed from b for that, as scaled. changes: sentences on what was
+    changed in b or x, for the reason of the end. entries: stored entries of A, None if unknown. deflation_vectors:
+    their number, 0 without deflation. notes: sentences on what was changed or chosen, for the provenance.
     phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
     connected until `close`.
     """
@@ -72,10 +69,11 @@ class SolveSetup:
     x: DeviceVector
     exponent: int
     removed: float
+    changes: tuple[str, ...]
     space: Subspace | None
     projection: Projection | None
     variant: Variant
-    singular: bool
+    null_space: NullSpace
     exact: DeviceVector | None
     entries: int | None
     deflation_vectors: int
@@ -117,6 +115,18 @@ class SolveSetup:
         projected = self.device.copy(self.b)
         self.projection.project(projected)
         return projected
+
+    def returned(self, x: DeviceVector, exponent: int) -> DeviceVector:
+        """The solution that is returned for a solution of the scaled system, orthogonal to the null space of A, scaled.
+
+        Scaling back by 2^exponent rounds where it leaves the range of normal numbers. A new vector, or x itself where
+        neither changes it.
+        """
+        x, _ = self.null_space.complement(x, self.device)
+        if exponent:
+            returned = scaled(scaled(self.device.to_host(x), exponent), -exponent)
+            x = self.device.array(returned, returned.dtype)
+        return x
 
     def unscaled_norm(self, norm: Any) -> Any:
         """A norm of the scaled system, or an array of norms, in terms of the original system."""
@@ -217,7 +227,7 @@ def prepare(
     phases.on(device)
     with phases("A"):
         bound = operator.bind(device)
-    singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
+    null_space = null_space_of(operator, system.null_space, bound, device)
     notes = [*choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
@@ -225,9 +235,11 @@ def prepare(
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
     with phases("vectors b and x0"):
-        vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
+        vectors = vectors_of(configuration, system, x0, bound, device, null_space, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
-        configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
+        configuration.preconditioner.check_symmetric(
+            operator.shape[0], operator.dtype, bilinear=solver.complex_symmetric
+        )
     workers = Workers(configuration.cluster) if configuration.cluster else None
     try:
         inner, product = system, bound
@@ -235,7 +247,7 @@ def prepare(
             assert isinstance(operator, TwoPhaseStencil)
             inner = dataclasses.replace(system, operator=operator.on(SINGLE))
             product = inner.operator.bind(device)
-        levels = _levels(configuration, inner, product, device, vectors, singular, notes, stopped, workers, phases)
+        levels = _levels(configuration, inner, product, device, vectors, null_space, notes, stopped, workers, phases)
     except BaseException:
         if workers:
             workers.close()
@@ -246,7 +258,7 @@ def prepare(
         device=device,
         bound=bound,
         product=product,
-        singular=singular,
+        null_space=null_space,
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
         notes=notes,
@@ -278,7 +290,7 @@ def _levels(
     bound: BoundOperator,
     device: Device,
     vectors: Vectors,
-    singular: bool,
+    null_space: NullSpace,
     notes: list[str],
     stopped: Callable[[], bool],
     workers: Workers | None,
@@ -291,7 +303,7 @@ def _levels(
     check_varying(configuration, first_level)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
-        operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed
+        operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed
     )
     check_stopped(stopped)
     with phases("deflation vectors"), needing_entries(configuration.deflation):
@@ -301,7 +313,9 @@ def _levels(
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
-    projection = Projection(operator, bound, space, configuration.coarse, device, exact=exact, phase=phases)
+    projection = Projection(
+        operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
+    )
     check_inexact(variant, projection, configuration.coarse)
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)
@@ -338,16 +352,16 @@ def _both_levels(
 
 def on_cores(
     configuration: Configuration, system: LinearSystem
-) -> tuple[BoundOperator, np.ndarray, np.ndarray | None, bool]:
-    """A bound to the CPU, b, the solution if it is known, and whether A maps constants to zero.
+) -> tuple[BoundOperator, np.ndarray, np.ndarray | None, NullSpace]:
+    """A bound to the CPU, b in the range of A, the solution if it is known, and the null space of A.
 
     For snapshots of a run that has ended, on whatever device. Raises InputError as `prepare` does.
     """
     device = devices.device("cpu")
     bound = system.operator.bind(device)
     b, exact = right_hand_side(configuration, system, bound, device)
-    singular = system.constant_nullspace or _maps_constant_to_zero(system.operator, bound, device)
-    return bound, make_consistent(b, 0, [])[0] if singular else b, exact, singular
+    null_space = null_space_of(system.operator, system.null_space, bound, device)
+    return bound, make_consistent(b, range_complement(configuration, null_space))[0], exact, null_space
 
 
 def _element_wise(configuration: Configuration) -> bool:
@@ -363,19 +377,3 @@ def _takes_any_preconditioner(configuration: Configuration, device: Device) -> b
     except InputError:
         return False
     return True
-
-
-def _maps_constant_to_zero(operator: Operator, bound: BoundOperator, device: Device) -> bool:
-    size = operator.shape[0]
-    ones = device.array(constant(1, size, operator.dtype), operator.dtype)
-    product = device.zeros(size, operator.dtype)
-    bound.apply(ones, product)
-    try:
-        stencil = isinstance(operator, Stencil)
-        most = NULL_TOLERANCE * (operator.largest_diagonal if stencil else largest(operator.diagonal()))
-    except InputError:
-        most = NULL_TOLERANCE
-    # The root mean square is a lower bound of the largest entry and needs no transfer of the vector.
-    if device.norm(product) > SAFETY * most * np.sqrt(size):
-        return False
-    return largest(device.to_host(product)) <= most

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.protocol import Device
@@ -171,8 +172,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
     """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
     Cost: nothing for a residual that the recurrence stores, one application of A for any other; for x and the error
-    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to
-    the host.
+    under deflation that of Q b + P^T x, and for a singular A that of the projection.
     """
     setup = state.setup
     if state.ending and state.ending.reason is Reason.DEVICE_LOST:
@@ -193,7 +193,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
     if quantity is Quantity.ERROR:
         vector = device.copy(vector)
         device.subtract_from(setup.exact, vector)
-    return _with_zero_mean(device.to_host(vector), singular=True) if setup.singular else vector, _origin(quantity)
+    return setup.null_space.complement(vector, device)[0], _origin(quantity)
 
 
 def of_result(
@@ -209,9 +209,9 @@ def of_result(
         return x, _origin(quantity)
     if quantity is Quantity.ERROR and configuration.rhs != "ones-scaled":
         return None, UNKNOWN
-    bound, b, exact, singular = on_cores(configuration, system)
+    bound, b, exact, null_space = on_cores(configuration, system)
     if quantity is Quantity.ERROR:
-        return _with_zero_mean(exact - x, singular), _origin(quantity)
+        return null_space.complement(exact - x, devices.device("cpu"))[0], _origin(quantity)
     product = np.zeros_like(b)
     bound.apply(np.ascontiguousarray(x, b.dtype), product)
     return b - product, RECOMPUTED
@@ -220,8 +220,3 @@ def of_result(
 def _origin(quantity: Quantity) -> str:
     """Words on a solution or an error; a solution needs none."""
     return "" if quantity is Quantity.SOLUTION else "exact solution − x"
-
-
-def _with_zero_mean(vector: DeviceVector, singular: bool) -> np.ndarray:
-    """The vector minus its mean where the solution is defined up to a constant."""
-    return vector - vector.mean() if singular else vector

@@ -19,7 +19,7 @@ class Reason(enum.Enum):
 
     CONVERGED = "converged, verified by the true residual"
     CONSISTENT = (
-        "converged for b minus its mean: A maps constants to zero, so the given b has no solution; "
+        "converged for the part of b in the range of A: A is singular, so the given b has no solution; "
         "verified by the true residual"
     )
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
@@ -46,6 +46,10 @@ class Reason(enum.Enum):
     ROUNDING = (
         "broke down: rounding errors dominate the recurrence, neither A nor M was found indefinite; "
         "loosen the tolerance, or choose a more accurate method, such as cg without deflation"
+    )
+    INCONSISTENT = (
+        "not converged: A seems to be singular and b not in its range; give the null vectors of A as nullspace= "
+        "of solve, or a consistent right-hand side"
     )
     OWN_LINES = (
         "broke down: delta = (p, A p) or gamma = (r, M^-1 r) is not positive in this user-defined method; "

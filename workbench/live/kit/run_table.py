@@ -188,7 +188,7 @@ def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str
         return WORDS.get(handle.state, "stopped by the user"), ""
     reason = str(summary["reason"])
     if summary.get("converged"):
-        words = "converged for b minus its mean" if Reason.CONSISTENT.begins(reason) else "converged"
+        words = "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else "converged"
     else:
         words = reason.partition(";")[0].partition(" (")[0]
     return words, reason

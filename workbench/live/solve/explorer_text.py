@@ -59,8 +59,9 @@ def ending(summary: Mapping[str, Any]) -> str:
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
     true = f"{TRUE} = {number(summary['true_relative_residual'])}"
     if summary["converged"]:
-        of = " of b minus its mean" if Reason.CONSISTENT.begins(summary["reason"]) else ""
-        return f"Converged in {done}: {true} (residual{of} verified)."
+        if Reason.CONSISTENT.begins(summary["reason"]):
+            return f"Converged in {done} for the part of b in the range of A (verified); for the given b, {true}."
+        return f"Converged in {done}: {true} (residual verified)."
     # Where it ended is in the number of iterations.
     what, _, hint = re.sub(r" \((at iteration [\d,]+|[\d,]+ iterations?)\)", "", summary["reason"]).partition("; ")
     way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""

@@ -68,7 +68,10 @@ class Chunk:
         """Break the circle of programs and their workspace, so that all block vectors go with the chunk."""
         self.space.programs.clear()
 
-    def columns(self, ending: Ending | None, *, lost: bool = False) -> tuple[Column, ...]:
-        """The end of each of its columns. lost: the device cannot be asked for true residuals any more."""
-        true = np.full(self.measures.columns, np.nan) if lost else self.measures.true_residuals()
-        return self.judge.columns(max(0, self.iterations), ending, true)
+    def returned(self, ending: Ending | None, *, lost: bool = False) -> tuple[tuple[Column, ...], np.ndarray]:
+        """The end of each of its columns, and their X, for which the true residuals are. lost: the device cannot be
+        asked for either any more."""
+        X, true = np.full((self.measures.size, self.measures.columns), np.nan), np.full(self.measures.columns, np.nan)
+        if not lost:
+            X, true = self.measures.returned()
+        return self.judge.columns(max(0, self.iterations), ending, true), X

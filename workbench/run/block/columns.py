@@ -66,7 +66,9 @@ class ColumnsJudge:
     def columns(self, iteration: int, ending: Ending | None, true_residuals: np.ndarray) -> tuple[Column, ...]:
         """The end of every column. true_residuals: ||b_j - A x_j|| of the X that is returned."""
         reason = ending.reason if ending else Reason.CANCELLED
-        true = true_residuals / np.where(self._norms_of_b > 0, self._norms_of_b, 1)
+        # For the b that was given: x takes no part in the component that was removed.
+        given = np.hypot(self._norms_of_b, self._removed)
+        true = np.hypot(true_residuals, self._removed) / np.where(given > 0, given, 1)
         return tuple(
             Column(*self._reasons.get(j, (reason, iteration)), float(self.relative[j]), float(true[j]))
             for j in range(self.norms.size)

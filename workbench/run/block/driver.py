@@ -14,6 +14,7 @@ from workbench import devices
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
+from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
@@ -22,6 +23,7 @@ from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.breakdown import not_finite
 from workbench.run.configuration import Configuration
+from workbench.run.inconsistency import FAILED, null_component
 from workbench.run.judge import Ending
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.report import block_result_of
@@ -32,6 +34,7 @@ from workbench.run.setup import SolveSetup, prepare
 from workbench.run.setup_phases import SetupPhases
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, resolve, start_trace
+from workbench.scaling import norm
 from workbench.solvers.block.base import BlockSolver
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.CANCELLED, Reason.DEVICE_LOST}
@@ -123,9 +126,13 @@ class BlockRun:
     @property
     def x(self) -> np.ndarray:
         """The present X, shape (N, s). NaN in the columns that a lost device held."""
+        return self._all_of(np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X())
+
+    def _all_of(self, present: np.ndarray | float) -> np.ndarray:
+        """X with the columns of the present chunk."""
         X, place = self._X.copy(), self._chunk.place
         X[:, place.stop :] = self._sides.part(slice(place.stop, None)).starts()
-        X[:, place] = np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X()
+        X[:, place] = present
         return X
 
     def cancel(self, reason: Reason = Reason.CANCELLED) -> None:
@@ -173,6 +180,7 @@ class BlockRun:
         if not self._chunk.iterations:
             self._note_dependencies(row.rank)
         ending = judge.judge(row, self._chunk.iterations, self.iteration_seconds)
+        ending = ending and self._explained(ending)
         self._relative[place] = judge.relative
         # The start of a later chunk is no iteration.
         if self._chunk.iterations or not self.history.count:
@@ -196,6 +204,19 @@ class BlockRun:
                 return clause
         return ""
 
+    def _explained(self, ending: Ending) -> Ending:
+        """The end of the present chunk, with a proof that its worst column has no solution, where there is one."""
+        if ending.reason not in FAILED:
+            return ending
+        chunk, device = self._chunk, self.setup.device
+        true = chunk.measures.true_residuals() / np.maximum(chunk.measures.norms_of_b(), np.finfo(float).tiny)
+        worst = int(np.argmax(true))
+        b = device.zeros(chunk.measures.size, self.setup.operator.dtype)
+        device.take_columns(chunk.measures.B, worst, [b])
+        found = null_component(self.setup, ending.reason, b, float(true[worst]), chunk.iterations)
+        detail = f"{ending.detail}; for column {chunk.place.start + worst}, {found}"
+        return Ending(Reason.INCONSISTENT, detail) if found else ending
+
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""
         place = self._chunk.place
@@ -212,8 +233,8 @@ class BlockRun:
         if following == len(self.chunks) or ending.reason in ENDS_ALL:
             self._own, self.ending = ending, self._worst
             return
-        self._done += self._chunk.columns(ending)
-        self._X[:, self._chunk.place] = self._chunk.measures.returned_X()
+        columns, self._X[:, self._chunk.place] = self._chunk.returned(ending)
+        self._done += columns
         self._begin(following)
 
     def _halve(self) -> None:
@@ -246,10 +267,11 @@ class BlockRun:
 
     def result(self) -> Result:
         """The result, valid between any two steps."""
-        columns = self._done + self._chunk.columns(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
+        present, X = self._chunk.returned(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
+        columns = self._done + present
         waiting = self._relative.size - len(columns)
         columns += (Column(self.reason or Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
-        return block_result_of(self.state, self.x, columns, self.trace)
+        return block_result_of(self.state, self._all_of(X), columns, self.trace)
 
     def serve_snapshots(self) -> None:
         """Block runs have no snapshots."""
@@ -305,13 +327,17 @@ def _prepared(
         x0: Any,
         _bound: Any,
         device: Device,
-        singular: bool,
+        null_space: NullSpace,
         notes: list[str],
         _stopped: Any,
     ) -> Vectors:
-        found.append(right_hand_sides(configuration, system, x0, singular=singular, notes=notes))
+        sides = right_hand_sides(configuration, system, x0, null_space)
+        found.append(sides)
+        notes += sides.changes
         size, dtype = system.operator.shape[0], system.operator.dtype
-        return Vectors(device.zeros(size, dtype), device.zeros(size, dtype), None, 0, 0.0)
+        return Vectors(
+            device.zeros(size, dtype), device.zeros(size, dtype), None, 0, norm(sides.removed), sides.changes
+        )
 
     setup = prepare(configuration, system, x0, stopped, vectors_of, phases)
     return setup, found[0]

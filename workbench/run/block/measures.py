@@ -9,6 +9,7 @@ from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.block.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
+from workbench.scaling import is_extreme, scaled_scalar
 
 
 class BlockMeasures:
@@ -62,12 +63,39 @@ class BlockMeasures:
         return np.sqrt(np.maximum(np.real(squares), 0))
 
     def true_residuals(self) -> np.ndarray:
-        """||b_j - A x_j||, recomputed, shape (s,). Cost: one application of A to a block vector."""
-        self._A.apply(self.solution(), self._residual)
+        """||b_j - A x_j|| for the X that is returned, shape (s,). Cost: one application of A to a block vector."""
+        return self._residuals_of(self._returned())
+
+    def returned_X(self) -> np.ndarray:
+        """X of the original system, shape (N, s), in host memory, orthogonal to the null space of A."""
+        return self._in_host_memory(self._returned())
+
+    def returned(self) -> tuple[np.ndarray, np.ndarray]:
+        """The X that is returned, and ||b_j - A x_j|| of the scaled system for these very columns."""
+        X = self._returned()
+        return self._in_host_memory(X), self._residuals_of(X)
+
+    def _residuals_of(self, X: DeviceVector) -> np.ndarray:
+        self._A.apply(X, self._residual)
         self._subtract(-np.ones(self.columns))
         return np.sqrt(np.maximum(np.real(self._squares()), 0))
 
-    def returned_X(self) -> np.ndarray:
-        """X of the original system, shape (N, s), in host memory; with zero mean where defined up to constants."""
-        X = self._sides.unscaled(self._setup.device.to_host(self.solution()))
-        return X - X.mean(axis=0) if self._setup.singular else X
+    def _in_host_memory(self, X: DeviceVector) -> np.ndarray:
+        return self._sides.unscaled(self._setup.device.to_host(X))
+
+    def _returned(self) -> DeviceVector:
+        """The solution as `SolveSetup.returned` gives it, column by column in its own memory.
+
+        Iterates may lose their component in the null space of A: no recurrence depends on it.
+        """
+        setup, X = self._setup, self.solution()
+        for j, exponent in enumerate(self._sides.exponents):
+            extreme = is_extreme(scaled_scalar(1.0, int(exponent)), setup.operator.dtype)
+            if not (setup.null_space or extreme):
+                continue
+            column = setup.device.zeros(self.size, setup.operator.dtype)
+            setup.device.take_columns(X, j, [column])
+            returned = setup.returned(column, int(exponent) if extreme else 0)
+            if returned is not column:
+                setup.device.put_columns([returned], X, j)
+        return X

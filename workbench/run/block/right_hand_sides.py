@@ -7,14 +7,16 @@ import math
 
 import numpy as np
 
+from workbench import devices
 from workbench.arrays import cast, finite_block
 from workbench.errors import InputError
+from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators
 from workbench.run.configuration import Configuration
-from workbench.run.right_hand_side import make_consistent
+from workbench.run.right_hand_side import make_consistent, range_complement, rounding
 from workbench.run.vector_files import rhs_file, start_file
-from workbench.scaling import max_abs, scaled
+from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, RANDOM, SOURCES
 
 
@@ -24,12 +26,14 @@ class RightHandSides:
 
     exponents, shape (s,): column j was divided by 2^exponents[j], so that its largest entry is about 1. removed, shape
     (s,): the norm of the component that was removed from a column to make a singular system consistent, as scaled.
+    changes: sentences on what was changed in B or X0.
     """
 
     B: np.ndarray
     X0: np.ndarray
     exponents: np.ndarray
     removed: np.ndarray
+    changes: tuple[str, ...] = ()
 
     def part(self, place: slice) -> RightHandSides:
         """Those of some columns."""
@@ -57,7 +61,7 @@ def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -
 
 
 def right_hand_sides(
-    configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, *, singular: bool, notes: list[str]
+    configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, null_space: NullSpace
 ) -> RightHandSides:
     """B of a configuration, and the start. Raises InputError for a B or X0 of another shape, or not finite."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
@@ -70,26 +74,32 @@ def right_hand_sides(
         raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
     if X0 is None and configuration.x0 == "random":
         start = np.random.default_rng(configuration.seed).random((size, s)).astype(dtype)
-    exponents, removed = np.zeros(s, int), np.zeros(s)
+    exponents, removed, of_starts, zero = np.zeros(s, int), np.zeros(s), np.zeros(s), np.zeros(s, bool)
     for j in range(s):
         b, x = np.array(B[:, j]), np.array(start[:, j])
         exponents[j] = exponent = math.frexp(max(max_abs(b), max_abs(x)))[1] if b.any() else 0
         b, x = scaled(b, -exponent), scaled(x, -exponent)
-        if singular:
-            try:
-                b, removed[j] = make_consistent(b, exponent, [])
-            except InputError as constant:
-                raise InputError(f"column {j}: {constant}") from None
-        B[:, j], start[:, j] = b, x if b.any() or configuration.stopping.atol > 0 else 0
-    if removed.any():
-        notes.append(_about_means(removed))
-    return RightHandSides(B, start, exponents, removed)
+        try:
+            b, removed[j], _ = make_consistent(b, range_complement(configuration, null_space), exponent)
+        except InputError as nothing_left:
+            raise InputError(f"column {j}: {nothing_left}") from None
+        length = norm(x)
+        x, of_starts[j] = null_space.complement(x, devices.device("cpu"))
+        of_starts[j] *= X0 is not None and of_starts[j] > rounding(dtype) * length
+        zero[j] = x.any() and not b.any() and configuration.stopping.atol == 0
+        B[:, j], start[:, j] = b, 0 if zero[j] else x
+    what = "means" if null_space.is_constant else "components to which the range of A is orthogonal"
+    sentences = {
+        f"A is singular: the {what} of {{}} of B were removed so that solutions exist": removed,
+        "the components of {} of x0 in the null space of A were removed": of_starts,
+        "{} of B are zero, so that x = 0 there, whatever x0": zero,
+    }
+    changes = tuple(said.format(_columns(changed)) for said, changed in sentences.items() if changed.any())
+    return RightHandSides(B, start, exponents, removed, changes)
 
 
-def _about_means(removed: np.ndarray) -> str:
-    changed = np.flatnonzero(removed)
-    which = "all columns" if changed.size == removed.size else f"columns {', '.join(map(str, changed))}"
-    return f"A is singular: the means of {which} of B were removed so that solutions exist"
+def _columns(changed: np.ndarray) -> str:
+    return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
 
 
 def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:

@@ -1,0 +1,188 @@
+"""The null space of A: whether A maps a vector to zero, and projections onto the complement of such vectors.
+
+A v counts as zero if every row is zero up to rounding, each against the size of its own terms, sum_j |a_ij v_j|. No
+other size says anything about a row: with coefficients of 1 and 1e12 the rows at a boundary are 1e-12 of the largest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from workbench.arrays import cast, finite_array
+from workbench.devices.constant import constant, constant_of, largest
+from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.operators.base import Operator
+from workbench.operators.matrix import Matrix
+from workbench.scaling import unit_columns
+
+ROUNDING = 32.0
+"""Units of roundoff by which a row of A v may differ from zero, plus the root of its number of entries. Assembly leaves
+a few; 1e-12 added to a diagonal of 4 is 500."""
+DEPENDENT = 1e-12
+"""Null vectors of unit length are dependent where a singular value is below this times the largest."""
+
+
+class RowExcess(NamedTuple):
+    """The row of A v that is farthest above rounding: |(A v)_i|, and what rounding allows there."""
+
+    row: int
+    value: float
+    allowed: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NullSpace:
+    """An orthogonal basis of the null space of A; no vectors where A is nonsingular.
+
+    vectors: each of shape (N,), in host memory; a constant one has entries 1 and is kept as one number, the others have
+    unit length.
+    """
+
+    vectors: tuple[np.ndarray, ...] = ()
+
+    @classmethod
+    def spanned_by(cls, vectors: np.ndarray, dtype: np.dtype) -> NullSpace:
+        """The span of vectors of shape (N,) or (N, k), which may depend on one another."""
+        columns = vectors if vectors.ndim == 2 else vectors[:, None]
+        if constant_of(vectors) is not None or (columns.shape[1] == 1 and np.all(columns == columns[0])):
+            return cls((constants(columns.shape[0], dtype),))
+        wide = np.result_type(dtype, np.float64)
+        basis, lengths, _ = np.linalg.svd(unit_columns(columns.astype(wide)), full_matrices=False)
+        kept = basis.T[lengths > DEPENDENT * lengths.max(initial=0)]
+        return cls(tuple(np.ascontiguousarray(vector, dtype) for vector in kept))
+
+    def __bool__(self) -> bool:
+        return bool(self.vectors)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it holds the constants and nothing else."""
+        return len(self.vectors) == 1 and constant_of(self.vectors[0]) is not None
+
+    def conjugate(self) -> NullSpace:
+        """What the range of A = A^T is orthogonal to; that of a Hermitian A is orthogonal to the null space itself."""
+        return NullSpace(tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors))
+
+    def complement(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
+        """x minus its component in the null space, and the norm of that component; x itself without vectors.
+
+        Cost for each vector: three passes over it and a vector of memory.
+        """
+        removed = 0.0
+        for vector in self.vectors:
+            length = float(np.linalg.norm(vector)) if constant_of(vector) is None else np.sqrt(vector.size)
+            share = device.vdot(device.array(vector, x.dtype), x) / length**2
+            component = device.array(_times(vector, share), x.dtype)
+            device.subtract_from(x, component)
+            x, removed = component, np.hypot(removed, abs(share) * length)
+        return x, float(removed)
+
+
+def constants(size: int, dtype: np.dtype) -> np.ndarray:
+    """The null vector of an all-Neumann problem, kept as one number."""
+    return constant(1, size, dtype)
+
+
+def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceOperator, device: Device) -> NullSpace:
+    """The null space that `vectors` span, or that of the constants where they are None and A maps those to zero.
+
+    bound: A on the device. Cost of the test: a product with A, and for a matrix that is nearly singular a second one.
+    """
+    size, dtype = operator.shape[0], operator.dtype
+    if vectors is None:
+        vectors = constants(size, dtype)
+        if not _maps_constants_to_zero(operator, vectors, bound, device):
+            return NullSpace()
+    return NullSpace.spanned_by(vectors, dtype)
+
+
+def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
+    eps, size = precision_of(operator), operator.shape[0]
+    if not isinstance(operator, Matrix):
+        # Stencils and boxes may be large: a norm far above rounding spares the assembly.
+        product = device.zeros(size, operator.dtype)
+        bound.apply(device.array(ones, operator.dtype), product)
+        try:
+            if device.norm(product) > np.sqrt(eps * size) * largest(operator.diagonal()):
+                return False
+        except InputError:
+            return False
+    return excess(operator.to_csr(), ones, eps) is None
+
+
+def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) -> RowExcess | None:
+    """The row in which A v is farthest above rounding; None where A v = 0 to rounding.
+
+    eps: the unit roundoff of the entries, by default that of their dtype. Cost: a product with A, and a second one
+    where the largest row of A v is zero to rounding.
+    """
+    eps = float(np.finfo(matrix.dtype).eps) if eps is None else eps
+    product = np.abs(matrix @ v)
+    units = eps * (ROUNDING + np.sqrt(np.diff(matrix.indptr)))
+    first = int(np.argmax(product))
+    entries = slice(matrix.indptr[first], matrix.indptr[first + 1])
+    allowed = units[first] * float(np.abs(matrix.data[entries]) @ np.abs(v[matrix.indices[entries]]))
+    if product[first] > allowed:
+        return RowExcess(first, float(product[first]), allowed)
+    sizes = sparse.csr_array((np.abs(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape) @ np.abs(v)
+    above = product - units * sizes
+    row = int(np.argmax(above))
+    return RowExcess(row, float(product[row]), float((units * sizes)[row])) if above[row] > 0 else None
+
+
+def excess_of_products(
+    product: np.ndarray, v: np.ndarray, others: Sequence[np.ndarray], allowed: float
+) -> RowExcess | None:
+    """The same for an A without entries: the size of a row is estimated by products with two random vectors, `others`.
+
+    product: A v. allowed: for a row, relative to its size and the largest entry of v. The root mean square over the
+    rows decides, since some are estimated too small by chance; the row of the largest entry is returned.
+    """
+    product, sizes = np.abs(product), np.hypot(*(np.abs(other) for other in others)) * np.abs(v).max()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(product > 0, product / sizes, 0.0)
+    if np.sqrt(np.mean(ratios**2)) <= allowed:
+        return None
+    row = int(np.argmax(product))
+    return RowExcess(row, float(product[row]), float(allowed * sizes[row]))
+
+
+def null_vectors(given: Any, size: int, dtype: np.dtype) -> np.ndarray:
+    """A user's null vectors, shape (N, k). Raises InputError for another shape, NaN, infinity and a zero vector."""
+    vectors = cast(finite_array(given, "nullspace"), dtype, "nullspace")
+    if vectors.ndim not in (1, 2) or vectors.shape[0] != size:
+        raise InputError(
+            f"nullspace has shape {vectors.shape}, but the matrix has {size} rows; pass shape ({size},), or "
+            f"({size}, k) for k vectors"
+        )
+    vectors = vectors if vectors.ndim == 2 else vectors[:, None]
+    zero = np.flatnonzero(~vectors.any(axis=0))
+    if zero.size:
+        raise InputError(f"column {zero[0]} of nullspace is zero; leave it out")
+    return vectors
+
+
+def refuse_excess(found: RowExcess | None, column: int) -> None:
+    """Raise InputError for a column of a user's null vectors that A does not map to zero."""
+    if found is not None:
+        raise InputError(
+            f"column {column} of nullspace is not mapped to zero: |(A v)[{found.row}]| = {found.value:.3g}, and "
+            f"rounding explains {found.allowed:.1g}; pass vectors with A v = 0, or leave nullspace out"
+        )
+
+
+def precision_of(operator: Operator) -> float:
+    """The unit roundoff of the entries of A as they were given."""
+    return float(np.finfo(getattr(operator, "precision", None) or operator.dtype).eps)
+
+
+def _times(vector: np.ndarray, factor: complex) -> np.ndarray:
+    factor = factor if vector.dtype.kind == "c" else np.real(factor)
+    return factor * vector if constant_of(vector) is None else constant(factor * vector[0], vector.size, vector.dtype)
