@@ -44,12 +44,17 @@ class PseudoInverse(CoarseSolver):
         return DenseFactor(pseudo_inverse(matrix.toarray()))
 
 
+EXACT = 1e-10
+"""Largest tolerance of an inner solve that counts as exact."""
+
+
 @register
 @dataclasses.dataclass(frozen=True)
 class InnerCG(CoarseSolver):
     """E a2 = a1 by Jacobi-preconditioned CG in every outer iteration, as in the paper's CPU version; no setup.
 
-    The tolerance, relative to a1, limits the accuracy of the outer iteration.
+    The tolerance, relative to a1, limits the accuracy of the outer iteration. Above 1e-10 E counts as solved
+    approximately, as by `multilevel`.
 
     Cost: each inner iteration reads the non-zeros of E and about ten vectors of length d.
     """
@@ -75,6 +80,7 @@ class _InnerCG(Factor):
         self._matrix, self._inverse, self._tolerance = matrix, 1 / diagonal, tolerance
         self._scale = diagonal.max()
         self._limit = 10 * diagonal.size + 100
+        self.exact = tolerance <= EXACT
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         x = np.zeros_like(right)

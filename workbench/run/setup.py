@@ -24,6 +24,7 @@ from workbench.run.cancellation import check_stopped
 from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry, check_varying
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.run.level_scale import alike
 from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
@@ -281,7 +282,6 @@ def _levels(
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"):
         first_level = configuration.preconditioner.setup_of(system, device, workers)
-    check_varying(configuration, first_level)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed
@@ -291,9 +291,11 @@ def _levels(
         space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
+        check_varying(configuration, first_level, first_level)
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
-    exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
+    bears = configuration.solver.applies_m_to_r and _takes_any_preconditioner(configuration, device)
+    exact = not (variant.accepts_inexact and bears)
     projection = Projection(operator, bound, space, configuration.coarse, device, exact=exact, phase=phases)
     check_inexact(variant, projection, configuration.coarse)
     # DEF1 needs more digits than vectors in single precision have.
@@ -306,7 +308,10 @@ def _levels(
         with phases("start in the complement of Z"):
             projection.recover_solution(vectors.x, vectors.b)
     with phases("kernels"):
+        if variant.adds_q:
+            first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)
+    check_varying(configuration, first_level, M)
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

@@ -52,6 +52,7 @@ class Whole:
         self._bound, self.names = bound, (name,)
         self.vectors = device.pieces(Pieces(size, [np.arange(size)]), dtype)
         self.waits = getattr(bound, "waits", False)
+        self.varies = getattr(bound, "varies", False)
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = M^-1 r."""
@@ -78,6 +79,8 @@ class Several:
         self.members: tuple[Member, ...] = tuple(members)
         self.notes = tuple(notes)
         self.waits = any(getattr(member, "waits", False) for member in members)
+        self.varies = any(getattr(member, "varies", False) for member in members)
+        """Whether M^-1 is linear to fewer digits than its vectors have."""
         self._device, self._dtype = device, dtype
         self._ones = [np.ones((1, member.vectors.pieces.count)) for member in self.members]
         self._latest = self.zeros()
