@@ -35,7 +35,7 @@ def alike(
             f"{_reciprocal(_largest_of(operator, bound, device))!r}*({first_level.formula})", first_level.factors
         )
     assert isinstance(preconditioner, InMemoryPreconditioner)
-    factor = _reciprocal(_largest_eigenvalue(bound, first_level, operator, device))
+    factor = _reciprocal(largest_eigenvalue(bound, first_level, operator, device))
     return first_level if factor == 1 else preconditioner.times(factor).setup(operator, device)
 
 
@@ -49,10 +49,10 @@ def _largest_of(operator: Operator, bound: BoundOperator, device: Device) -> flo
     try:
         return float(np.abs(operator.diagonal()).max())
     except InputError:
-        return _largest_eigenvalue(bound, None, operator, device)
+        return largest_eigenvalue(bound, None, operator, device)
 
 
-def _largest_eigenvalue(bound: BoundOperator, M: BoundOperator | None, operator: Operator, device: Device) -> float:
+def largest_eigenvalue(bound: BoundOperator, M: BoundOperator | None, operator: Operator, device: Device) -> float:
     """That of M^-1 A, from below, by the power method."""
     size, dtype = operator.shape[0], operator.dtype
     v = np.random.default_rng(0).standard_normal(size).astype(dtype)

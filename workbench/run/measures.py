@@ -31,7 +31,12 @@ class Measures:
         Cost: one application of A, and that of `SolveSetup.solution`.
         """
         setup = self._setup
-        setup.bound.apply(setup.solution(setup.x if x is None else x), self.residual)
+        return self.residual_of(setup.solution(setup.x if x is None else x))
+
+    def residual_of(self, solution: DeviceVector) -> float:
+        """||b - A x|| for a solution x, which need not be an iterate; leaves b - A x in `residual`."""
+        setup = self._setup
+        setup.bound.apply(solution, self.residual)
         setup.device.subtract_from(setup.b, self.residual)
         return setup.device.norm(self.residual)
 
@@ -98,13 +103,25 @@ class Measures:
             return plain, plain
         if norm is Norm.ERROR:
             return self.error_norm(), plain
-        space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": setup.b}, operators={"M": setup.M})
-        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
-        measure()
-        square = abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu"))
-        if plain > 0 and not 0 < square < math.inf:
+        reference = self._norm_with_m(setup.b, norm)
+        if plain > 0 and not 0 < reference < math.inf:
             raise InputError(
-                f"the {norm.value} norm of b is {math.sqrt(square):.3g}, though ||b|| = {plain:.3g}; "
+                f"the {norm.value} norm of b is {reference:.3g}, though ||b|| = {plain:.3g}; "
                 "measure with norm residual, or scale A by a power of two"
             )
-        return math.sqrt(square), plain
+        return reference, plain
+
+    def norm_of_residual(self, norm: Norm, size: float) -> float:
+        """A norm of the vector in `residual`, whose length is `size`. Cost: one product with M, unless the norm is its
+        length; for the error nothing is known, and the result is 0."""
+        if norm is Norm.RESIDUAL or not math.isfinite(size):
+            return size
+        return 0.0 if norm is Norm.ERROR else self._norm_with_m(self.residual, norm)
+
+    def _norm_with_m(self, vector: DeviceVector, norm: Norm) -> float:
+        """The preconditioned or the natural norm of a vector."""
+        setup = self._setup
+        space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": vector}, operators={"M": setup.M})
+        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
+        measure()
+        return math.sqrt(abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu")))

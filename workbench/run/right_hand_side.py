@@ -23,13 +23,15 @@ from workbench.settings import PHASES, RANDOM, SOURCES
 
 
 class Vectors(NamedTuple):
-    """b, x and the solution if it is known, of the scaled system on the device; exponent, removed: as in SolveSetup."""
+    """b, x and the solution if it is known, of the scaled system on the device; exponent, removed, start: as in
+    SolveSetup."""
 
     b: DeviceVector
     x: DeviceVector
     exact: DeviceVector | None
     exponent: int
     removed: float
+    start: np.ndarray | None = None
 
 
 def prepare_vectors(
@@ -63,7 +65,10 @@ def prepare_vectors(
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
-    return Vectors(device.placed(b), device.copy(device.placed(start)), exact, exponent, removed)
+    variant = configuration.variant
+    projected = configuration.deflation.name != "none" and (variant.projects_start or variant.projects_system)
+    kept = start if projected and constant_of(start) is None else None
+    return Vectors(device.placed(b), device.copy(device.placed(start)), exact, exponent, removed, kept)
 
 
 def right_hand_side(

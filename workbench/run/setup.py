@@ -48,8 +48,9 @@ class SolveSetup:
     operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
     vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
     first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
-    device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
-    a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
+    device, those of the system times 2^-exponent. start: x0 in host memory, where x is a projection of it, else None.
+    recovered: x is the solution itself, even where the solver iterates on the projected system. removed: the norm of
+    the component removed from b, as scaled, to make a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
     without deflation. notes: sentences on what was changed or chosen, for the provenance.
     phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
     connected until `close`.
@@ -75,8 +76,10 @@ class SolveSetup:
     deflation_vectors: int
     notes: list[str]
     phases: SetupPhases
+    start: np.ndarray | None = None
     need: MemoryNeed | None = None
     workers: Workers | None = None
+    recovered: bool = False
 
     @property
     def all_notes(self) -> list[str]:
@@ -147,11 +150,25 @@ class SolveSetup:
     def solution(self, x: DeviceVector) -> DeviceVector:
         """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
         x = self.device.whole(x)
-        if self.projection is None or not self.variant.projects_system:
+        if self.projection is None or not self.variant.projects_system or self.recovered:
             return x
         finished = self.device.copy(x)
         self.projection.recover_solution(finished, self.b)
         return finished
+
+    def begin_at(self, x: DeviceVector) -> None:
+        """Let x be the start of another recurrence: the solution of this iterate, projected as at the first start.
+
+        Where A maps constants to zero the mean is removed, whose rounding error in A x has the size of A.
+        """
+        solution = self.solution(x)
+        self.x = self.device.copy(solution) if solution is x else solution
+        if self.singular:
+            host = self.device.to_host(self.x)
+            self.device.assign(self.x, self.device.array(host - host.mean(), host.dtype))
+        # In mixed precision the recurrence does it.
+        if self.projection and self.variant.projects_start and self.product is self.bound:
+            self.projection.recover_solution(self.x, self.b)
 
 
 class ReleasedOperator:
