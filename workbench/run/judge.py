@@ -54,6 +54,16 @@ class Ending(NamedTuple):
     detail: str
 
 
+def far_start(first: float, tolerance: float, norm_of_b: float, eps: float) -> str:
+    """A clause for a failure from a start so far off that rounding of its residual, `first`, exceeds the tolerance."""
+    if not eps * first > tolerance or not norm_of_b > 0:
+        return ""
+    return (
+        f"; x0 is too far off: ||b - A x0|| is {first / norm_of_b:.3g} of ||b||, and rounding keeps about {eps:.1g} of "
+        "that; start from x0 = 0"
+    )
+
+
 class Judge:
     """The stopping criteria of one run. Norms are those of the scaled system that the run solves.
 
@@ -221,22 +231,14 @@ class Judge:
         def drift() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setup, drift, self._advice) + self._about_start(reason)
+        detail += suspects(reason, self._setup, drift, self._advice)
+        if reason is not Reason.INDEFINITE:
+            eps = float(np.finfo(self._setup.b.dtype).eps)
+            detail += far_start(self._first_residual, self._stopping.rtol * self.norm_of_b, self.norm_of_b, eps)
         reason, detail = self._with_best(reason, detail, iteration)
         if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"
         return Ending(reason, detail)
-
-    def _about_start(self, reason: Reason) -> str:
-        """A clause on a start that is so far off that rounding of its residual exceeds the tolerance."""
-        eps = float(np.finfo(self._setup.b.dtype).eps)
-        if reason is Reason.INDEFINITE or not eps * self._first > self.tolerance:
-            return ""
-        first = self.relative(self._first_residual)
-        return (
-            f"; x0 is too far off: ||b - A x0|| is {first:.3g} of ||b||, and rounding keeps about {eps:.1g} of that; "
-            "start from x0 = 0"
-        )
 
     def _with_best(self, reason: Reason, detail: str, iteration: int) -> Ending:
         """Return x with the smallest true residual among the present one, the best so far, x0 and zero, and say so."""

@@ -47,11 +47,12 @@ class SolveSetup:
     solver: the method that runs; it differs from the configuration's where that one selects another. A: the solver's
     operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
     vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
-    first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
-    device, those of the system times 2^-exponent. start: x0 in host memory, where x is a projection of it, else None.
-    recovered: x is the solution itself, even where the solver iterates on the projected system. removed: the norm of
-    the component removed from b, as scaled, to make a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
-    without deflation. notes: sentences on what was changed or chosen, for the provenance.
+    first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the device, those of the
+    system times 2^-exponent. start: x0 in host memory, where x is a projection of it, else None. recovered: x is the
+    solution itself, even where the solver iterates on the projected system. removed: the norm of the component removed
+    from b, as scaled, to make a singular system consistent. entries: stored entries of A, None if unknown.
+    deflation_vectors: their number, 0 without deflation. notes: sentences on what was changed or chosen, for the
+    provenance.
     phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
     connected until `close`.
     """
