@@ -26,8 +26,9 @@ RESIDUAL_GAP = 0.1
 STALLED = 50
 """Iterations without a new smallest norm, and as many as led to that one, after which a method that may restart does
 so, where the norm is that near to its limit by rounding."""
-NEAR_ROUNDING = 1e-10
-"""The smallest norm over that of the start, below which rounding may be why it stalls."""
+NEAR_ROUNDING = 5e5
+"""The smallest norm over that of the start, as a multiple of the roundoff of the stored vectors, below which rounding
+may be why it stalls."""
 PROGRESS = 0.1
 """A restart from the best iterate has to begin at a true residual this factor below the start of the last one."""
 
@@ -156,7 +157,7 @@ class Judge:
     def _stalls(self, iteration: int) -> bool:
         """Whether the norm seems to have met its limit by rounding, in a method that may restart."""
         begun, at = self._restarted_at[0], self.best[1]
-        near = self.best[0] < NEAR_ROUNDING * self._first
+        near = self.best[0] < NEAR_ROUNDING * float(np.finfo(self._setup.stored).eps) * self._first
         return near and self._may_restart and iteration - at > max(STALLED, at - begun)
 
     @property

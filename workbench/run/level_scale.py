@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.several.several import Several
 
 STEPS = 10
 """Of the power method: the largest eigenvalue to about a factor of 2."""
@@ -34,9 +35,13 @@ def alike(
         return ElementWise(
             f"{_reciprocal(_largest_of(operator, bound, device))!r}*({first_level.formula})", first_level.factors
         )
-    assert isinstance(preconditioner, InMemoryPreconditioner)
     factor = _reciprocal(largest_eigenvalue(bound, first_level, operator, device))
-    return first_level if factor == 1 else preconditioner.times(factor).setup(operator, device)
+    if factor == 1:
+        return first_level
+    if isinstance(first_level, Several):
+        return first_level.times(factor)
+    assert isinstance(preconditioner, InMemoryPreconditioner)
+    return preconditioner.times(factor).setup(operator, device)
 
 
 def _reciprocal(value: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -114,6 +115,12 @@ class Several:
         """u = the sum of the terms."""
         for place, (member, local) in enumerate(zip(self.members, terms, strict=True)):
             member.vectors.combine([local], self._ones[place], u, add=place > 0)
+
+    def times(self, factor: float) -> Several:
+        """The sum times a number, with the same members."""
+        made = copy.copy(self)
+        made._ones = [factor * ones for ones in self._ones]
+        return made
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = S_1 r + .. + S_k r, and dot products of r and u."""
