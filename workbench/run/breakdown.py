@@ -75,9 +75,7 @@ def _indefinite_first_level(setup: SolveSetup) -> str:
     M = setup.first_level
     if not isinstance(M, MultigridCycle):
         return ""
-    device, r = setup.device, setup.device.zeros(setup.b.size, setup.b.dtype)
-    setup.A.apply(setup.x, r)
-    device.subtract_from(setup.solver_b, r)
+    device, r = setup.device, _residual(setup, setup.solver_b, setup.x)
     u = device.zeros(setup.b.size, setup.b.dtype)
     M.apply(r, u)
     value = float(np.real(device.vdot(r, u)))
@@ -131,7 +129,7 @@ def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
     names = _names(setup.solver.direction) | _names(setup.solver.residual)
     vectors = {name: found for name in names if (found := workspace.gathered(name)) is not None}
     scalars = {name: workspace.scalar(name) for name in names if workspace.has_scalar(name)}
-    return _diagnosed(setup, vectors, scalars)
+    return _diagnosed(setup, vectors, scalars, setup.solver_b, setup.x)
 
 
 def diagnose_columns(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
@@ -141,7 +139,7 @@ def diagnose_columns(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
     Cost: for each of them what `diagnose` costs, and the block vectors in host memory.
     """
     device = setup.device
-    names = _names(setup.solver.direction) | _names(setup.solver.residual)
+    names = {"b", "x"} | _names(setup.solver.direction) | _names(setup.solver.residual)
     blocks = {name: device.to_host(space.vectors[name.upper()]) for name in names if name.upper() in space.vectors}
     found = Diagnosis(None, None)
     for weights in _combinations(space):
@@ -149,7 +147,8 @@ def diagnose_columns(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
             name: device.array(np.ascontiguousarray(block @ weights), setup.operator.dtype)
             for name, block in blocks.items()
         }
-        found = _diagnosed(setup, vectors, {})
+        b, x = vectors.pop("b"), vectors.pop("x")
+        found = _diagnosed(setup, vectors, {}, b, x)
         if found.reason is not Reason.ROUNDING:
             break
     return found
@@ -165,14 +164,21 @@ def _combinations(space: BlockWorkspace) -> Iterator[np.ndarray]:
         yield np.linalg.eigh(delta / np.outer(d, d))[1][:, 0] / d
 
 
-def _diagnosed(setup: SolveSetup, vectors: Mapping[str, DeviceVector], scalars: Mapping[str, complex]) -> Diagnosis:
-    """vectors, scalars: what the solver's direction and residual are made of, as far as it is stored."""
+def _diagnosed(
+    setup: SolveSetup,
+    vectors: Mapping[str, DeviceVector],
+    scalars: Mapping[str, complex],
+    b: DeviceVector,
+    x: DeviceVector,
+) -> Diagnosis:
+    """vectors, scalars: what the solver's direction and residual are made of, as far as it is stored. b, x: of the
+    solver's system, for a residual that the solver has lost."""
     direction, residual = setup.solver.direction, setup.solver.residual
     if not _names(residual) & set(vectors):
         return Diagnosis(None, None)
     operators = {"A": setup.product, "M": setup.M, "F": setup.first_level}
-    about = {"vectors": vectors, "scalars": list(scalars), "operators": operators, "stored": setup.stored}
-    space = Workspace(setup.device, setup.b.size, setup.b.dtype, **about)
+    about = {"operators": operators, "stored": setup.stored}
+    space = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors=vectors, scalars=list(scalars), **about)
     for name, value in scalars.items():
         space.set_scalar(name, value)
     made = "g = M(e)\nu = g\n" if "u" in (_names(direction) | _names(residual)) - set(vectors) else ""
@@ -181,7 +187,21 @@ def _diagnosed(setup: SolveSetup, vectors: Mapping[str, DeviceVector], scalars: 
         f"d = {direction}\nt = A(d)\ndt = (d, t)\ndd = (d, d)\ntt = (t, t)"
     )
     measure()
-    return Diagnosis(_curvature_of_a(setup, space), _curvature_of_m(setup, space))
+    of_m = _curvature_of_m(setup, space)
+    if of_m is None and setup.product is setup.bound:
+        lost = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors={"e": _residual(setup, b, x)}, **about)
+        (measure,) = lost.lines("f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)")
+        measure()
+        of_m = _curvature_of_m(setup, lost)
+    return Diagnosis(_curvature_of_a(setup, space), of_m)
+
+
+def _residual(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> DeviceVector:
+    """b - A x of the solver's system, a new vector."""
+    r = setup.device.zeros(setup.b.size, setup.b.dtype)
+    setup.A.apply(x, r)
+    setup.device.subtract_from(b, r)
+    return r
 
 
 def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:

@@ -40,8 +40,18 @@ class Chunk:
         measures, solver = self.measures, setup.solver
         assert isinstance(solver, BlockSolver)
         dtype = setup.operator.dtype
-        self._setup, self._solver = setup, solver
-        self._best = BestColumns(setup.device, measures.X, measures.size, measures.columns, dtype)
+        self._solver = solver
+        self.space = space = BlockWorkspace(
+            setup.device,
+            measures.size,
+            measures.columns,
+            dtype,
+            vectors={"B": measures.solver_B(), "X": measures.X},
+            operators={"A": setup.A, "M": setup.M},
+            clock=clock,
+        )
+        self._best = best = BestColumns(setup.device, measures.X, measures.size, measures.columns, dtype)
+        # Not of this chunk, which a circle would keep in memory.
         self.judge = ColumnsJudge(
             stopping,
             np.ldexp(stopping.atol, -part.exponents),
@@ -50,18 +60,9 @@ class Chunk:
             stopping.limit(measures.size),
             float(np.finfo(dtype).eps),
             measures.true_residuals,
-            lambda: measures.true_residuals(self._best.X),
-            lambda: diagnose_columns(setup, self.space),
+            lambda: measures.true_residuals(best.X),
+            lambda: diagnose_columns(setup, space),
             solver,
-        )
-        self.space = BlockWorkspace(
-            setup.device,
-            self.measures.size,
-            self.measures.columns,
-            setup.operator.dtype,
-            vectors={"B": self.measures.solver_B(), "X": self.measures.X},
-            operators={"A": setup.A, "M": setup.M},
-            clock=clock,
         )
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.judge.frozen)
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))

@@ -141,8 +141,8 @@ class ColumnsJudge:
         at = f"at iteration {iteration}"
         if not np.isfinite(norms).all() or math.isnan(row.curvature):
             return Ending(Reason.NOT_FINITE, f"a residual norm is {norms[~np.isfinite(norms)][:1]} {at}")
-        gamma = row.gamma[~self.frozen & (self.norms > 0)]
-        if row.breakdown or row.curvature <= 0 or (gamma <= 0).any():
+        gamma = row.gamma[~self.frozen]
+        if row.breakdown or row.curvature <= 0 or ((gamma < 0) | ((gamma == 0) & (norms > 0))).any():
             return self._breakdown(row, float(gamma.min(initial=np.inf)), at)
         largest = DIVERGENCE * np.maximum(self._norms_of_b, self._first)
         if (self.norms > largest)[~self.frozen].any():
