@@ -181,6 +181,7 @@ class Explained(NamedTuple):
     reason: str
 
 
+RESTARTING = ("cg", "block-cg", "pseudo-block-cg", "bf-block-cg")
 PIPELINED = ("gropp", "pipecg", "pipecg-rr", "pr-cg", "pipe-pr-cg")
 EXPLAINED = (
     Explained(
@@ -207,6 +208,17 @@ EXPLAINED = (
         "pipelined",
         lambda failure: failure.solver in PIPELINED,
         "recurrences for A p and M^-1 r accumulate rounding errors (Cools et al. 2018); the run advises cg",
+    ),
+    Explained(
+        "inexact coarse solve",
+        lambda failure: "the inexact coarse solve may be the cause" in failure.result.detail,
+        "cycles that merge boxes across jumps leave half of some errors, and the run advises coarse solver sparse",
+    ),
+    Explained(
+        "deflated, no restarts",
+        lambda failure: "deflation none" in failure.result.detail and failure.solver not in RESTARTING,
+        "contrasts amplify rounding errors of a projected recurrence; only these methods begin again from the best x, "
+        "and the run says that deflation none may be more accurate",
     ),
     Explained(
         "A-DEF1",

@@ -53,7 +53,8 @@ def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advi
         found.append("the lines are your own, so check them first")
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
         found.append(clause)
-    if setup.projection and reason in _COARSE_SOLVE:
+    slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
+    if setup.projection and (slow or reason in _COARSE_SOLVE):
         if (share := drift()) > DRIFTED:
             found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
         found += [advice] if advice else []
