@@ -45,3 +45,10 @@ def test_a_start_that_is_nearly_the_solution_is_not_made_worse(deflation):
     result = solve(A, b, x0=x0, M="jacobi", deflation=deflation, solver="pipecg", rtol=1e-17, maxiter=200)
     assert not result.converged
     assert np.linalg.norm(b - A @ result.x) <= np.linalg.norm(b - A @ x0)
+
+
+def test_zero_is_never_far_off():
+    for M in (None, "jacobi"):
+        result = solve(A, np.random.default_rng(2).random(N), M=M, rtol=1e-17, maxiter=300)
+        assert not result.converged
+        assert "too far off" not in result.detail

@@ -31,8 +31,8 @@ NEAR_ROUNDING = 5e5
 may be why it stalls."""
 PROGRESS = 0.1
 """A restart from the best iterate has to begin at a true residual this factor below the start of the last one."""
-
-
+FAR = 10
+"""A start is far off if its residual is that many times ||b||, that of zero, at least."""
 RESTARTED = {Reason.ROUNDING, Reason.STAGNATED, Reason.DIVERGED}
 """Ends that rounding alone may be the cause of, after which a method that may restart does so."""
 
@@ -57,7 +57,7 @@ class Ending(NamedTuple):
 
 def far_start(first: float, tolerance: float, norm_of_b: float, eps: float) -> str:
     """A clause for a failure from a start so far off that rounding of its residual, `first`, exceeds the tolerance."""
-    if not eps * first > tolerance or not norm_of_b > 0:
+    if not eps * first > tolerance or not first > FAR * norm_of_b > 0:
         return ""
     return (
         f"; x0 is too far off: ||b - A x0|| is {first / norm_of_b:.3g} of ||b||, and rounding keeps about {eps:.1g} of "
@@ -235,7 +235,9 @@ class Judge:
         detail += suspects(reason, self._setup, drift, self._advice)
         if reason is not Reason.INDEFINITE:
             eps = float(np.finfo(self._setup.b.dtype).eps)
-            detail += far_start(self._first_residual, self._stopping.rtol * self.norm_of_b, self.norm_of_b, eps)
+            of_residual = self._norm is Norm.RESIDUAL
+            tolerance = self.tolerance if of_residual else self._stopping.rtol * self.norm_of_b
+            detail += far_start(self._first_residual, tolerance, self.norm_of_b, eps)
         reason, detail = self._with_best(reason, detail, iteration)
         if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"
