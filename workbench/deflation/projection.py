@@ -89,8 +89,8 @@ class Projection:
             chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=True)
             if chosen is coarse:
                 raise InputError(
-                    f"{poor}, and may leave {MOST_LEFT:.0%}: merged boxes do not follow the jumps of A; use coarse solver "
-                    "sparse, a cycle other than v, or deflation levelset"
+                    f"{poor}, and may leave {MOST_LEFT:.0%}: merged boxes do not follow the jumps of A; use coarse "
+                    "solver sparse, a cycle other than v, or deflation levelset"
                 )
             reason = f"{poor}; {reason}"
             self._factorize(chosen, basis, singular)
