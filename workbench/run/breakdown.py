@@ -41,29 +41,36 @@ _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.ST
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advice: str) -> str:
+def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float]) -> str:
     """Possible causes of a failure, as further clauses of its sentence; empty if none is known.
 
-    drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse solver.
+    drift: computes ||Z^H r|| / ||r||, called only where it may be the cause.
     """
     found = []
-    if reason is Reason.ROUNDING and (instead := _more_accurate(setup)):
-        found.append(f"{' and '.join(instead)} may be more accurate")
     if setup.solver.has_user_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
         found.append(clause)
+    if setup.projection and reason in _COARSE_SOLVE and (share := drift()) > DRIFTED:
+        found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
+    return about_choices(reason, setup) + "".join(f"; {clause}" for clause in found)
+
+
+def about_choices(reason: Reason, setup: SolveSetup) -> str:
+    """What may be more accurate than the choices of a failed run, as further clauses of its sentence."""
+    found = []
+    if reason is Reason.ROUNDING and (instead := _more_accurate(setup)):
+        found.append(f"{' and '.join(instead)} may be more accurate")
     slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
-    if setup.projection and (slow or reason in _COARSE_SOLVE):
-        if (share := drift()) > DRIFTED:
-            found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
-        found += [advice] if advice else []
+    if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
+        found.append(setup.projection.advice)
     return "".join(f"; {clause}" for clause in found)
 
 
 def _more_accurate(setup: SolveSetup) -> list[str]:
     """Choices that suffer less from rounding than those of a run; empty where it has them already."""
-    solver = "" if setup.solver.curvature_is_recomputed else "solver cg"
+    recomputes = setup.solver.curvature_is_recomputed or setup.solver.takes_blocks
+    solver = "" if recomputes else "solver cg"
     return [choice for choice in (solver, "deflation none" if setup.projection else "") if choice]
 
 

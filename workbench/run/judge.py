@@ -76,7 +76,6 @@ class Judge:
         self, configuration: Configuration, setup: SolveSetup, measures: Measures, history: History, limit: int
     ) -> None:
         self._stopping = configuration.stopping
-        self._advice = setup.projection.advice if setup.projection else ""
         self._setup, self._history, self._limit = setup, history, limit
         self._measures = measures
         self._norm = Norm(self._stopping.norm)
@@ -232,7 +231,7 @@ class Judge:
         def drift() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setup, drift, self._advice)
+        detail += suspects(reason, self._setup, drift)
         if reason is not Reason.INDEFINITE:
             eps = float(np.finfo(self._setup.b.dtype).eps)
             of_residual = self._norm is Norm.RESIDUAL

@@ -13,7 +13,7 @@ from workbench.run.block.best_columns import BestColumns
 from workbench.run.block.columns import ColumnsJudge
 from workbench.run.block.measures import BlockMeasures
 from workbench.run.block.right_hand_sides import RightHandSides
-from workbench.run.breakdown import diagnose_columns
+from workbench.run.breakdown import about_choices, diagnose_columns
 from workbench.run.judge import Ending
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
@@ -40,7 +40,7 @@ class Chunk:
         measures, solver = self.measures, setup.solver
         assert isinstance(solver, BlockSolver)
         dtype = setup.operator.dtype
-        self._solver = solver
+        self._setup, self._solver = setup, solver
         self.space = space = BlockWorkspace(
             setup.device,
             measures.size,
@@ -86,7 +86,8 @@ class Chunk:
         if ending is None or ending.reason.converged:
             return ending
         far = "" if ending.reason is Reason.INDEFINITE else self.judge.about_starts()
-        return Ending(ending.reason, ending.detail + far + self._take_best())
+        about = about_choices(ending.reason, self._setup)
+        return Ending(ending.reason, ending.detail + about + far + self._take_best())
 
     def _restart(self) -> None:
         """Begin again from the best columns, those that have ended from their own."""

@@ -66,12 +66,13 @@ class BlockMeasures:
         return self._sides.X0
 
     def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
-        """Let the solutions of other iterates be the starts of some columns, projected as at first, and of the others
-        their own; with zero mean where A maps constants to zero. which: shape (s,), bool."""
+        """Let the solutions of other iterates be the starts of some columns, projected as at first, with zero mean where
+        A maps constants to zero. The rest, which was verified, stays as it is. which: shape (s,), bool."""
         setup = self._setup
-        made = np.where(which, self.solution_on_host(X), self.solution_on_host())
+        starts = self.solution_on_host(X)
         if setup.singular:
-            made = made - made.mean(axis=0)
+            starts -= starts.mean(axis=0)
+        made = np.where(which, starts, setup.device.to_host(self.X))
         self._set(made)
         if setup.variant.projects_start and self._projection:
             self._projection.recover_solution(self.X, self.B)
