@@ -66,7 +66,7 @@ class BlockMeasures:
         return self._sides.X0
 
     def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
-        """Let the solutions of other iterates be the starts of some columns, projected as at first, with zero mean where
+        """Let the solutions of other iterates be the starts of some columns, projected as at first, of zero mean where
         A maps constants to zero. The rest, which was verified, stays as it is. which: shape (s,), bool."""
         setup = self._setup
         starts = self.solution_on_host(X)
