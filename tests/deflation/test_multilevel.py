@@ -12,7 +12,7 @@ from workbench import devices, registry
 from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.galerkin import matrix_of_boxes
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
-from workbench.deflation.multilevel import STEPS
+from workbench.deflation.multilevel import LINEAR, STEPS
 from workbench.deflation.parts import Parts
 from workbench.devices.cpu.cycles import CpuLevels
 from workbench.errors import InputError
@@ -90,7 +90,7 @@ def test_the_smoother_is_the_chebyshev_polynomial():
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_the_plain_cycle_is_symmetric_and_positive_definite(name):
     matrix, parts = coarse_system(name)
-    solver = CpuLevels(hierarchy(matrix, parts, 10, 1.8, STEPS["v"]))
+    solver = CpuLevels(hierarchy(matrix, parts, 10, 1.8, LINEAR))
     M = np.stack([solver.solve(unit).copy() for unit in np.eye(matrix.shape[0])], axis=1)
     if PROBLEMS[name][1].get("sides") is None:
         # All-Neumann: the mean of a right-hand side is removed, that of a solution does not matter.

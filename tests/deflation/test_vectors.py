@@ -245,12 +245,10 @@ def test_drift_is_recorded_for_variants_with_zero_drift():
 
 
 def test_an_inaccurate_coarse_solve_is_named_as_the_cause_of_stagnation():
-    coarse = registry.find("coarse", "inner-cg", tolerance=1e-2)
     configuration = configure(
-        "bubbles-2d", n=32, preconditioner="neumann:2", deflation="blocks:4", coarse=coarse,
-        stopping=Stopping(rtol=1e-8, stagnation=100),
+        "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse="inverse", variant="def1",
+        solver="fcg", stopping=Stopping(rtol=1e-10),
     )  # fmt: skip
     result = run_through(Run(configuration))
     assert not result.converged
-    assert "||Z^T r||, which should be 0, is " in result.summary["reason"]
-    assert "tolerance of inner-cg" in result.summary["reason"]
+    assert "rounding in the explicit inverse of E may be the cause" in result.summary["reason"]

@@ -28,8 +28,8 @@ REFUSED = {
     **{
         f"{variant} with cycles": (
             {"deflation": "levelset:10", "coarse": "multilevel", "variant": variant},
-            f"variant {variant} needs E solved to rounding, and coarse solver multilevel reduces its residual to about "
-            "1e-2 of .*: the true residual would stop at 10 to 40 times that; use variant a-def2 or bnn",
+            f"variant {variant} needs E solved to rounding, and coarse solver multilevel solves that of .* vectors "
+            "approximately: the true residual would stop at 10 to 40 times its accuracy; use variant a-def2 or bnn",
         )
         for variant in ("def1", "def2", "a-def1")
     },

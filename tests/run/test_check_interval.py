@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.conftest import box_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Stopping, configure, driver, judge, run_through
+from workbench.run import Reason, Run, Stopping, configure, judge, recurrence, run_through
 from workbench.run.check_interval import GROWTH, SECONDS, next_interval, remaining
 from workbench.run.in_memory import InMemoryProblem
 
@@ -102,7 +102,7 @@ def lengths_of(run):
 
 def quick(monkeypatch, run):
     """Iterations that are timed as if a GPU made them, since intervals depend on that."""
-    monkeypatch.setattr(driver.time, "perf_counter", iter(1e-6 * np.arange(10**7)).__next__)
+    monkeypatch.setattr(recurrence.time, "perf_counter", iter(1e-6 * np.arange(10**7)).__next__)
     return run
 
 

@@ -290,7 +290,8 @@ def test_an_entry_stops_during_its_setup(assembling):
         until(assembling.is_set)
         entry = race.entries[0]
         took = seconds_until(lambda: entry.ended, lambda: race.stop(entry))
-        (result,) = race.wait(60)
+        stopped, result = race.wait(60)
+        assert stopped.reason is Reason.CANCELLED
         assert result.converged
         assert entry.error == "stopped during the setup"
         return took

@@ -78,5 +78,5 @@ def test_peak_memory_of_a_solve_is_that_of_its_vectors():
     solve(system.operator, system.b, maxiter=3, M="jacobi")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # Four of CG, the scratch of A's residual, the best x so far, and one on the way.
-    assert peak <= 7.3 * system.b.nbytes
+    # Four of CG, the scratch of A's residual, the best x so far, one on the way, and x = 0, whose residual is smaller.
+    assert peak <= 8.3 * system.b.nbytes

@@ -27,6 +27,8 @@ class CoarseSolver(Block):
     """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
     advice: ClassVar[str] = ""
     """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
+    doubts_exact: ClassVar[bool] = True
+    """Whether the advice holds where E counts as solved with to rounding, too."""
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         """Factor E, (d, d), Hermitian positive definite. Raises InputError if the factorization fails.

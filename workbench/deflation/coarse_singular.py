@@ -10,6 +10,7 @@ from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver, DenseFactor, Factor, not_definite
 from workbench.deflation.dense_inverse import pseudo_inverse
+from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.errors import InputError
 from workbench.registry import parameter, register
@@ -44,12 +45,17 @@ class PseudoInverse(CoarseSolver):
         return DenseFactor(pseudo_inverse(matrix.toarray()))
 
 
+EXACT = 1e-10
+"""Largest tolerance of an inner solve that counts as exact."""
+
+
 @register
 @dataclasses.dataclass(frozen=True)
 class InnerCG(CoarseSolver):
     """E a2 = a1 by Jacobi-preconditioned CG in every outer iteration, as in the paper's CPU version; no setup.
 
-    The tolerance, relative to a1, limits the accuracy of the outer iteration.
+    The tolerance, relative to a1, limits the accuracy of the outer iteration. Above 1e-10 E counts as solved
+    approximately, as by `multilevel`.
 
     Cost: each inner iteration reads the non-zeros of E and about ten vectors of length d.
     """
@@ -74,11 +80,14 @@ class _InnerCG(Factor):
             raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
         self._matrix, self._inverse, self._tolerance = matrix, 1 / diagonal, tolerance
         self._scale = diagonal.max()
+        self._singular = holds_constants(matrix)
         self._limit = 10 * diagonal.size + 100
+        self.exact = tolerance <= EXACT
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         x = np.zeros_like(right)
-        r = right.copy()
+        # Rounding leaves a component outside of the range of a singular E, which no x reaches.
+        r = right - right.mean() if self._singular else right.copy()
         p = u = self._inverse * r
         gamma = np.vdot(r, u)
         goal = self._tolerance * np.linalg.norm(right)
@@ -98,7 +107,7 @@ class _InnerCG(Factor):
             u = self._inverse * r
             previous, gamma = gamma, np.vdot(r, u)
             p = u + gamma / previous * p
-        return x
+        return x - x.mean() if self._singular else x
 
     @property
     def traffic(self) -> int:

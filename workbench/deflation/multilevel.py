@@ -16,8 +16,10 @@ from workbench.devices.coarse import Levels
 from workbench.devices.cpu.cycles import CpuLevels
 from workbench.registry import parameter, register
 
-STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (0,)}
+STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}
 """Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
+LINEAR = (0,)
+"""Of the V-cycle as a linear map, whose result may be too large by `scaling` to the power of the levels."""
 LISTED = "coarse solver multilevel has levels of"
 """Before the vectors of each level in the notes of a run."""
 MANY_PHASES = 100
@@ -38,7 +40,8 @@ class Multilevel(CoarseSolver):
 
     The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
     the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around more levels (K-cycle)
-    for any number, and in 2D, where levels are many; with cycle v convergence is slow for large contrasts.
+    for any number, and in 2D, where levels are many. With cycle v its result is scaled so that the error in the norm of
+    E is smallest, and convergence is slow for large contrasts.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
@@ -54,6 +57,7 @@ class Multilevel(CoarseSolver):
     name: ClassVar[str] = "multilevel"
     title: ClassVar[str] = "multilevel cycles (inexact, for many vectors)"
     accepts_singular: ClassVar[bool] = True
+    doubts_exact: ClassVar[bool] = False
     advice: ClassVar[str] = (
         "the inexact coarse solve may be the cause; try coarse solver sparse, or multilevel with cycle k"
     )
@@ -61,7 +65,7 @@ class Multilevel(CoarseSolver):
     cycle: str = parameter(
         "auto",
         "cg: two steps of flexible CG around a V-cycle; k3: around the cycles of three levels; k: of all levels; "
-        "v: a V-cycle alone; auto: k3 in 2D and for many phases, else cg",
+        "v: a V-cycle, scaled; auto: k3 in 2D and for many phases, else cg",
         choices=("auto", *STEPS),
     )
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
@@ -70,13 +74,15 @@ class Multilevel(CoarseSolver):
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
         return 130 * count, 130 * count
 
-    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None, *, linear: bool = False) -> Factor:
+        """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
         if matrix.shape[0] <= self.bottom:
             return DenseFactor(inverse_on_range(matrix.toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
-        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, STEPS[cycle]), cycle)
+        steps = LINEAR if linear and cycle == "v" else STEPS[cycle]
+        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, steps), cycle)
 
 
 def _is_easy(parts: Parts) -> bool:

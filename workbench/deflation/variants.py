@@ -42,6 +42,8 @@ class Variant(Block):
 
     uses_az: ClassVar[bool] = False
     """Whether an iteration applies P, which needs AZ."""
+    adds_q: ClassVar[bool] = False
+    """Whether M1 is a sum of M^-1, projected or not, and Q."""
     accepts_inexact: ClassVar[bool] = False
     """Whether E need not be solved with to rounding: errors of Q then slow the convergence and do not limit it."""
 
@@ -103,6 +105,7 @@ class ADef1(Variant):
 
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
+    adds_q: ClassVar[bool] = True
     uses_az: ClassVar[bool] = True
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
@@ -116,6 +119,7 @@ class ADef2(Variant):
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
+    adds_q: ClassVar[bool] = True
     accepts_inexact: ClassVar[bool] = True
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
@@ -131,6 +135,7 @@ class BalancingNeumannNeumann(Variant):
 
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
+    adds_q: ClassVar[bool] = True
     uses_az: ClassVar[bool] = True
     accepts_inexact: ClassVar[bool] = True
 
@@ -145,6 +150,7 @@ class Additive(Variant):
 
     name: ClassVar[str] = "ad"
     title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
+    adds_q: ClassVar[bool] = True
     accepts_inexact: ClassVar[bool] = True
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
@@ -176,6 +182,8 @@ class TwoLevel:
         self._work: DeviceVector = None
         self.waits = projection.waits or getattr(M, "waits", False)
         """Whether an application synchronizes with the host."""
+        self.varies = not projection.exact or getattr(M, "varies", False)
+        """Whether M1 is linear to fewer digits than its vectors have."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""

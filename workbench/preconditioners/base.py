@@ -19,6 +19,9 @@ class Preconditioner(Block):
     element_wise: ClassVar[bool] = False
     """Whether `setup` returns an `ElementWise`."""
 
+    follows_scale: ClassVar[bool] = True
+    """Whether the eigenvalues of M^-1 A stay near 1 where A is multiplied by a number."""
+
     needs_stencil: ClassVar[bool] = False
     """Whether A has to be a nearest-neighbour stencil on a grid."""
 

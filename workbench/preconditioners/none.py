@@ -19,6 +19,7 @@ class NoPreconditioner(Preconditioner):
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
     element_wise: ClassVar[bool] = True
+    follows_scale: ClassVar[bool] = False
 
     def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int:
         return 0

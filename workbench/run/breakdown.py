@@ -3,31 +3,32 @@
 (d, A d) <= 0 alone does not prove that A is indefinite: rounding gives it for a definite matrix too, where the
 direction comes from a recurrence or |(d, A d)| is below the rounding error of its computation. So (d, A d) and
 (r, M^-1 r) are recomputed with A and the first-level preconditioner, and A is reported as indefinite only for a value
-that rounding cannot explain.
+that rounding cannot explain. Methods with block vectors and with one vector are judged alike.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
-from workbench.operators import Box, Operator, Stencil
+from workbench.operators import Box, Stencil
 from workbench.preconditioners import MultigridCycle
+from workbench.run.level_scale import largest_eigenvalue
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
-from workbench.solvers import Solver
 
 DRIFTED = 0.1
 """||Z^H r|| / ||r|| above which the drift is named as a possible cause of the failure of a deflated run."""
-UNKNOWN_NORM = 100
-"""||A d|| / ||d|| is only a lower bound of ||A||; where the entries are unknown, it is multiplied by this factor."""
+UNKNOWN_NORM = 10
+"""The power method estimates ||A|| from below; where the entries are unknown, it is multiplied by this factor."""
 _COARSE_SOLVE = (
     Reason.INDEFINITE,
     Reason.INDEFINITE_M,
@@ -40,11 +41,10 @@ _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.ST
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable[[], float], advice: str) -> str:
+def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable[[], float]) -> str:
     """Possible causes of a failure, as further clauses of its sentence; empty if none is known.
 
-    x: a finite iterate. drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse
-    solver.
+    x: a finite iterate. drift: computes ||Z^H r|| / ||r||, called only where it may be the cause.
     """
     found = []
     if reason is Reason.NOT_FINITE and (clause := not_finite(setup, setup.b, x)):
@@ -53,10 +53,19 @@ def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable
         found.append("the lines are your own, so check them first")
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
         found.append(clause)
-    if setup.projection and reason in _COARSE_SOLVE:
-        if (share := drift()) > DRIFTED:
-            found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
-        found += [advice] if advice else []
+    if setup.projection and reason in _COARSE_SOLVE and (share := drift()) > DRIFTED:
+        found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
+    return about_choices(reason, setup) + "".join(f"; {clause}" for clause in found)
+
+
+def about_choices(reason: Reason, setup: SolveSetup) -> str:
+    """What may be more accurate than the choices of a failed run, as further clauses of its sentence."""
+    found = []
+    if reason is Reason.ROUNDING and (instead := _more_accurate(setup)):
+        found.append(f"{' and '.join(instead)} may be more accurate")
+    slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
+    if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
+        found.append(setup.projection.advice)
     return "".join(f"; {clause}" for clause in found)
 
 
@@ -80,6 +89,13 @@ def not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
     return "" if np.isfinite(device.norm(product)) else "the product of A with a finite r is not finite, so check A"
 
 
+def _more_accurate(setup: SolveSetup) -> list[str]:
+    """Choices that suffer less from rounding than those of a run; empty where it has them already."""
+    recomputes = setup.solver.curvature_is_recomputed or setup.solver.takes_blocks
+    solver = "" if recomputes else "solver cg"
+    return [choice for choice in (solver, "deflation none" if setup.projection else "") if choice]
+
+
 def _indefinite_first_level(setup: SolveSetup) -> str:
     """A proof that a multigrid cycle is not positive definite, and the remedy; empty for any other first level.
 
@@ -89,9 +105,7 @@ def _indefinite_first_level(setup: SolveSetup) -> str:
     M = setup.first_level
     if not isinstance(M, MultigridCycle):
         return ""
-    device, r = setup.device, setup.device.zeros(setup.b.size, setup.b.dtype)
-    setup.A.apply(setup.x, r)
-    device.subtract_from(setup.solver_b, r)
+    device, r = setup.device, _residual(setup, setup.solver_b, setup.x)
     u = device.zeros(setup.b.size, setup.b.dtype)
     M.apply(r, u)
     value = float(np.real(device.vdot(r, u)))
@@ -102,20 +116,22 @@ def _indefinite_first_level(setup: SolveSetup) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Curvature:
-    """A dot product that is positive for a definite operator, and a bound of its rounding error."""
+    """A dot product that is positive for a definite operator, a bound of its rounding error, and what it is at least
+    for an operator that is definite."""
 
     value: float
     error: float
+    least: float
 
     @property
     def shows_indefinite(self) -> bool:
         """Whether rounding cannot explain the value."""
-        return self.value <= -self.error
+        return self.value + self.error < self.least
 
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """(d, A d) and (r, M^-1 r), recomputed; None where the recurrence does not store the vector."""
+    """(d, A d) and (r, M^-1 r), recomputed; None where the recurrence does not store the vector, or it is zero."""
 
     a: Curvature | None
     m: Curvature | None
@@ -140,33 +156,82 @@ def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
     Under deflation (d, A d) is computed for the direction and for its projection, on which the solver's P A acts, and
     the lower value is taken; M is the first level alone. Cost: up to three applications of A and two of M.
     """
-    solver = setup.solver
-    space = _vectors_of(setup, workspace, solver)
-    if space is None:
-        return Diagnosis(None, None)
-    return Diagnosis(_curvature_of_a(setup, space), _curvature_of_m(setup, space))
-
-
-def _vectors_of(setup: SolveSetup, workspace: Workspace, solver: Solver) -> Workspace | None:
-    """A workspace with the direction d and the residual e, None if the recurrence does not store them."""
-    direction, residual = solver.direction, solver.residual
-    names = _names(direction) | _names(residual)
+    names = _names(setup.solver.direction) | _names(setup.solver.residual)
     vectors = {name: found for name in names if (found := workspace.gathered(name)) is not None}
+    scalars = {name: workspace.scalar(name) for name in names if workspace.has_scalar(name)}
+    return _diagnosed(setup, vectors, scalars, setup.solver_b, setup.x)
+
+
+def diagnose_columns(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
+    """The same for block vectors: for every column, and for the combination of directions with the smallest eigenvalue
+    of P^H A P. The first that shows an indefinite A or M is returned, else that of the combination.
+
+    Cost: for each of them what `diagnose` costs, and the block vectors in host memory.
+    """
+    device = setup.device
+    names = {"b", "x"} | _names(setup.solver.direction) | _names(setup.solver.residual)
+    blocks = {name: device.to_host(space.vectors[name.upper()]) for name in names if name.upper() in space.vectors}
+    found = Diagnosis(None, None)
+    for weights in _combinations(space):
+        vectors = {
+            name: device.array(np.ascontiguousarray(block @ weights), setup.operator.dtype)
+            for name, block in blocks.items()
+        }
+        b, x = vectors.pop("b"), vectors.pop("x")
+        found = _diagnosed(setup, vectors, {}, b, x)
+        if found.reason is not Reason.ROUNDING:
+            break
+    return found
+
+
+def _combinations(space: BlockWorkspace) -> Iterator[np.ndarray]:
+    """Each column alone, and the eigenvector of the smallest eigenvalue of P^H A P with a unit diagonal."""
+    yield from np.eye(space.columns)
+    delta = space.matrices.get("delta", np.zeros(0))
+    if delta.ndim == 2 and np.isfinite(delta).all():
+        d = np.sqrt(np.abs(np.real(np.diag(delta))))
+        d[d == 0] = 1
+        yield np.linalg.eigh(delta / np.outer(d, d))[1][:, 0] / d
+
+
+def _diagnosed(
+    setup: SolveSetup,
+    vectors: Mapping[str, DeviceVector],
+    scalars: Mapping[str, complex],
+    b: DeviceVector,
+    x: DeviceVector,
+) -> Diagnosis:
+    """vectors, scalars: what the solver's direction and residual are made of, as far as it is stored. b, x: of the
+    solver's system, for a residual that the solver has lost."""
+    direction, residual = setup.solver.direction, setup.solver.residual
     if not _names(residual) & set(vectors):
-        return None
-    scalars = [name for name in names if workspace.has_scalar(name)]
+        return Diagnosis(None, None)
     operators = {"A": setup.product, "M": setup.M, "F": setup.first_level}
-    about = {"vectors": vectors, "scalars": scalars, "operators": operators, "stored": setup.stored}
-    space = Workspace(setup.device, setup.b.size, setup.b.dtype, **about)
-    for name in scalars:
-        space.set_scalar(name, workspace.scalar(name))
-    made = "g = M(e)\nu = g\n" if "u" in names - set(vectors) else ""
+    about = {"operators": operators, "stored": setup.stored}
+    space = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors=vectors, scalars=list(scalars), **about)
+    for name, value in scalars.items():
+        space.set_scalar(name, value)
+    made = "g = M(e)\nu = g\n" if "u" in (_names(direction) | _names(residual)) - set(vectors) else ""
     (measure,) = space.lines(
         f"e = {residual}\n{made}f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)\n"
         f"d = {direction}\nt = A(d)\ndt = (d, t)\ndd = (d, d)\ntt = (t, t)"
     )
     measure()
-    return space
+    of_m = _curvature_of_m(setup, space)
+    if of_m is None and setup.product is setup.bound:
+        lost = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors={"e": _residual(setup, b, x)}, **about)
+        (measure,) = lost.lines("f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)")
+        measure()
+        of_m = _curvature_of_m(setup, lost)
+    return Diagnosis(_curvature_of_a(setup, space), of_m)
+
+
+def _residual(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> DeviceVector:
+    """b - A x of the solver's system, a new vector."""
+    r = setup.device.zeros(setup.b.size, setup.b.dtype)
+    setup.A.apply(x, r)
+    setup.device.subtract_from(b, r)
+    return r
 
 
 def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
@@ -178,28 +243,43 @@ def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
         t = device.zeros(setup.b.size, setup.stored)
         setup.product.apply(d, t)
         found.append((float(np.real(device.vdot(d, t))), device.norm(d) ** 2, device.norm(t) ** 2))
+    length, norm = _row_length_and_norm(setup)
+    eps = (length + 4) * float(np.finfo(setup.stored).eps)
     # Before the first step p = u, so that a direction declared as p - u is zero.
-    known = [Curvature(value, _error_of_product(setup.operator, dd, tt)) for value, dd, tt in found if dd > 0]
-    return min(known, key=lambda found: found.value + found.error, default=None)
+    known = [_of_a(value, dd, tt, eps, norm) for value, dd, tt in found if dd > 0]
+    if not setup.null_space and any(value == tt == 0 for value, dd, tt in found if dd > 0):
+        # A d = 0 exactly.
+        return Curvature(0.0, 0.0, 1.0)
+    return min(known, key=lambda found: found.value + found.error - found.least, default=None)
 
 
-def _curvature_of_m(setup: SolveSetup, space: Workspace) -> Curvature:
+def _of_a(value: float, dd: float, tt: float, eps: float, norm: float) -> Curvature:
+    """(d, A d), whose rounding error is at most eps || |A| || (d, d).
+
+    A semidefinite A has (d, A d) >= ||A d||^2 / ||A||, so that even a value of zero shows that A is indefinite, unless
+    A d is zero to rounding. norm: || |A| ||, which is at least ||A||.
+    """
+    error = eps * norm * dd
+    certain = max(0.0, np.sqrt(tt) - eps * norm * np.sqrt(dd))
+    return Curvature(value, error, float(certain**2 / norm * (1 - eps)) if norm > 0 else 0.0)
+
+
+def _curvature_of_m(setup: SolveSetup, space: Workspace) -> Curvature | None:
     value, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
     # M may be applied inexactly: assume half of the digits.
-    return Curvature(value, float(np.sqrt(np.finfo(setup.stored).eps * ee * ff)))
+    error = float(np.sqrt(np.finfo(setup.stored).eps) * np.sqrt(ee) * np.sqrt(ff))
+    tiny = float(np.finfo(np.float64).tiny)
+    if ee < tiny / np.finfo(np.float64).eps:
+        # Squares that underflow say nothing.
+        return None
+    # An M^-1 that maps r to zero is not definite either.
+    return Curvature(value, error, tiny if ff == value == 0 else 0.0)
 
 
-def _error_of_product(operator: Operator, dd: float, tt: float) -> float:
-    """A bound of the rounding error of (d, A d): (row length + 4) eps || |A| || (d, d), zero where A d = 0."""
-    if tt == 0:
-        return 0.0
-    length, norm = _row_length_and_norm(operator, np.sqrt(tt / dd) if dd > 0 else 0.0)
-    return float((length + 4) * np.finfo(operator.dtype).eps * norm * dd)
-
-
-def _row_length_and_norm(operator: Operator, seen: float) -> tuple[int, float]:
-    """The largest number of entries in a row, and the largest row sum of |A|; for an A without entries estimated from
-    `seen`, which is ||A d|| / ||d||."""
+def _row_length_and_norm(setup: SolveSetup) -> tuple[int, float]:
+    """The largest number of entries in a row, and the largest row sum of |A|; for an A without entries one, and an
+    upper estimate of ||A||."""
+    operator = setup.operator
     if isinstance(operator, Box):
         return int(np.ceil(operator.nnz / operator.shape[0])), operator.largest_row_sum
     if isinstance(operator, Stencil):
@@ -208,7 +288,7 @@ def _row_length_and_norm(operator: Operator, seen: float) -> tuple[int, float]:
     try:
         matrix = operator.to_csr()
     except InputError:
-        return 1, UNKNOWN_NORM * seen
+        return 1, UNKNOWN_NORM * largest_eigenvalue(setup.bound, None, operator, setup.device)
     return int(np.diff(matrix.indptr).max()), float(abs(matrix).sum(axis=1).max())
 
 

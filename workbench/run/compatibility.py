@@ -100,20 +100,28 @@ def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver
     """Raise InputError for a variant whose true residual would stop at the accuracy of the coarse solver."""
     if not (projection.exact or variant.accepts_inexact):
         raise InputError(
-            f"variant {variant.name} needs E solved to rounding, and coarse solver {coarse.name} reduces its residual "
-            f"to about 1e-2 of {projection.count} vectors: the true residual would stop at 10 to 40 times that; use "
-            "variant a-def2 or bnn, or coarse solver sparse"
+            f"variant {variant.name} needs E solved to rounding, and coarse solver {coarse.text} solves that of "
+            f"{projection.count} vectors approximately: the true residual would stop at 10 to 40 times its accuracy; "
+            "use variant a-def2 or bnn, or coarse solver sparse"
         )
 
 
-def check_varying(configuration: Configuration, M: object) -> None:
-    """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence."""
-    if getattr(M, "varies", False) and not configuration.solver.applies_m_to_r:
-        raise InputError(
-            f"solver {configuration.solver.name} updates M^-1 r by a recurrence, which needs an M that is linear to "
-            f"rounding, and the levels of preconditioner {configuration.preconditioner.name} are not: it would "
-            "stagnate near 1e-2; use solver cg or cgcg, or preconditioner neumann:2 with deflation"
-        )
+def check_varying(configuration: Configuration, first_level: object, M: object) -> None:
+    """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence.
+
+    first_level, M: as in `SolveSetup`; what varies in M beside the first level is the coarse solver.
+    """
+    if not getattr(M, "varies", False) or configuration.solver.applies_m_to_r:
+        return
+    if getattr(first_level, "varies", False):
+        which, instead = f"preconditioner {configuration.preconditioner.text}", "preconditioner neumann:2"
+    else:
+        which, instead = f"coarse solver {configuration.coarse.text}", "coarse solver sparse"
+    raise InputError(
+        f"solver {configuration.solver.name} updates M^-1 r by a recurrence, which needs an M that is linear to "
+        f"rounding, and {which} is not: the residual would stagnate at 1e-4 to 1e-2 of its start; use solver cg or "
+        f"cgcg, or {instead}"
+    )
 
 
 def check_precision(configuration: Configuration, operator: Operator) -> None:

@@ -244,7 +244,7 @@ class Run:
         rows, seconds = recurrence.advance(count, judge.confirm_below, above, self.history.count)
         self._interval.note(count, seconds)
         self._judge_rows(recurrence, rows, seconds)
-        if judge.restart_is_due and self.ending is None:
+        if judge.restart_from is not None and self.ending is None:
             recurrence.resolve()
             # The last reference but that of the run.
             del recurrence
@@ -259,16 +259,17 @@ class Run:
             last = place == rows.count - 1
             row = self._writer.append(rows, place, seconds, recurrence.workspace, last=last)
             self._judge.note(row, last=last)
-            if self.ending is None:
+            if self.ending is None and self._judge.restart_from is None:
                 self.ending = self._judge.verdict(row, recurrence.workspace, last=last)
 
     def _restart(self) -> None:
-        """Restart the recurrence from the present x. The run ends where the device has no room for that."""
-        self._judge.restart_is_due = False
+        """Restart the recurrence where the judge says. The run ends where the device has no room for that."""
+        x, self._judge.restart_from = self._judge.restart_from, None
         clock = self._recurrence.clock if self._recurrence else None
         # Its vectors are freed first: there may be no room for two recurrences.
         self._recurrence = None
         try:
+            self.setup.begin_at(x)
             self._recurrence = self._made_recurrence(clock)
             self._recurrence.start()
         except InputError as error:

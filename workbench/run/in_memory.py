@@ -66,6 +66,7 @@ class InMemoryPreconditioner(Preconditioner):
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "a function given in memory"
+    follows_scale: ClassVar[bool] = False
 
     action: Callable[[np.ndarray], Any] = lambda r: r
     linear: linalg.LinearOperator | None = None
@@ -84,6 +85,13 @@ class InMemoryPreconditioner(Preconditioner):
                 f"the preconditioner is not symmetric: (M^-1 x, y) = {found.left:.6g} and (x, M^-1 y) = "
                 f"{found.right:.6g} for two random vectors; CG needs a symmetric positive definite M, or use solver fcg"
             )
+
+    def times(self, factor: float) -> InMemoryPreconditioner:
+        """M^-1 times a number."""
+        if self.linear is not None:
+            return dataclasses.replace(self, linear=factor * self.linear)
+        action = self.action
+        return dataclasses.replace(self, action=lambda r: factor * np.asarray(action(r)))
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         size, dtype = operator.shape[0], operator.dtype

@@ -21,6 +21,8 @@ ROUNDS, REDUCTION = 6, 1e-6
 recurrence would lose the true A v."""
 LEAST = 100
 """Iterations of a run of CG at most, where the failed one made fewer."""
+ROWS = 10**8
+"""Rows of A that all of them read at most, unless the failed run read more."""
 FAILED = (
     Reason.INDEFINITE,
     Reason.INDEFINITE_M,
@@ -40,7 +42,8 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
     A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
     stopped by rounding, or by a low limit of iterations, is not looked into.
 
-    Cost: at most `ROUNDS` runs of CG with as many iterations as the failed one, and four vectors more than CG needs.
+    Cost: at most as many iterations of CG as the failed run made, or for a small A `ROUNDS` times as many; four vectors
+    more than CG needs.
     """
     limited = reason is Reason.MAXITER and iterations < setup.operator.shape[0]
     low = limited or true_residual <= np.sqrt(np.finfo(b.dtype).eps)
@@ -56,7 +59,10 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
 
 
 def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -> float:
-    """(v, b)/(||v|| ||b||) for a null vector v; 0 where none is found, and where b is orthogonal to it to rounding."""
+    """(v, b)/(||v|| ||b||) for a null vector v; 0 where none is found, and where b is orthogonal to it to rounding.
+
+    iterations: of a run of CG at most.
+    """
     device, size, eps = setup.device, setup.operator.shape[0], float(np.finfo(b.dtype).eps)
     v = device.copy(b)
 
@@ -76,7 +82,7 @@ def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -
 
     vectors, operators = {"b": device.zeros(size, b.dtype), "x": v}, {"A": setup.bound, "M": setup.first_level}
     workspace = device.workspace(size, np.dtype(b.dtype), vectors=vectors, operators=operators)
-    for _ in range(ROUNDS):
+    for _ in range(max(1, min(ROUNDS, ROWS // (iterations * size)))):
         first = math.inf
         for _ in itertools.islice(CG().iterates(workspace), iterations + 1):
             square = float(np.real(workspace.scalar("rr")))

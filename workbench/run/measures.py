@@ -32,9 +32,10 @@ class Measures:
 
         Cost: one application of A, and that of `SolveSetup.solution`.
         """
-        return self._residual_of(self._setup.solution(self._setup.x if x is None else x))
+        return self.residual_of(self._setup.solution(self._setup.x if x is None else x))
 
-    def _residual_of(self, solution: DeviceVector) -> float:
+    def residual_of(self, solution: DeviceVector) -> float:
+        """||b - A x|| for a solution x, which need not be an iterate; leaves b - A x in `residual`."""
         setup = self._setup
         setup.bound.apply(solution, self.residual)
         setup.device.subtract_from(setup.b, self.residual)
@@ -70,7 +71,7 @@ class Measures:
 
     def _returned_residual(self, solution: DeviceVector) -> float:
         """||b - A x||; infinite for an x that overflows where it is scaled back."""
-        found = self._residual_of(solution)
+        found = self.residual_of(solution)
         return found if math.isfinite(found) else math.inf
 
     def _returned(self) -> DeviceVector:
@@ -113,13 +114,25 @@ class Measures:
             return plain, plain
         if norm is Norm.ERROR:
             return self.error_norm(), plain
-        space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": setup.b}, operators={"M": setup.M})
-        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
-        measure()
-        square = abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu"))
-        if plain > 0 and not 0 < square < math.inf:
+        reference = self._norm_with_m(setup.b, norm)
+        if plain > 0 and not 0 < reference < math.inf:
             raise InputError(
-                f"the {norm.value} norm of b is {math.sqrt(square):.3g}, though ||b|| = {plain:.3g}; "
+                f"the {norm.value} norm of b is {reference:.3g}, though ||b|| = {plain:.3g}; "
                 "measure with norm residual, or scale A by a power of two"
             )
-        return math.sqrt(square), plain
+        return reference, plain
+
+    def norm_of_residual(self, norm: Norm, size: float) -> float:
+        """A norm of the vector in `residual`, whose length is `size`. Cost: one product with M, unless the norm is its
+        length; for the error nothing is known, and the result is 0."""
+        if norm is Norm.RESIDUAL or not math.isfinite(size):
+            return size
+        return 0.0 if norm is Norm.ERROR else self._norm_with_m(self.residual, norm)
+
+    def _norm_with_m(self, vector: DeviceVector, norm: Norm) -> float:
+        """The preconditioned or the natural norm of a vector."""
+        setup = self._setup
+        space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": vector}, operators={"M": setup.M})
+        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
+        measure()
+        return math.sqrt(abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu")))

@@ -30,7 +30,7 @@ ROUNDING = 500
 class Vectors(NamedTuple):
     """b, x and the solution if it is known, of the scaled system on the device.
 
-    exponent, removed, changes: as in SolveSetup.
+    exponent, removed, changes, start: as in SolveSetup.
     """
 
     b: DeviceVector
@@ -39,6 +39,7 @@ class Vectors(NamedTuple):
     exponent: int
     removed: float
     changes: tuple[str, ...] = ()
+    start: np.ndarray | None = None
 
 
 def prepare_vectors(
@@ -78,7 +79,10 @@ def prepare_vectors(
             changes.append("the component of x0 in the null space of A was removed")
     changes = tuple(filter(None, changes))
     notes += changes
-    return Vectors(placed, x, exact, exponent, removed, changes)
+    variant = configuration.variant
+    projected = configuration.deflation.name != "none" and (variant.projects_start or variant.projects_system)
+    kept = start if projected and constant_of(start) is None else None
+    return Vectors(placed, x, exact, exponent, removed, changes, kept)
 
 
 def right_hand_side(

@@ -31,6 +31,7 @@ from workbench.run.compatibility import (
 )
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.run.level_scale import alike
 from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
@@ -49,10 +50,11 @@ class SolveSetup:
     solver: the method that runs; it differs from the configuration's where that one selects another. A: the solver's
     operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
     vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
-    first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
-    device, those of the system times 2^-exponent. null_space: of A; b is orthogonal to it, and so is the x that is
-    returned. removed: the norm of the component removed from b for that, as scaled. changes: sentences on what was
-    changed in b or x, for the reason of the end. entries: stored entries of A, None if unknown. deflation_vectors:
+    first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the device, those of the
+    system times 2^-exponent. start: x0, where x is a projection of it, else None. recovered: x is the solution itself,
+    even where the solver iterates on the projected system. null_space: of A; b is orthogonal to it, and so is the x
+    that is returned. removed: the norm of the component removed from b for that, as scaled. changes: sentences on what
+    was changed in b or x, for the reason of the end. entries: stored entries of A, None if unknown. deflation_vectors:
     their number, 0 without deflation. notes: sentences on what was changed or chosen, for the provenance.
     phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
     connected until `close`.
@@ -79,8 +81,10 @@ class SolveSetup:
     deflation_vectors: int
     notes: list[str]
     phases: SetupPhases
+    start: np.ndarray | None = None
     need: MemoryNeed | None = None
     workers: Workers | None = None
+    recovered: bool = False
 
     @property
     def all_notes(self) -> list[str]:
@@ -163,11 +167,23 @@ class SolveSetup:
     def solution(self, x: DeviceVector) -> DeviceVector:
         """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
         x = self.device.whole(x)
-        if self.projection is None or not self.variant.projects_system:
+        if self.projection is None or not self.variant.projects_system or self.recovered:
             return x
         finished = self.device.copy(x)
         self.projection.recover_solution(finished, self.b)
         return finished
+
+    def begin_at(self, x: DeviceVector) -> None:
+        """Let x be the start of another recurrence: the solution of this iterate, projected as at the first start.
+
+        Its component in the null space of A is removed, whose rounding error in A x has the size of A.
+        """
+        solution = self.solution(x)
+        self.x = self.device.copy(solution) if solution is x else solution
+        self.x, _ = self.null_space.complement(self.x, self.device)
+        # In mixed precision the recurrence does it.
+        if self.projection and self.variant.projects_start and self.product is self.bound:
+            self.projection.recover_solution(self.x, self.b)
 
 
 class ReleasedOperator:
@@ -300,7 +316,6 @@ def _levels(
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"), needing_entries(configuration.preconditioner):
         first_level = configuration.preconditioner.setup_of(system, device, workers)
-    check_varying(configuration, first_level)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed
@@ -310,9 +325,11 @@ def _levels(
         space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
+        check_varying(configuration, first_level, first_level)
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
-    exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
+    bears = configuration.solver.applies_m_to_r and _takes_any_preconditioner(configuration, device)
+    exact = not (variant.accepts_inexact and bears)
     projection = Projection(
         operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
     )
@@ -327,7 +344,10 @@ def _levels(
         with phases("start in the complement of Z"):
             projection.recover_solution(vectors.x, vectors.b)
     with phases("kernels"):
+        if variant.adds_q:
+            first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)
+    check_varying(configuration, first_level, M)
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

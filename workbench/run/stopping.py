@@ -45,7 +45,11 @@ class Reason(enum.Enum):
     )
     ROUNDING = (
         "broke down: rounding errors dominate the recurrence, neither A nor M was found indefinite; "
-        "loosen the tolerance, or choose a more accurate method, such as cg without deflation"
+        "loosen the tolerance, or choose another preconditioner"
+    )
+    VANISHED = (
+        "broke down: a product of this method that is not conjugated, (conj(r), M^-1 r) or (conj(p), A p), is zero, "
+        "which happens for vectors that are not; start from another x0"
     )
     INCONSISTENT = (
         "not converged: A seems to be singular and b not in its range; give the null vectors of A as nullspace= "

@@ -136,7 +136,7 @@ class Multigrid(Preconditioner):
             )
         data, indices, indptr = entries
         matrix = sparse.csr_array((data / self.scaling, indices, indptr), shape=(boxes.box.size,) * 2)
-        return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes))
+        return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes), linear=True)
 
     def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:
         row_sum = DIFFUSION_ROW_SUM

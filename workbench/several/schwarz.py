@@ -112,6 +112,8 @@ class Boxes:
         self._sums = None if workers is None else TreeSums(self.solver, self.vectors, operator, device)
         self.notes = tuple(getattr(self.solver, "notes", ()))
         self.waits = getattr(self.solver, "waits", False)
+        self.varies = method.precision != dtype or getattr(self.solver, "varies", False)
+        """Whether the results are linear in r only to the digits of single precision, or fewer."""
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = A_i^-1 R_i r of all boxes i."""

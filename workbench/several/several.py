@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -52,6 +53,7 @@ class Whole:
         self._bound, self.names = bound, (name,)
         self.vectors = device.pieces(Pieces(size, [np.arange(size)]), dtype)
         self.waits = getattr(bound, "waits", False)
+        self.varies = getattr(bound, "varies", False)
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = M^-1 r."""
@@ -78,6 +80,8 @@ class Several:
         self.members: tuple[Member, ...] = tuple(members)
         self.notes = tuple(notes)
         self.waits = any(getattr(member, "waits", False) for member in members)
+        self.varies = any(getattr(member, "varies", False) for member in members)
+        """Whether M^-1 is linear to fewer digits than its vectors have."""
         self._device, self._dtype = device, dtype
         self._ones = [np.ones((1, member.vectors.pieces.count)) for member in self.members]
         self._latest = self.zeros()
@@ -111,6 +115,12 @@ class Several:
         """u = the sum of the terms."""
         for place, (member, local) in enumerate(zip(self.members, terms, strict=True)):
             member.vectors.combine([local], self._ones[place], u, add=place > 0)
+
+    def times(self, factor: float) -> Several:
+        """The sum times a number, with the same members."""
+        made = copy.copy(self)
+        made._ones = [factor * ones for ones in self._ones]
+        return made
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = S_1 r + .. + S_k r, and dot products of r and u."""

@@ -32,6 +32,8 @@ class Sum(Preconditioner):
     name: ClassVar[str] = "sum"
     title: ClassVar[str] = "sum of several first levels"
     joined_by: ClassVar[str] = "+"
+    # The largest eigenvalues of M^-1 A add up.
+    follows_scale: ClassVar[bool] = False
 
     members: str = parameter("jacobi + neumann:2", "first levels with plus signs between")
 

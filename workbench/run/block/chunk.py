@@ -9,15 +9,20 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.run.block.best_columns import BestColumns
 from workbench.run.block.columns import ColumnsJudge
 from workbench.run.block.measures import BlockMeasures
 from workbench.run.block.right_hand_sides import RightHandSides
+from workbench.run.breakdown import about_choices, diagnose_columns
 from workbench.run.judge import Ending
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
-from workbench.run.stopping import Stopping
+from workbench.run.stopping import Reason, Stopping
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
+
+MOST_NAMED = 4
+"""Columns whose origin a sentence names."""
 
 
 class Chunk:
@@ -32,25 +37,32 @@ class Chunk:
         self.place, self.iterations = place, -1
         part = sides.part(place)
         self.measures = BlockMeasures(setup, part)
+        measures, solver = self.measures, setup.solver
+        assert isinstance(solver, BlockSolver)
+        dtype = setup.operator.dtype
+        self._setup, self._solver = setup, solver
+        self.space = space = BlockWorkspace(
+            setup.device,
+            measures.size,
+            measures.columns,
+            dtype,
+            vectors={"B": measures.solver_B(), "X": measures.X},
+            operators={"A": setup.A, "M": setup.M},
+            clock=clock,
+        )
+        self._best = best = BestColumns(setup.device, measures.X, measures.size, measures.columns, dtype)
+        # Not of this chunk, which a circle would keep in memory.
         self.judge = ColumnsJudge(
             stopping,
             np.ldexp(stopping.atol, -part.exponents),
-            self.measures.norms_of_b(),
+            measures.norms_of_b(),
             part.removed,
-            stopping.limit(self.measures.size),
-            float(np.finfo(setup.operator.dtype).eps),
-            self.measures.true_residuals,
-        )
-        solver = setup.solver
-        assert isinstance(solver, BlockSolver)
-        self.space = BlockWorkspace(
-            setup.device,
-            self.measures.size,
-            self.measures.columns,
-            setup.operator.dtype,
-            vectors={"B": self.measures.solver_B(), "X": self.measures.X},
-            operators={"A": setup.A, "M": setup.M},
-            clock=clock,
+            stopping.limit(measures.size),
+            float(np.finfo(dtype).eps),
+            measures.true_residuals,
+            lambda: measures.true_residuals(best.X),
+            lambda: diagnose_columns(setup, space),
+            solver,
         )
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.judge.frozen)
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
@@ -60,9 +72,46 @@ class Chunk:
         """Make one iteration; the first call makes the start."""
         # Small matrices alone, for which threads of BLAS are no use.
         with on_one_thread():
+            if self.judge.restart_is_due:
+                self._restart()
             row = next(self._rows)
         self.iterations += 1
         return row
+
+    def judged(self, row: BlockRow, seconds: float) -> Ending | None:
+        """Why the run of this chunk ends with the row, None if it does not. Columns that failed are then their best."""
+        norms = np.where(self.judge.frozen, np.inf, row.norms)
+        self._best.update(norms, self.iterations, self.measures.X)
+        ending = self.judge.judge(row, self.iterations, seconds)
+        if ending is None or ending.reason.converged:
+            return ending
+        far = "" if ending.reason is Reason.INDEFINITE else self.judge.about_starts()
+        about = about_choices(ending.reason, self._setup)
+        return Ending(ending.reason, ending.detail + about + far + self._take_best())
+
+    def _restart(self) -> None:
+        """Begin again from the best columns, those that have ended from their own."""
+        self.judge.restart_is_due = False
+        self.measures.begin_at(self._best.X, ~self.judge.frozen)
+        self._rows = self._solver.block_iterates(self.space, self.judge.frozen)
+        next(self._rows)
+
+    def _take_best(self) -> str:
+        """Let every column without convergence be the best of the last one, its copy, x0 and zero; a clause on that."""
+        measures, judge = self.measures, self.judge
+        found = {"": measures.solution_on_host(), "copies": measures.solution_on_host(self._best.X)}
+        found |= {"zero": np.zeros_like(found[""]), "x0": measures.starts()}
+        norms = np.stack([measures.residuals_of(X) for X in found.values()])
+        norms[~np.isfinite(norms)] = np.inf
+        chosen = np.where(judge.has_converged, 0, norms.argmin(axis=0))
+        if not chosen.any():
+            return ""
+        made = np.stack([list(found.values())[which][:, j] for j, which in enumerate(chosen)], axis=1)
+        measures.finish(made)
+        columns = [np.flatnonzero(chosen == which) for which in range(4)]
+        kept = [f"column {j} of X is that of iteration {self._best.iterations[j]}" for j in columns[1]]
+        kept += [f"column {j} of X is 0" for j in columns[2]] + [f"column {j} of X is that of x0" for j in columns[3]]
+        return "; " + ", ".join(kept[:MOST_NAMED]) + (", and others" if len(kept) > MOST_NAMED else "")
 
     def close(self) -> None:
         """Break the circle of programs and their workspace, so that all block vectors go with the chunk."""

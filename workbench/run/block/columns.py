@@ -7,20 +7,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.run.judge import DIVERGENCE, RECHECK, RESIDUAL_GAP, Ending
+from workbench.run.breakdown import Diagnosis
+from workbench.run.judge import DIVERGENCE, PROGRESS, RECHECK, RESIDUAL_GAP, RESTARTED, Ending, far_start
 from workbench.run.result import Column
 from workbench.run.stopping import Reason, Stopping
+from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
-
-ROUNDING = 1e4
-"""An eigenvalue of P^H A P with a unit diagonal proves that A is indefinite below minus this times the roundoff."""
 
 
 class ColumnsJudge:
     """The stopping criteria of all columns. Norms are those of the scaled system, shape (s,).
 
     norms_of_b: ||b_j||. true_residuals: measures ||b_j - A x_j|| of all columns, at the cost of one application of A to
-    a block vector; called when a column seems to have converged. frozen: columns that have ended, whose X stays.
+    a block vector; called when a column seems to have converged. best_residuals: the same for the best columns so far.
+    diagnose: recomputes what should be positive, called at a breakdown. frozen: columns that have ended, whose X stays.
     """
 
     def __init__(
@@ -32,10 +32,17 @@ class ColumnsJudge:
         limit: int,
         roundoff: float,
         true_residuals: Callable[[], np.ndarray],
+        best_residuals: Callable[[], np.ndarray],
+        diagnose: Callable[[], Diagnosis],
+        solver: BlockSolver,
     ) -> None:
         self._stopping, self._limit, self._roundoff = stopping, limit, roundoff
         self._norms_of_b, self._removed = norms_of_b, removed
-        self._true_residuals = true_residuals
+        self._true_residuals, self._best_residuals = true_residuals, best_residuals
+        self._diagnose, self._solver = diagnose, solver
+        self.restart_is_due = False
+        """Whether the method is to begin again from the best columns, because of rounding."""
+        self._restarts, self._restarted_at = 0, math.inf
         self.tolerance = np.maximum(stopping.rtol * norms_of_b, atol)
         """The norm at which a column has converged."""
         self._confirm_below = self.tolerance.copy()
@@ -47,6 +54,12 @@ class ColumnsJudge:
         self._best, self._best_at = math.inf, 0
 
     @property
+    def has_converged(self) -> np.ndarray:
+        """Shape (s,)."""
+        ended = {j for j, (reason, _) in self._reasons.items() if reason.converged}
+        return np.isin(np.arange(self.norms.size), sorted(ended))
+
+    @property
     def relative(self) -> np.ndarray:
         """||r_j||/||b_j||; ||r_j|| where b_j = 0."""
         return self.norms / np.where(self._norms_of_b > 0, self._norms_of_b, 1)
@@ -56,12 +69,37 @@ class ColumnsJudge:
         self.norms = np.where(self.frozen, self.norms, row.norms)
         if iteration == 0:
             self._first = self.norms.copy()
+            self._restarted_at = float(self.relative.sum())
         going = ~self.frozen
         if np.isfinite(self.norms[going]).all() and (self.norms[going] <= self._confirm_below[going]).any():
             self._confirm(iteration)
         if self.frozen.all():
             return self._all(iteration)
-        return self._failure(row, iteration, seconds)
+        ending = self._failure(row, iteration, seconds)
+        if ending and ending.reason in RESTARTED and not row.breakdown and self._restarts_from_best():
+            return None
+        return ending
+
+    def _restarts_from_best(self) -> bool:
+        """Ask for a restart from the best columns, if the method may and they are closer than its last start was."""
+        if self._restarts >= self._solver.max_restarts:
+            return False
+        of_b = np.where(self._norms_of_b > 0, self._norms_of_b, 1)
+        score = float((self._best_residuals() / of_b).sum())
+        if not score <= PROGRESS * self._restarted_at:
+            self._restarts = self._solver.max_restarts
+            return False
+        self._restarts += 1
+        self._restarted_at = score
+        self._best = math.inf
+        self.restart_is_due = True
+        return True
+
+    def about_starts(self) -> str:
+        """A clause on starts that are too far off, of columns that have not converged; empty without any."""
+        first = np.where(self.has_converged, 0, self._first)
+        worst = int(np.argmax(first / np.maximum(self.tolerance, np.finfo(float).tiny)))
+        return far_start(first[worst], self.tolerance[worst], self._norms_of_b[worst], self._roundoff)
 
     def columns(self, iteration: int, ending: Ending | None, true_residuals: np.ndarray) -> tuple[Column, ...]:
         """The end of every column. true_residuals: ||b_j - A x_j|| of the X that is returned."""
@@ -83,7 +121,7 @@ class ColumnsJudge:
                 self._end(int(j), Reason.CONVERGED if consistent else Reason.CONSISTENT, iteration)
             elif self.norms[j] > RESIDUAL_GAP * self.tolerance[j]:
                 self._confirm_below[j] = RECHECK * self.norms[j]
-            else:
+            elif not self.restart_is_due and not self._restarts_from_best():
                 self._end(int(j), Reason.INACCURATE, iteration)
 
     def _end(self, column: int, reason: Reason, iteration: int) -> None:
@@ -95,7 +133,8 @@ class ColumnsJudge:
         reasons = [reason for reason, _ in self._reasons.values()]
         failed = [j for j, (reason, _) in self._reasons.items() if not reason.converged]
         if failed:
-            return Ending(Reason.INACCURATE, f"columns {', '.join(map(str, sorted(failed)))}, at iteration {iteration}")
+            which = f"columns {', '.join(map(str, sorted(failed)))}, at iteration {iteration}"
+            return Ending(Reason.INACCURATE, which)
         worst = Reason.CONSISTENT if Reason.CONSISTENT in reasons else Reason.CONVERGED
         return Ending(worst, f"at iteration {iteration}")
 
@@ -104,13 +143,9 @@ class ColumnsJudge:
         at = f"at iteration {iteration}"
         if not np.isfinite(norms).all() or math.isnan(row.curvature):
             return Ending(Reason.NOT_FINITE, f"a residual norm is {norms[~np.isfinite(norms)][:1]} {at}")
-        if row.curvature < -ROUNDING * self._roundoff:
-            return Ending(Reason.INDEFINITE, f"P^H A P has the scaled eigenvalue {row.curvature:.6g} {at}")
-        if (row.gamma[~self.frozen] < 0).any():
-            smallest = float(row.gamma[~self.frozen].min())
-            return Ending(Reason.INDEFINITE_M, f"(r, M^-1 r) = {smallest:.6g} {at}")
-        if row.breakdown or row.curvature <= 0:
-            return Ending(Reason.ROUNDING, row.breakdown or f"P^H A P is singular to rounding {at}")
+        gamma = row.gamma[~self.frozen]
+        if row.breakdown or row.curvature <= 0 or ((gamma < 0) | ((gamma == 0) & (norms > 0))).any():
+            return self._breakdown(row, float(gamma.min(initial=np.inf)), at)
         largest = DIVERGENCE * np.maximum(self._norms_of_b, self._first)
         if (self.norms > largest)[~self.frozen].any():
             return Ending(Reason.DIVERGED, f"the residual of column {int(np.argmax(self.norms / largest))}, {at}")
@@ -125,3 +160,16 @@ class ColumnsJudge:
         elif iteration - self._best_at > self._stopping.stagnation:
             return Ending(Reason.STAGNATED, f"the smallest norms were at iteration {self._best_at}")
         return None
+
+    def _breakdown(self, row: BlockRow, gamma: float, at: str) -> Ending:
+        """A number that is positive for definite A and M is not: recompute to find the cause."""
+        if self._solver.complex_symmetric:
+            return Ending(Reason.VANISHED, f"{row.breakdown or 'in a column'} {at}")
+        detail = f"(r, M^-1 r) = {gamma:.6g}"
+        if row.curvature <= 0:
+            detail = f"P^H A P, scaled, has the eigenvalue {row.curvature:.6g}"
+        found = self._diagnose()
+        detail = f"{detail} {at} by the recurrence; recomputed, {found}"
+        if found.reason is Reason.ROUNDING and row.breakdown:
+            detail = f"{row.breakdown}; {at}"
+        return Ending(found.reason, detail)

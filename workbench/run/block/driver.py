@@ -179,7 +179,7 @@ class BlockRun:
         judge, place = self._chunk.judge, self._chunk.place
         if not self._chunk.iterations:
             self._note_dependencies(row.rank)
-        ending = judge.judge(row, self._chunk.iterations, self.iteration_seconds)
+        ending = self._chunk.judged(row, self.iteration_seconds)
         ending = ending and self._explained(ending)
         self._relative[place] = judge.relative
         # The start of a later chunk is no iteration.

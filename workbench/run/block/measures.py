@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench import devices
 from workbench.deflation.block_projection import projection_in_blocks
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
@@ -24,6 +25,7 @@ class BlockMeasures:
         device.assign(self.X, device.array(sides.X0, dtype))
         self._recovered: DeviceVector = None
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
+        self._finished = False
         self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
         self._projection = setup.projection and projection_in_blocks(setup.projection, self.size, self.columns)
         if setup.variant.projects_start and self._projection:
@@ -46,25 +48,61 @@ class BlockMeasures:
         self._projection.project(projected)
         return projected
 
-    def solution(self) -> DeviceVector:
-        """The solution of the scaled system that belongs to the iterates; the next call overwrites it."""
-        setup = self._setup
-        if not (self._projection and setup.variant.projects_system):
-            return self.X
+    def solution(self, X: DeviceVector = None) -> DeviceVector:
+        """The solution of the scaled system that belongs to the iterates, or to others; the next call overwrites it."""
+        setup, X = self._setup, self.X if X is None else X
+        if self._finished or not (self._projection and setup.variant.projects_system):
+            return X
         if self._recovered is None:
             self._recovered = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
-        setup.device.assign(self._recovered, self.X)
+        setup.device.assign(self._recovered, X)
         self._projection.recover_solution(self._recovered, self.B)
         return self._recovered
 
-    def norms_of_b(self) -> np.ndarray:
-        """||b_j||, shape (s,)."""
-        squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
-        return np.sqrt(np.maximum(np.real(squares), 0))
+    def solution_on_host(self, X: DeviceVector = None) -> np.ndarray:
+        """The same as a new array, shape (N, s)."""
+        return np.array(self._setup.device.to_host(self.solution(X)))
 
-    def true_residuals(self) -> np.ndarray:
-        """||b_j - A x_j|| for the X that is returned, shape (s,). Cost: one application of A to a block vector."""
-        return self._residuals_of(self._returned())
+    def starts(self) -> np.ndarray:
+        """X0 of the scaled system, shape (N, s)."""
+        return self._sides.X0
+
+    def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
+        """Let the solutions of other iterates be the starts of some columns, projected as at first, and orthogonal to
+        the null space of A. The rest, which was verified, stays as it is. which: shape (s,), bool."""
+        setup = self._setup
+        starts = self.solution_on_host(X)
+        for j in np.flatnonzero(which) if setup.null_space else ():
+            starts[:, j], _ = setup.null_space.complement(starts[:, j].copy(), devices.device("cpu"))
+        made = np.where(which, starts, setup.device.to_host(self.X))
+        self._set(made)
+        if setup.variant.projects_start and self._projection:
+            self._projection.recover_solution(self.X, self.B)
+            self._set(np.where(which, setup.device.to_host(self.X), made))
+
+    def finish(self, X: np.ndarray) -> None:
+        """Let X, shape (N, s), be the solution of the scaled system, of whatever variant."""
+        self._set(X)
+        self._finished = True
+
+    def _set(self, X: np.ndarray) -> None:
+        device, dtype = self._setup.device, self._setup.operator.dtype
+        device.assign(self.X, device.array(np.ascontiguousarray(X, dtype), dtype))
+
+    def norms_of_b(self) -> np.ndarray:
+        """||b_j||, shape (s,), or a positive lower bound where the squares underflow."""
+        squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
+        return np.maximum(np.sqrt(np.maximum(np.real(squares), 0)), np.abs(self._sides.B).max(axis=0, initial=0))
+
+    def true_residuals(self, X: DeviceVector = None) -> np.ndarray:
+        """||b_j - A x_j|| for the X that is returned, or for other iterates, shape (s,). Cost: one application of A to
+        a block vector."""
+        return self._residuals(self._returned() if X is None else self.solution(X))
+
+    def residuals_of(self, X: np.ndarray) -> np.ndarray:
+        """The same for solutions in host memory, shape (N, s)."""
+        device, dtype = self._setup.device, self._setup.operator.dtype
+        return self._residuals(device.array(np.ascontiguousarray(X, dtype), dtype))
 
     def returned_X(self) -> np.ndarray:
         """X of the original system, shape (N, s), in host memory, orthogonal to the null space of A."""
@@ -73,9 +111,9 @@ class BlockMeasures:
     def returned(self) -> tuple[np.ndarray, np.ndarray]:
         """The X that is returned, and ||b_j - A x_j|| of the scaled system for these very columns."""
         X = self._returned()
-        return self._in_host_memory(X), self._residuals_of(X)
+        return self._in_host_memory(X), self._residuals(X)
 
-    def _residuals_of(self, X: DeviceVector) -> np.ndarray:
+    def _residuals(self, X: DeviceVector) -> np.ndarray:
         self._A.apply(X, self._residual)
         self._subtract(-np.ones(self.columns))
         return np.sqrt(np.maximum(np.real(self._squares()), 0))

@@ -103,7 +103,7 @@ def _publish(row: BlockRow, workspace: Workspace, space: BlockWorkspace) -> None
         "rr": row.norms[0] ** 2,
         "gamma": row.gamma[0],
         "uu": np.nan if row.preconditioned is None else row.preconditioned[0] ** 2,
-        "delta": row.curvature,
+        "delta": 0.0 if row.breakdown else row.curvature,
         "alpha": np.nan if row.alpha is None else row.alpha[0],
         "beta": np.nan if row.beta is None else row.beta[0],
     }

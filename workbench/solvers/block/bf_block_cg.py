@@ -32,6 +32,7 @@ class BreakdownFreeBlockCG(BlockSolver):
 
     name: ClassVar[str] = "bf-block-cg"
     title: ClassVar[str] = "breakdown-free block CG (Ji, Li)"
+    max_restarts: ClassVar[int] = 3
 
     initial: ClassVar[str] = """
         S = A(X)

@@ -34,6 +34,7 @@ class BlockCG(BlockSolver):
 
     name: ClassVar[str] = "block-cg"
     title: ClassVar[str] = "block conjugate gradients (Dubrulle)"
+    max_restarts: ClassVar[int] = 3
 
     # Up to a factor.
     residual: ClassVar[str] = "q"

@@ -13,6 +13,7 @@ from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
+from workbench.solvers.block.pseudo_block_cg import VANISHING
 from workbench.solvers.block.row import BlockRow
 
 SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
@@ -48,6 +49,7 @@ class BlockCOCG(BlockSolver):
     products: ClassVar[str] = """
         Qbar = conj(Q)
         g = (Qbar, W)
+        ww = dots(W, W)
     """
     first: ClassVar[str] = """
         P = W
@@ -56,6 +58,8 @@ class BlockCOCG(BlockSolver):
         S = A(P)
         Pbar = conj(P)
         delta = (Pbar, S)
+        pp = dots(P, P)
+        ss = dots(S, S)
     """
     # alpha = delta^-1 g and step = alpha C; [Q, rho] = qr(Q), C = rho C and a new g follow.
     update: ClassVar[str] = """
@@ -87,7 +91,9 @@ class BlockCOCG(BlockSolver):
             while True:
                 product()
                 columns, previous = orthonormalize.columns, matrices["g"]
-                alpha = solved(matrices["delta"], previous, columns, columns)
+                lengths_of_w = np.sqrt(np.real(matrices["ww"]))
+                lengths = np.outer(*(np.sqrt(np.real(matrices[name])) for name in ("pp", "ss")))
+                alpha = solved(matrices["delta"], previous, columns, columns, lengths)
                 if alpha is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR)
                     continue
@@ -96,7 +102,8 @@ class BlockCOCG(BlockSolver):
                 rho = orthonormalize()
                 C = np.where(frozen, 0, rho @ C)
                 products()
-                beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns)
+                lengths = np.outer(np.ones(s), lengths_of_w)
+                beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths)
                 if beta is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR_RESIDUALS)
                     continue
@@ -108,13 +115,20 @@ class BlockCOCG(BlockSolver):
         return recurrence()
 
 
-def solved(matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray | None:
-    """matrix^-1 right among some rows and columns, zero elsewhere; None for a matrix singular to rounding."""
+def solved(
+    matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray
+) -> np.ndarray | None:
+    """matrix^-1 right among some rows and columns, zero elsewhere; None for a matrix singular to rounding.
+
+    lengths: the products of the lengths of the vectors whose products are the entries.
+    """
     made = np.zeros(matrix.shape, matrix.dtype)
-    part = matrix[np.ix_(rows, rows)]
-    if rows.size and not np.linalg.cond(part) < 1 / np.finfo(part.dtype).eps:
+    chosen = np.ix_(rows, rows)
+    if not rows.size:
+        return made
+    if not np.linalg.svd(matrix[chosen] / lengths[chosen], compute_uv=False).min() > VANISHING:
         return None
-    made[np.ix_(rows, columns)] = np.linalg.solve(part, right[np.ix_(rows, columns)])
+    made[np.ix_(rows, columns)] = np.linalg.solve(matrix[chosen], right[np.ix_(rows, columns)])
     return made
 
 

@@ -14,6 +14,9 @@ from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
+VANISHING = 1e-14
+"""A product counts as zero below this times the lengths of its vectors."""
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +33,7 @@ class PseudoBlockCG(BlockSolver):
 
     name: ClassVar[str] = "pseudo-block-cg"
     title: ClassVar[str] = "pseudo-block CG (s recurrences, one product)"
+    max_restarts: ClassVar[int] = 3
     # An alpha of zero gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
@@ -76,7 +80,7 @@ class PseudoBlockCG(BlockSolver):
                 if self.definite:
                     delta, previous = np.real(delta), np.real(previous)
                 done = frozen | (np.real(matrices["rr"]) == 0)
-                curvature = self._curvature(delta[~done])
+                curvature = self._curvature(matrices, ~done)
                 alpha = np.divide(previous, delta, out=np.zeros_like(delta), where=~done & (delta != 0))
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
@@ -91,14 +95,14 @@ class PseudoBlockCG(BlockSolver):
 
         return recurrence()
 
-    def _curvature(self, delta: np.ndarray) -> float:
-        """The smallest (p, A p) of the columns that continue; 1 for none."""
-        values = delta if self.definite else np.abs(delta)
+    def _curvature(self, matrices: Mapping[str, np.ndarray], going: np.ndarray) -> float:
+        """What must be positive of the columns that continue: the smallest (p, A p); 1 for no columns."""
+        values = np.real(matrices["delta"])[going]
         return float(values.min(initial=np.inf)) if values.size else 1.0
 
     def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
         """gamma as in `BlockRow`."""
-        return np.real(matrices["gamma"]) if self.definite else np.abs(matrices["gamma"])
+        return np.real(matrices["gamma"])
 
 
 @register
@@ -114,6 +118,7 @@ class COCG(PseudoBlockCG):
 
     name: ClassVar[str] = "cocg"
     title: ClassVar[str] = "COCG, for complex symmetric A (van der Vorst, Melissen)"
+    max_restarts: ClassVar[int] = 0
     definite: ClassVar[bool] = False
     complex_symmetric: ClassVar[bool] = True
 
@@ -124,12 +129,15 @@ class COCG(PseudoBlockCG):
         Rbar = conj(R)
         gamma = dots(Rbar, U)
         rr = dots(R, R)
+        uu = dots(U, U)
         P = U
     """
     product: ClassVar[str] = """
         S = A(P)
         Pbar = conj(P)
         delta = dots(Pbar, S)
+        pp = dots(P, P)
+        ss = dots(S, S)
     """
     update: ClassVar[str] = """
         X = X + P*alpha
@@ -138,4 +146,21 @@ class COCG(PseudoBlockCG):
         Rbar = conj(R)
         gamma = dots(Rbar, U)
         rr = dots(R, R)
+        uu = dots(U, U)
     """
+
+    def _curvature(self, matrices: Mapping[str, np.ndarray], going: np.ndarray) -> float:
+        sizes = not_vanished(matrices["delta"], matrices["pp"], matrices["ss"])[going]
+        return float(sizes.min(initial=np.inf)) if sizes.size else 1.0
+
+    def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+        return not_vanished(matrices["gamma"], matrices["rr"], matrices["uu"])
+
+
+def not_vanished(products: np.ndarray, squares: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The moduli of products that are not conjugated, and 0 for those that rounding alone may have made.
+
+    squares, others: the squared lengths of the two vectors of each.
+    """
+    sizes = np.abs(products)
+    return np.where(sizes > VANISHING * np.sqrt(np.real(squares)) * np.sqrt(np.real(others)), sizes, 0)
