@@ -31,7 +31,7 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 
 app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
 	@$(PYTHON) scripts/install.py lab app opencl
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m voila $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m workbench.server.page_server $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
 
 test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
