@@ -163,7 +163,8 @@ def server_of(folder):
 def app(tmp_path_factory):
     """The page of `make app`: its URL, its folder, and the kernel of a page."""
     folder = tmp_path_factory.mktemp("app")
-    with lab.voila_server(folder, "--MappingKernelManager.cull_idle_timeout=0") as url:
+    options = ("--MappingKernelManager.cull_idle_timeout=0", "--PageKernels.most_pages=1")
+    with lab.voila_server(folder, *options) as url:
         page = answers(url)[1]
         yield url, folder, re.search(r'"kernelId":\s*"([0-9a-f-]+)"', page)[1]
 
@@ -198,6 +199,13 @@ def test_malformed_messages_stop_nothing_and_take_no_memory(program, protocol, r
     assert replies(url, kernel)
     log = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
     assert "Uncaught exception" not in log
+
+
+def test_one_page_more_than_are_served_is_told_to_wait(app):
+    url, _, kernel = app
+    status, text = answers(url)
+    assert (status, "this server shows 1 pages at once, and as many are open" in text) == (503, True)
+    assert replies(url, kernel)
 
 
 @pytest.mark.parametrize("session", ["x" * 300, "a%20b"])
