@@ -91,11 +91,12 @@ class PageKernels(AsyncMappingKernelManager):
     async def start_kernel(self, **kwargs: Any) -> str:
         """Start the kernel of a page. Raises HTTPError where there are too many."""
         if len(self) >= self.most_pages:
-            raise HTTPError(
-                503,
+            sentence = (
                 f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
-                "closed, or start the server with a larger --PageKernels.most_pages",
+                "closed, or start the server with a larger --PageKernels.most_pages"
             )
+            # Voila's page of errors shows the reason alone.
+            raise HTTPError(503, sentence, reason=sentence)
         return await super().start_kernel(**kwargs)
 
     async def shutdown_all(self, now: bool = False) -> None:
