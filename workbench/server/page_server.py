@@ -25,13 +25,14 @@ class PageServer(Voila):
         "proxy in front of it.",
     ).tag(config=True)
 
-    def init_handlers(self) -> list[Any]:
+    def init_handlers(self) -> Any:
         """What answers which path: refusals before all that Voila has."""
-        return [*self.refusals(), *super().init_handlers()]
+        voila: Any = super().init_handlers()
+        return [*self.refusals(), *voila]
 
     def refusals(self) -> list[Rule]:
         """Requests that are refused. Where the server listens to others, it does not know its names."""
-        nowhere = Rule(PathMatches(url_path_join(self.server_url, f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
+        nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
         return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), nowhere] if is_local(self.ip) else [nowhere]
 
 
