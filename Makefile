@@ -18,10 +18,10 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test check bench constraints clean develop python
+.PHONY: help lab app test test-oldest check bench constraints clean develop python
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="--no-browser --port 8899"
 	@$(PYTHON) scripts/install.py lab opencl
@@ -31,11 +31,14 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 
 app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
 	@$(PYTHON) scripts/install.py lab app opencl
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m voila $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m workbench.server.page_server $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
 
 test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
 		$(VENV_PYTHON) scripts/run_tests.py $(TESTS) -- $(ARGS)
+
+test-oldest: python ## solve, race and open pages with the lower bound of each dependency, in .venv-oldest
+	@$(PYTHON) scripts/oldest.py $(ARGS)
 
 check: develop ## check style, types and the layers of imports
 	$(VENV_PYTHON) -m ruff check .
@@ -50,7 +53,7 @@ constraints: python ## choose new versions for constraints.txt from a fresh envi
 	@$(PYTHON) scripts/make_constraints.py
 
 clean: ## remove .venv and everything else that these targets made
-	rm -rf .venv build dist .cache .hypothesis .import_linter_cache .pytest_cache .ruff_cache test-results
+	rm -rf .venv .venv-oldest build dist .cache .hypothesis .import_linter_cache .pytest_cache .ruff_cache test-results
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 develop: python

@@ -13,6 +13,8 @@ class DeviceError(InputError):
 
 KERNEL_MEMORY = "WORKBENCH_KERNEL_MEMORY"
 """The environment variable for the limit on the memory of a page, which `make app` sets for its kernels."""
+RUN_SECONDS = "WORKBENCH_RUN_SECONDS"
+"""The environment variable for the limit on the iteration time of each run of a page, in seconds."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

@@ -72,7 +72,7 @@ def voila_server(folder: Path, *options: str, notebook: str = "app/workbench.ipy
     """Serve a copy of the app as `make app` does, or of another notebook, with further options. Yields the URL."""
     notebooks, env = _prepared(folder)
     options = (str(notebooks / notebook), f"--Voila.config_file_paths={notebooks / 'app'}", *options)
-    with _serving("voila", options, folder, env) as url:
+    with _serving("workbench.server.page_server", options, folder, env) as url:
         yield url
 
 

@@ -117,3 +117,10 @@ def test_a_size_beyond_every_machine_is_refused(text):
     with pytest.raises(InputError, match=r"a size is at most 8 EiB, got '") as caught:
         read_size(text)
     assert len(str(caught.value)) < 150
+
+
+def test_an_interrupt_while_importing_is_no_traceback(tmp_path):
+    (tmp_path / "numpy.py").write_text("import signal; signal.raise_signal(signal.SIGINT)")
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    found = shell(f"$W {SOLVE}", tmp_path, PYTHONPATH=path)
+    assert found == (130, "", "workbench: stopped by the user\n")

@@ -24,7 +24,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_make
 def test_help_is_the_default_and_names_every_target_for_users():
     shown = make().stdout
-    for target in ("help", "lab", "app", "test", "check", "bench", "constraints", "clean"):
+    for target in ("help", "lab", "app", "test", "test-oldest", "check", "bench", "constraints", "clean"):
         assert re.search(rf"^  make {target} +\w", shown, re.MULTILINE), target
 
 

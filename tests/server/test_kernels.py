@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
 
 import psutil
@@ -173,3 +174,19 @@ def test_a_wrong_size_of_memory_is_refused(text):
         bytes_of(text)
     with pytest.raises(SystemExit, match="got"):
         PageKernels(kernel_memory=text)
+
+
+def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate():
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        run = (
+            "from workbench.run import configure, start_run, run_through\n"
+            "result = run_through(start_run(configure('poisson5', n=64)))\n"
+            "print(result.reason.name, result.detail)"
+        )
+        said = r"TIME .* s; on this page a run may iterate for 1e-09 s \(WORKBENCH_RUN_SECONDS\)"
+        assert re.fullmatch(said, await answer(client, run))
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test, run_seconds=1e-9)

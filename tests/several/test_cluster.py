@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ import psutil
 import pytest
 
 import workbench
+from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.errors import DeviceError, InputError
 from workbench.run import Configuration, Run, Stopping, configure, run_through, start_run
@@ -223,16 +226,50 @@ def test_a_lost_scheduler_ends_the_run():
     assert made.address in result.detail
 
 
-@pytest.mark.parametrize("answers", [False, True], ids=["nothing", "another service"])
-def test_no_scheduler_at_the_address(answers, monkeypatch, capfd):
+def frames(*contents: bytes) -> bytes:
+    """A message in Dask's frames: its length, the number of frames, the length of each, and their contents."""
+    inner = struct.pack(f"<Q{len(contents)}Q", len(contents), *map(len, contents)) + b"".join(contents)
+    return struct.pack("<Q", len(inner)) + inner
+
+
+def serve(listening: socket.socket, greeting: bytes) -> None:
+    """Say the same to everybody who connects, until the socket is closed; without words, only listen."""
+    with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
+        while greeting:
+            opened.enter_context(listening.accept()[0]).sendall(greeting)
+
+
+GREETINGS = {
+    "nothing listens": None,
+    "silence": b"",
+    "HTTP": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+    "SSH": b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n",
+    "random bytes": np.random.default_rng(0).bytes(200),
+    "a long message": struct.pack("<Q", 2**40) + bytes(100),
+    "an empty message": struct.pack("<Q", 0),
+    "too many frames": struct.pack("<QQ", 16, 2**60) + bytes(8),
+    "long frames": struct.pack("<QQQ", 16, 1, 2**62),
+    "no frames": frames(),
+    "no message": frames(b"", b"\xc1"),
+    "a message of another kind": frames(b"", b"\x05"),
+    "a message without what is expected": frames(b"", b"\x80"),
+}
+
+
+@pytest.mark.parametrize("greeting", GREETINGS.values(), ids=GREETINGS)
+def test_no_scheduler_at_the_address(greeting, monkeypatch, capfd):
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 1.0)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
-        if answers:
+        if greeting is not None:
             other.listen()
+        threading.Thread(target=serve, args=(other, greeting), daemon=True).start()
         address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address} within 1 s"):
             Run(configuration(address))
+        with contextlib.suppress(OSError):
+            # Who waits for a connection is told.
+            other.shutdown(socket.SHUT_RDWR)
     assert capfd.readouterr() == ("", "")
 
 
@@ -329,6 +366,27 @@ run = Run(configure("poisson-fd", n=20, solver="mpcg", preconditioner="schwarz:2
 run.step()
 print(*run.setup.workers.processes, flush=True)
 """
+
+
+@pytest.mark.parametrize("begun", ["workbench-dask-*", "workbench-dask-*/dask-scratch-space/worker-*"])
+def test_a_command_that_is_ended_leaves_no_folder(begun, tmp_path):
+    """While it starts its workers, and once they are there."""
+    chosen = ["--solver", "mpcg", "--preconditioner", BOXES, "--cluster", "local:1"]
+    endless = ["--rtol", "1e-300", "--stagnation", "1000000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbench.cli", "solve", "poisson-fd", "--n", "200", *chosen, *endless],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + LIMIT
+    while not (made := list(tmp_path.glob(begun))) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.terminate()
+    assert "Traceback" not in process.communicate()[1]
+    assert process.returncode == 128 + signal.SIGTERM
+    assert made
+    assert not list(tmp_path.glob("*dask*"))
 
 
 @pytest.mark.parametrize("ending", ["", "import time; time.sleep(60)"], ids=["exits", "is killed"])

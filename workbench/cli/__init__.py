@@ -1,85 +1,18 @@
-"""The command line. Exit status: 0 converged, 1 not converged, 2 wrong input."""
+"""The command line. Exit status: 0 converged, 1 not converged, 2 wrong input, 130 interrupted by the user."""
 
-from __future__ import annotations
-
-import argparse
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-
-import workbench
-from workbench.cli import advising, comparing, listing, reproducing, solving, streams, sweeping, timing
-from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
-from workbench.cli.streams import log
-from workbench.devices import compiling
-from workbench.errors import InputError, printable_path
-from workbench.files import check_target
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
-
-OUTPUTS = ("save", "trace", "csv", "output", "picture")
-"""Options that name output files."""
+INTERRUPTED = 130
+"""The status that shells give for SIGINT."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    streams.make_usable()
     try:
-        status = _run(arguments)
-        # Output that cannot be written fails here rather than at exit.
-        sys.stdout.flush()
-        return status
-    except InputError as error:
-        log(str(error))
-        return WRONG_INPUT
-    except MemoryError:
-        log("not enough memory for this problem; choose a smaller n")
-        return WRONG_INPUT
+        # Imported here, since that takes seconds in which a user may change their mind.
+        from workbench.cli import program
+
+        return program.run(arguments)
     except KeyboardInterrupt:
+        from workbench.cli.streams import log
+
         log("stopped by the user")
-        return NOT_CONVERGED
-    except BrokenPipeError:
-        # The reader closed the pipe, as `| head` does: no message is due.
-        streams.discard(sys.stdout)
-        return NOT_CONVERGED
-    except OSError as error:
-        # Errors on named files are InputErrors; others concern the output, or a folder such as the cache.
-        streams.discard(sys.stdout)
-        where = printable_path(error.filename) if error.filename else "the output"
-        log(f"cannot read or write {where}: {error.strerror or error}")
-        return WRONG_INPUT
-
-
-def _run(arguments: list[str] | None) -> int:
-    try:
-        options = _parser().parse_args(arguments)
-    # argparse exits after --help and --version.
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    # Fail before a long solve rather than after it.
-    for path in filter(None, (getattr(options, name, None) for name in OUTPUTS)):
-        check_target(Path(path))
-    with compiling.listening(CompilationNotice()):
-        return options.command(options)
-
-
-class _Parser(argparse.ArgumentParser):
-    """An ArgumentParser that reports wrong input as an InputError."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see `{self.prog} --help`")
-
-    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        # argparse would ignore write errors.
-        if message:
-            (file or sys.stdout).write(message)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
-    parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for group in (solving, sweeping, advising, comparing, reproducing, timing, listing):
-        group.add(verbs)
-    return parser
+        return INTERRUPTED

@@ -185,9 +185,29 @@ def _cleared_away(folder: Path) -> Iterator[Path]:
     # Short, so that it fits wherever the target's name does.
     name = folder / f".{secrets.token_hex(8)}.part"
     received: list[int] = []
+    try:
+        with ended_in_order(received):
+            try:
+                yield name
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+    finally:
+        for number in received:
+            signal.raise_signal(number)
+
+
+@contextlib.contextmanager
+def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
+    """SIGTERM and SIGHUP raise SystemExit inside, with the status that shells give for them, so that what the block
+    and those around it have opened is closed; received: the list that they are added to.
+
+    Only in the main thread, and where nothing else handles them.
+    """
 
     def end(number: int, _frame: Any) -> None:
-        received.append(number)
+        if received is not None:
+            received.append(number)
         raise SystemExit(128 + number)
 
     mine = threading.current_thread() is threading.main_thread()
@@ -195,13 +215,7 @@ def _cleared_away(folder: Path) -> Iterator[Path]:
     try:
         for number in numbers if mine else ():
             signal.signal(number, end)
-        try:
-            yield name
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
+        yield
     finally:
         for number in numbers if mine else ():
             signal.signal(number, signal.SIG_DFL)
-        for number in received:
-            signal.raise_signal(number)

@@ -76,6 +76,10 @@ class Amg(Preconditioner):
             pyamg = importlib.import_module("pyamg")
         except ImportError:
             raise InputError("preconditioner amg needs PyAMG, which is not installed; run: pip install pyamg") from None
+        if matrix.nnz <= np.iinfo(np.int32).max:
+            # PyAMG before 5.4 takes no wider indices, which SciPy gives a matrix whose rows were left out.
+            indices = (part.astype(np.int32, copy=False) for part in (matrix.indices, matrix.indptr))
+            matrix = sparse.csr_array((matrix.data, *indices), shape=matrix.shape)
         smoother = ("gauss_seidel", {"sweep": "symmetric"})
         settings = {"presmoother": smoother, "postsmoother": smoother, "coarse_solver": CoarseInverse(self._label)}
         with _isolated_setup():

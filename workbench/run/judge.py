@@ -125,11 +125,10 @@ class Judge:
     def verdict(self, row: Row, workspace: Workspace, *, last: bool) -> Ending | None:
         """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
         ending = self._by_norm(row, workspace, last=last)
-        limit = self._stopping.max_seconds
         if ending is None and row.iteration >= self._limit:
             ending = Ending(Reason.MAXITER, f"{row.iteration} iterations")
-        if ending is None and limit is not None and row.seconds >= limit:
-            ending = Ending(Reason.TIME, f"{row.seconds:.3g} s")
+        if ending is None and (taken := self._stopping.out_of_time(row.seconds)):
+            ending = Ending(Reason.TIME, taken)
         if ending is None or ending.reason.converged:
             return ending
         if ending.reason in RESTARTED and self._restarts_from_best(row.iteration):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.errors import InputError
+from workbench.errors import RUN_SECONDS, InputError
 from workbench.registry import unknown_name
 from workbench.settings import STOPPING, Norm, check_settings
 
@@ -111,6 +112,16 @@ class Stopping:
             if name not in STOPPING:
                 raise InputError(unknown_name("stopping criterion", name, STOPPING))
         return dataclasses.replace(self, **values)
+
+    def out_of_time(self, seconds: float) -> str | None:
+        """What a run has taken that has iterated for so many seconds, None where it may go on.
+
+        A page has a limit of its own (`RUN_SECONDS`), which holds where it is less than max_seconds.
+        """
+        page = float(os.environ.get(RUN_SECONDS) or "inf")
+        if seconds >= page:
+            return f"{seconds:.3g} s; on this page a run may iterate for {page:g} s ({RUN_SECONDS})"
+        return f"{seconds:.3g} s" if self.max_seconds is not None and seconds >= self.max_seconds else None
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

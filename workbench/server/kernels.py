@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import sys
 from pathlib import Path
@@ -12,8 +13,9 @@ import traitlets
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+from tornado.web import HTTPError
 
-from workbench.errors import KERNEL_MEMORY, InputError
+from workbench.errors import KERNEL_MEMORY, RUN_SECONDS, InputError
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -25,7 +27,8 @@ class ForkingProvisioner(LocalProvisioner):
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
-        kwargs["env"] = {**kwargs["env"], KERNEL_MEMORY: pages.kernel_memory}
+        limits = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: f"{pages.run_seconds:g}"}
+        kwargs["env"] = {**kwargs["env"], **limits}
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
             try:
@@ -61,6 +64,15 @@ class PageKernels(AsyncMappingKernelManager):
         help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
     ).tag(config=True)
 
+    run_seconds = traitlets.Float(
+        float(os.environ.get(RUN_SECONDS) or math.inf),
+        min=0,
+        help="Seconds that each run of a page may iterate; its iterate then is the result. Setup is not counted.",
+    ).tag(config=True)
+    most_pages = traitlets.Int(
+        100, min=1, help="Pages that are served at once, each with its kernel; further ones are told to wait."
+    ).tag(config=True)
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         try:
@@ -75,6 +87,17 @@ class PageKernels(AsyncMappingKernelManager):
     @traitlets.default("kernel_manager_class")
     def _kernel_manager_class(self) -> str:
         return f"{PageKernelManager.__module__}.{PageKernelManager.__name__}"
+
+    async def start_kernel(self, **kwargs: Any) -> str:
+        """Start the kernel of a page. Raises HTTPError where there are too many."""
+        if len(self) >= self.most_pages:
+            sentence = (
+                f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
+                "closed, or start the server with a larger --PageKernels.most_pages"
+            )
+            # Voila's page of errors shows the reason alone.
+            raise HTTPError(503, sentence, reason=sentence)
+        return await super().start_kernel(**kwargs)
 
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""

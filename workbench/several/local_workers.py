@@ -32,12 +32,24 @@ class LocalWorkers:
     """
 
     def __init__(self, distributed: Any, count: int) -> None:
-        self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
-        self._cluster = distributed.LocalCluster(
-            n_workers=0, processes=True, dashboard_address="127.0.0.1:0", silence_logs=False
-        )
-        self.address: str = self._cluster.scheduler_address
-        self.processes = [self._started(number) for number in range(count)]
+        with contextlib.ExitStack() as opened:
+            # Closed last first; also where a signal ends the start.
+            self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
+            opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self._cluster = distributed.LocalCluster(
+                n_workers=0,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=False,
+                scheduler_kwargs={"local_directory": self._folder},
+            )
+            opened.callback(self._end_scheduler)
+            self.address: str = self._cluster.scheduler_address
+            self.processes: list[subprocess.Popen[bytes]] = []
+            opened.callback(self._end_processes)
+            for number in range(count):
+                self.processes.append(self._started(number))
+            self._opened = opened.pop_all()
 
     def wait_for(self, client: Any) -> None:
         """Wait until all workers have registered. Raises InputError where they do not."""
@@ -54,14 +66,18 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End the scheduler and all processes."""
+        self._opened.close()
+
+    def _end_processes(self) -> None:
         # They have nothing to save, and asked to end they first wait for a scheduler that has gone.
         for process in self.processes:
             process.kill()
         for process in self.processes:
             process.wait()
+
+    def _end_scheduler(self) -> None:
         with contextlib.suppress(Exception):
             self._cluster.close(timeout=STOP_SECONDS)
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _started(self, number: int) -> subprocess.Popen[bytes]:
         # The same modules as here, wherever they were imported from.

@@ -223,7 +223,8 @@ class Workers:
                 return self._distributed.Client(
                     address, timeout=CONNECT_SECONDS, direct_to_workers=True, set_as_default=False
                 )
-        except (OSError, ValueError, RuntimeError):
+        # What another service sends is read as lengths, frames and messages of Dask's, with errors of many types.
+        except Exception:
             raise InputError(
                 f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s; start one there with "
                 "`dask scheduler`, or check the address"

@@ -14,7 +14,7 @@ from scipy import sparse
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import MatrixBuilder
-from workbench.live.build import matrix_builder, matrix_facts
+from workbench.live.build import matrix_builder, matrix_facts, uploads
 from workbench.live.build.matrix_facts import facts
 from workbench.live.build.uploads import MOST_UPLOAD, store
 from workbench.problems.files import MatrixFile
@@ -315,3 +315,11 @@ def test_what_waited_to_be_read_is_not_said_to_be_loading_once_it_is_no_longer_c
     assert builder.wait()
     assert builder.status.text.startswith("no file at ")
     assert builder.status.tone == "bad"
+
+
+def test_uploads_in_all_are_bounded_and_those_that_are_kept_stay(cache, monkeypatch):
+    path = store("a.mtx", SMALL)
+    monkeypatch.setattr(uploads, "MOST_STORED", 2 * len(SMALL) - 1)
+    with pytest.raises(InputError, match="uploads that are kept have .* GiB, at most .* ask whoever runs this server"):
+        store("b.mtx", SMALL + b"\n")
+    assert store("a.mtx", SMALL) == path

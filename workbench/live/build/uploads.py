@@ -15,19 +15,31 @@ from workbench.problems.suitesparse import cache_folder
 MOST_UPLOAD = 10 << 20
 """Bytes. A Jupyter server takes messages up to that size and hangs up on larger ones."""
 
+MOST_STORED = 2 << 30
+"""Bytes of all uploads that are kept."""
+
 
 def store(name: str, content: bytes) -> Path:
     """Keep an uploaded file as uploads/HASH/NAME in the cache folder; the same content comes to lie there once.
 
     Returns its path, which stays good for links and saved problems on this machine. Raises InputError for a name that
-    is no matrix file's, for an empty or too large one, and when the folder cannot be written.
+    is no matrix file's, for an empty or too large one, when as much as may be is kept already, and when the folder
+    cannot be written.
     """
     check_upload(name, len(content))
     stem, ending = stem_and_ending(name)
     folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
-    make_folder(folder)
     path = folder / f"{slug(stem) or 'matrix'}{ending}"
-    return path if path.exists() else write(path, content)
+    if path.exists():
+        return path
+    stored = sum(file.stat().st_size for file in _uploads().glob("*/*"))
+    if stored + len(content) > MOST_STORED:
+        raise InputError(
+            f"uploads that are kept have {stored / 2**30:.2g} GiB, at most {MOST_STORED / 2**30:.2g} GiB; ask whoever "
+            "runs this server to delete old ones"
+        )
+    make_folder(folder)
+    return write(path, content)
 
 
 def check_upload(name: str, size: int) -> None:

@@ -151,8 +151,8 @@ class ColumnsJudge:
             return Ending(Reason.DIVERGED, f"the residual of column {int(np.argmax(self.norms / largest))}, {at}")
         if iteration >= self._limit:
             return Ending(Reason.MAXITER, f"{iteration} iterations")
-        if self._stopping.max_seconds is not None and seconds >= self._stopping.max_seconds:
-            return Ending(Reason.TIME, f"{seconds:.3g} s")
+        if taken := self._stopping.out_of_time(seconds):
+            return Ending(Reason.TIME, taken)
         # Columns that have ended make the sum smaller too.
         score = float(self.relative.sum())
         if score < self._best:

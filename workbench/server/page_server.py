@@ -1,0 +1,87 @@
+"""The server of `make app`: Voila, which answers only to the names that it is meant to be reached by."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import traitlets
+from jupyter_server.utils import url_path_join
+from tornado.httputil import HTTPServerRequest
+from tornado.routing import Matcher, PathMatches, Rule
+from tornado.web import RequestHandler
+from voila.app import Voila
+
+NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
+"""Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
+
+
+class PageServer(Voila):
+    """Voila with a check of the Host header, and sentences where it had tracebacks."""
+
+    hosts = traitlets.List(
+        traitlets.Unicode(),
+        help="Further names by which this server is reached while it listens on this machine only, such as that of a "
+        "proxy in front of it.",
+    ).tag(config=True)
+
+    def init_handlers(self) -> Any:
+        """What answers which path: refusals before all that Voila has."""
+        voila: Any = super().init_handlers()
+        return [*self.refusals(), *voila]
+
+    def refusals(self) -> list[Rule]:
+        """Requests that are refused. Where the server listens to others, it does not know its names."""
+        nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
+        return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), nowhere] if is_local(self.ip) else [nowhere]
+
+
+class ForeignHost(Matcher):
+    """Matches requests for names that do not lead to this machine.
+
+    A site that another page of the same browser shows may let its own name lead here (DNS rebinding). The browser then
+    takes this server for a part of that site, and sends it the site's name as Host.
+    """
+
+    def __init__(self, known: list[str]) -> None:
+        self._known = {name.lower() for name in known}
+
+    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
+        """An empty dict where it matches, as tornado expects."""
+        name = request.host_name
+        return None if is_local(name) or name in self._known else {}
+
+
+class Refusal(RequestHandler):
+    """Answers with a status and a sentence, whatever the method."""
+
+    def initialize(self, status: int, sentence: str) -> None:
+        """Take both from the rule."""
+        self._status, self._sentence = status, sentence
+
+    def prepare(self) -> None:
+        """Answer."""
+        self.set_status(self._status)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{self._sentence}\n")
+
+
+NOT_FOUND = {"status": 404, "sentence": "there is nothing at this address"}
+FORBIDDEN = {
+    "status": 403,
+    "sentence": "this server listens on its own machine only and answers to localhost; if it is meant to be reached by "
+    "another name, as through a proxy, start it with --PageServer.hosts=NAME",
+}
+
+
+def is_local(name: str) -> bool:
+    """Whether a host's name, or an address, is one of this machine for itself (loopback)."""
+    name = name.lower().strip("[]").rstrip(".")
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+if __name__ == "__main__":
+    PageServer.launch_instance()
