@@ -50,7 +50,8 @@ def require_serial_triangles(name: str, device: Device) -> None:
     if not device.whole_triangles:
         raise InputError(
             f"{name} solves with a triangle of the whole matrix, one unknown after another, which device {device.name} "
-            "cannot do in parallel; use block-ic, or device cpu"
+            "cannot do in parallel; use block-ic, or device cpu",
+            changes={"preconditioner": "block-ic"},
         )
 
 
