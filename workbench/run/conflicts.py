@@ -34,10 +34,17 @@ OperatorOf = Callable[[Configuration], Operator | None]
 
 
 class Conflict(NamedTuple):
-    """A rule that choices break together. changes: what mends it, as those of an `InputError`; empty if unknown."""
+    """A rule that choices break together. changes: what mends it, as those of an `InputError`; empty if unknown. at:
+    the choice at fault where no change is known."""
 
     sentence: str
     changes: Mapping[str, Any]
+    at: str = ""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The choices that are to be made anew."""
+        return tuple(self.changes) or ((self.at,) if self.at else ())
 
 
 def check(configuration: Configuration, device: Device | None, operator: Operator | None = None) -> MemoryNeed | None:

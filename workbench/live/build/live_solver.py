@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,14 +20,13 @@ Key = tuple[type, int, bool]
 
 @dataclasses.dataclass(eq=False)
 class LiveSolve:
-    """One solve. warm: it starts from the last solution. why: see `live_configuration`. begun: `time.perf_counter` at
-    the request. seconds: from the request to the end, waiting in the run queue included; NaN before that."""
+    """One solve. warm: it starts from the last solution. why: see `live_configuration`. over: it has ended
+    and was not overtaken."""
 
     session: Session
     warm: bool
     why: str
-    begun: float
-    seconds: float = np.nan
+    over: bool = False
 
     @functools.cached_property
     def ritz_values(self) -> np.ndarray:
@@ -67,7 +65,7 @@ class LiveSolver:
             if self._solution is not None and self._solution[0] == key:
                 x0 = self._solution[1]
             session = Session(configuration, x0=x0, on_end=self._end)
-            self.latest = LiveSolve(session, x0 is not None, why, time.perf_counter())
+            self.latest = LiveSolve(session, x0 is not None, why)
             session.start()
         self._changed()
         return self.latest
@@ -92,7 +90,7 @@ class LiveSolver:
             # One that was overtaken or stopped is no more of interest.
             if solve is None or solve.session is not session:
                 return
-            solve.seconds = time.perf_counter() - solve.begun
+            solve.over = True
             self._solution = None
             if session.result is not None:
                 self.before, self.shown = self.shown, solve

@@ -68,7 +68,7 @@ class RaceView(HeldView):
         self.publisher = Publisher()
         self.runs = runs or RunList()
         self.entries = RaceEntries(self.runs, origin, lambda race: self.controller.add(race))
-        self.convergence = ConvergenceView(publisher=self.publisher, empty=EMPTY)
+        self.convergence = ConvergenceView(publisher=self.publisher, nothing=EMPTY)
         shown = lambda run: run in self.entries.listed.values()  # noqa: E731
         self.curves = ListedCurves(self.convergence, self.runs, shown)
         self.measure = widgets.ToggleButtons(options=MEASURES)

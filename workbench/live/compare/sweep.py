@@ -95,7 +95,7 @@ class SweepView(ControlledView):
         self.status = self.controller.bar
         self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
         self.choices = Choices(self.base.problem, self.over, self._changed)
-        self.form = Form(self._form_changed, self.base) if has_form(self.base) else None
+        self.form = Form(self._form_changed, self.base, alone=False) if has_form(self.base) else None
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
         self.table = SortTable(empty="Runs that are done are listed here.")
         self.map = SweepPlot(self._mark, self._picked)

@@ -74,6 +74,15 @@ class RunHandle:
         return self.state in (State.DONE, State.FAILED)
 
     @property
+    def waiting(self) -> str:
+        """What a run does that has not begun to iterate: queued, paused, or setting up and the phase of that; empty
+        otherwise."""
+        if self.run is not None or self.over or not isinstance(self.source, ACTIVE):
+            return ""
+        phases = getattr(self.source, "phases", None)
+        return ", ".join(filter(None, (self.state.value, phases.present if phases else "")))
+
+    @property
     def error(self) -> str:
         """The sentence of a session that failed."""
         return self.source.error if isinstance(self.source, ACTIVE) else ""
