@@ -28,7 +28,6 @@ from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controlled_view import HeldView
 from workbench.live.solve.controller import Controller
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
@@ -250,7 +249,7 @@ class RaceView(HeldView):
         self.stop()
         self.curves.close()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)

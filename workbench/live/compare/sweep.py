@@ -25,7 +25,6 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
@@ -188,7 +187,7 @@ class SweepView(ControlledView):
         self._checker.close()
         self.map.close()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     @property
     def _name(self) -> str:

@@ -90,6 +90,7 @@ class VolumeView(StreamView):
 
     def close(self) -> None:
         self._drawing.close()
+        self._looker = None
         super().close()
 
     def publish(self) -> Again:

@@ -33,7 +33,6 @@ from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.problems import Problem
 from workbench.recording import Record
@@ -171,12 +170,18 @@ class Explorer(HeldView):
     def close(self) -> None:
         """End the runs and take everything off the page."""
         self.stop_all()
-        self.picture.painter.close()
+        self.picture.close()
         self.curves.close()
         self.table.close()
         self.runs.forget(self.publisher.wake)
         self.publisher.close()
-        close_all(self.box)
+        super().close()
+        # Whoever keeps the view, such as IPython's history of outputs, keeps no vectors.
+        for run in self.runs.of(SOLVE):
+            run.settle()
+        self.panel.close()
+        self.controller.jobs = ()
+        self._followed = self._timed = self._told = self._progress = None
 
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)

@@ -33,6 +33,11 @@ class ProblemPicture:
         self._shown: tuple[Problem, Deflation] | None = None
         self._whole = False
 
+    def close(self) -> None:
+        """Draw no more."""
+        self.painter.close()
+        self.followed = None
+
     def form_changed(self) -> None:
         """Draw what the form says."""
         self.edited = True
