@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,12 +21,13 @@ Key = tuple[type, int, bool]
 
 @dataclasses.dataclass(eq=False)
 class LiveSolve:
-    """One solve. warm: it starts from the last solution. why: see `live_configuration`. over: it has ended
-    and was not overtaken."""
+    """One solve. warm: it starts from the last solution. why: see `live_configuration`. begun: `time.perf_counter` at
+    the request. over: it has ended and was not overtaken."""
 
     session: Session
     warm: bool
     why: str
+    begun: float
     over: bool = False
 
     @functools.cached_property
@@ -65,7 +67,7 @@ class LiveSolver:
             if self._solution is not None and self._solution[0] == key:
                 x0 = self._solution[1]
             session = Session(configuration, x0=x0, on_end=self._end)
-            self.latest = LiveSolve(session, x0 is not None, why)
+            self.latest = LiveSolve(session, x0 is not None, why, time.perf_counter())
             session.start()
         self._changed()
         return self.latest

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.kit.frontend import FORGETS, in_voila
-from workbench.live.kit.number_text import count, duration, number
+from workbench.live.kit.number_text import compiling, count, duration, number
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
@@ -78,7 +78,8 @@ def result_html(
     if summary is not None:
         setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
         each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
-        took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
+        more = f"; {clause}" if (clause := compiling(summary.get("compile_seconds"))) else ""
+        took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}{more}."
     else:
         summary, words = {}, f"{words[0].upper()}{words[1:].rstrip('.')}."
     reported = [note for note in notes if note.startswith(EXPLAINED)]

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
-from workbench.live.kit.number_text import count, duration
+from workbench.live.kit.number_text import compiling, count, duration
 from workbench.live.plots.curve import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED
@@ -82,7 +82,8 @@ class Progress:
         """When it ended, and the time of setup and iterations together, which is that of the result."""
         if not iterations:
             return f"ended {self._ended_at}, without an iteration"
-        return f"finished {self._ended_at}, {duration(seconds)}"
+        compiled = compiling(self.session.phases.compile_seconds)
+        return f"finished {self._ended_at}, {duration(seconds)}" + (f"; {compiled}" if compiled else "")
 
     def _seconds_left(self, done: int, spent: float) -> float | None:
         return self.estimate.iterations * spent / done if self.estimate and done else None
