@@ -75,12 +75,13 @@ class RunHandle:
 
     @property
     def waiting(self) -> str:
-        """What a run does that has not begun to iterate: queued, paused, or setting up and the phase of that; empty
-        otherwise."""
+        """What a run does that has not begun to iterate: not started, queued, paused, or setting up and the phase of
+        that; empty otherwise."""
         if self.run is not None or self.over or not isinstance(self.source, ACTIVE):
             return ""
         phases = getattr(self.source, "phases", None)
-        return ", ".join(filter(None, (self.state.value, phases.present if phases else "")))
+        state = "not started" if self.state is State.IDLE else self.state.value
+        return ", ".join(filter(None, (state, phases.present if phases else "")))
 
     @property
     def error(self) -> str:

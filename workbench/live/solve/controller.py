@@ -77,6 +77,8 @@ class Controller:
         """What has changed since the present job ended, in place of how it ended."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
         self._told, self._mending = told, mending
+        self._of_job = True
+        """Whether the sentence is on the present job alone."""
         self._single, self._period = single, period
         self._said: tuple[str, str, float] = ("", "", 0.0)
         self.bar = RunBar(
@@ -177,6 +179,7 @@ class Controller:
         self.bar.run.description = self._starting()
         self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
         self._refresh()
+        self.bar.told = self._of_job and self._told(job)
         if any(other.ending for other in self.jobs):
             # The answer to Stop comes as soon as the state has changed.
             return SOON
@@ -198,7 +201,7 @@ class Controller:
         word = STOPPING if job is not None and job.ending else state.value
         complaint, notice = self._why_not() or self.complaint, self.notice() if not self.alive else ""
         others = self._others(job)
-        self.bar.told = not (complaint or notice or others) and self._told(job)
+        self._of_job = not (complaint or notice or others)
         if complaint or notice:
             self.bar.say(complaint or notice, "bad" if complaint else "busy", word)
             return
