@@ -87,7 +87,7 @@ function render({ model, el }) {
     // During iterations theirs is the progress; how long the setup took is shown at the end.
     const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
-    if (iterations || endedAt) {
+    if (iterations) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
       const text = endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
       parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
