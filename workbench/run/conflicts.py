@@ -92,7 +92,7 @@ def conflicts(
             device = _device(configuration)
             if given is None:
                 check(configuration, device)
-            if (operator := given or operator_of(configuration)) is not None:
+            if (operator := operator_of(configuration) if given is None else given) is not None:
                 check(configuration, device, operator)
         except InputError as error:
             mended = changed(configuration, error.changes)
