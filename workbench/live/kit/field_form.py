@@ -136,7 +136,7 @@ class FieldForm:
             return f"no {name}" if value == "none" else label
         field = self.fields().get(name)
         shown = "none" if value is None else choice_label(name, str(value))
-        return f"{field.label.lower() if field else name} {shown}"
+        return f"{field.label.lower() if field else name}: {shown}"
 
     def offer_undo(self, *, undo: bool, redo: bool) -> None:
         """Whether there is something to undo and to redo."""
