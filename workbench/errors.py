@@ -1,10 +1,20 @@
 """Exceptions for wrong input, and their messages: one sentence with the value, the bound and what to do instead."""
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 
 class InputError(ValueError):
-    """Wrong input. The message is a complete sentence for the user; the command line exits with status 2."""
+    """Wrong input. The message is a complete sentence for the user; the command line exits with status 2.
+
+    changes: choices of a configuration that mend it, such as {"preconditioner": "jacobi", "problem.n": 1024}, where
+    other choices of that configuration are what is wrong; `workbench.run.conflicts` collects them.
+    """
+
+    def __init__(self, *message: object, changes: Mapping[str, Any] | None = None) -> None:
+        super().__init__(*message)
+        self.changes = dict(changes or {})
 
 
 class DeviceError(InputError):

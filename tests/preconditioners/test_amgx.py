@@ -305,6 +305,7 @@ def test_failed_resources_are_not_requested_again(stand_in, monkeypatch):
     stand_in.living.clear()
 
 
+@pytest.mark.usefixtures("stand_in")
 def test_other_dtypes_are_refused():
     with pytest.raises(InputError, match="double precision, got complex128"):
         solve(random_matrix(20, np.complex128), np.ones(20), M="amgx")

@@ -173,6 +173,6 @@ def test_phases_below_zero_are_refused():
 
 def test_precision_mixed_is_not_advised_where_it_is_refused():
     need = configure("bubbles-3d", n=64, deflation="levelset:8", variant="def1", coarse="cholesky")
-    assert "precision mixed" not in way_out(need, 10_000_000, Where.CORES, host=True)
+    assert "precision mixed" not in way_out(need, 10_000_000, Where.CORES, host=True).words
     allowed = configure("bubbles-3d", n=64, deflation="levelset:8", variant="a-def2", coarse="cholesky")
-    assert "precision mixed" in way_out(allowed, 21_000_000, Where.CORES, host=True)
+    assert "precision mixed" in way_out(allowed, 21_000_000, Where.CORES, host=True).words

@@ -136,7 +136,7 @@ def test_what_takes_less_is_named():
     configuration = configure("bubbles-3d", n=128, preconditioner="neumann:2", deflation="levelset:32")
     need = memory_need(configuration, Where.GPU)
     assert need is not None
-    words = way_out(configuration, round(0.8 * need.device), Where.GPU)
+    words = way_out(configuration, round(0.8 * need.device), Where.GPU).words
     assert "n 112, which fits or precision mixed" in words
 
 

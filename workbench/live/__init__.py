@@ -17,6 +17,7 @@ from workbench.live.inspect.replay import Replay, open_run
 from workbench.live.kit.run_list import RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.share_bar import ShareBar
+from workbench.live.kit.view import LiveWidget, View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -27,7 +28,7 @@ from workbench.live.teach.own_method import OwnMethod
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_view import StepView
 from workbench.live.teach.stepper import Stepper
-from workbench.live.transport import late_messages
+from workbench.live.transport import cells, late_messages
 
 __all__ = [
     "BlockView",
@@ -63,3 +64,4 @@ __all__ = [
 ]
 
 late_messages.keep()
+cells.watch(View, LiveWidget)

@@ -275,7 +275,8 @@ def _check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     if csr.dtype.kind == "c" and difference.plain <= allowed:
         raise InputError(
             "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
-            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g}); choose solver cocg or block-cocg"
+            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g}); choose solver cocg or block-cocg",
+            changes={"solver": "cocg"},
         )
     half = "(A + A.conj().T)/2" if csr.dtype.kind == "c" else "(A + A.T)/2"
     raise InputError(
@@ -293,7 +294,9 @@ def _check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
     if difference.plain <= allowed:
         return
     if difference.hermitian <= allowed:
-        raise InputError("the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg")
+        raise InputError(
+            "the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg", changes={"solver": "cg"}
+        )
     raise InputError(
         f"the matrix is not symmetric: A and A^T differ by {difference.plain:.3g}, and rounding explains "
         f"{allowed:.1g}; COCG needs A = A^T, such as (A + A.T)/2 where the difference is an error"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
+from workbench.devices.amgx import HOW_TO_INSTALL, AmgxSolver, Cycle, installed, takes_addresses
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
@@ -59,6 +59,10 @@ class Amgx(Preconditioner):
             **levels[self.method],
         }
         return {"config_version": 2, "determinism_flag": 1, "solver": cycle}
+
+    def check(self, device: Device) -> None:
+        if not installed():
+            raise InputError(HOW_TO_INSTALL, changes={"preconditioner": "amg:sa"})
 
     def setup(self, operator: Operator, device: Device) -> MultigridCycle:
         if operator.dtype != np.float64:

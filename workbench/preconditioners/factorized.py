@@ -49,8 +49,9 @@ def require_serial_triangles(name: str, device: Device) -> None:
     """Raise InputError for a device on which a triangular solve with the whole matrix would occupy one work-item."""
     if not device.whole_triangles:
         raise InputError(
-            f"{name} solves with a triangle of the whole matrix, one unknown after another, which device {device.name} "
-            "cannot do in parallel; use block-ic, or device cpu"
+            f"preconditioner {name} solves with a triangle of the whole matrix, one unknown after another, which "
+            f"device {device.name} cannot do in parallel; use block-ic, or device cpu",
+            changes={"preconditioner": "block-ic"},
         )
 
 

@@ -30,7 +30,7 @@ def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[s
     try:
         return kind(entries), members
     except InputError as error:
-        raise InputError(f"{refusal}: {error}") from None
+        raise InputError(f"{refusal}: {error}", changes=error.changes) from None
     except MemoryError:
         raise InputError(f"{refusal}: the matrix does not fit into memory") from None
 

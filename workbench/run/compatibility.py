@@ -15,11 +15,16 @@ from workbench.problems import Problem
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.stopping import Norm
-from workbench.settings import MIXED
+from workbench.settings import MIXED, RUN
+from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.mpcg import HERE
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 """Preconditioners that are complex symmetric where A is."""
+DOUBLE = {"precision": RUN["precision"].default}
+"""What to change where precision mixed cannot serve."""
+KNOWN = "ones-scaled"
+"""The right-hand side with a known solution."""
 
 
 _WITHOUT = {
@@ -56,24 +61,41 @@ def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflati
     return ""
 
 
+def check_grid(configuration: Configuration) -> None:
+    """Raise InputError for blocks that need a grid or phases where the problem has none. A matrix may still be no
+    stencil."""
+    problem = configuration.problem
+    if reason := unmet(problem, configuration.deflation):
+        raise InputError(f"{reason}; use deflation none or blocks", changes={"deflation": "none"})
+    if configuration.preconditioner.needs_stencil and not problem.has_grid:
+        raise InputError(
+            f"preconditioner {configuration.preconditioner.name} needs a nearest-neighbour stencil on a grid, which "
+            f"{problem.name} does not have; use amg",
+            changes={"preconditioner": "amg:sa"},
+        )
+
+
 def check_cluster(configuration: Configuration) -> None:
     """Raise InputError for a cluster where there is nothing for its workers to do, and for sums that they cannot do."""
     if configuration.cluster and not configuration.preconditioner.on_workers:
         raise InputError(
             f"cluster {configuration.cluster} solves the boxes of preconditioner schwarz, and "
-            f"{configuration.preconditioner.name} has none; choose schwarz:3x3, or leave the cluster out"
+            f"{configuration.preconditioner.name} has none; choose schwarz:3x3, or leave the cluster out",
+            changes={"cluster": None},
         )
     if getattr(configuration.solver, "sums", HERE) == HERE:
         return
     if not configuration.cluster or configuration.preconditioner.name != "schwarz":
         raise InputError(
             f"{configuration.solver.name} with sums=workers needs preconditioner schwarz alone, and a cluster that "
-            "solves its boxes, such as local:4; choose both, or sums=here"
+            "solves its boxes, such as local:4; choose both, or sums=here",
+            changes={"solver.sums": HERE},
         )
     if configuration.deflation.name != "none":
         raise InputError(
             f"{configuration.solver.name} with sums=workers needs deflation none, since workers have A alone; choose "
-            "that, or sums=here"
+            "that, or sums=here",
+            changes={"deflation": "none"},
         )
 
 
@@ -83,17 +105,23 @@ def check_symmetry(configuration: Configuration, operator: Operator) -> None:
     if not np.issubdtype(operator.dtype, np.complexfloating):
         return
     if isinstance(operator, ComplexSymmetricMatrix) and not solver.complex_symmetric:
-        raise InputError(f"A is complex symmetric, and solver {solver.name} needs a Hermitian A; choose block-cocg")
+        raise InputError(
+            f"A is complex symmetric, and solver {solver.name} needs a Hermitian A; choose cocg or block-cocg",
+            changes={"solver": "cocg"},
+        )
     if not solver.complex_symmetric:
         return
     if not isinstance(operator, (ComplexSymmetricMatrix, LinearOperatorAdapter)):
-        raise InputError(f"A is Hermitian, and solver {solver.name} needs A = A^T; choose cg or block-cg")
-    if configuration.preconditioner.name not in COMPLEX_SYMMETRIC_M or configuration.deflation.name != "none":
         raise InputError(
-            f"with solver {solver.name} and a complex A, preconditioner {configuration.preconditioner.name} and "
-            f"deflation {configuration.deflation.name} are not available: they are Hermitian; choose none or jacobi, "
-            "and deflation none"
+            f"A is Hermitian, and solver {solver.name} needs A = A^T; choose cg or block-cg", changes={"solver": "cg"}
         )
+    for kind, known, instead in (("preconditioner", COMPLEX_SYMMETRIC_M, "jacobi"), ("deflation", ("none",), "none")):
+        if (name := getattr(configuration, kind).name) not in known:
+            raise InputError(
+                f"{kind} {name} is Hermitian, and solver {solver.name} needs M = M^T where A is complex; choose "
+                f"{kind} {instead}",
+                changes={kind: instead},
+            )
 
 
 def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver) -> None:
@@ -132,10 +160,37 @@ def check_precision(configuration: Configuration, operator: Operator) -> None:
         raise InputError(
             "precision mixed needs a problem of two phases (bubbles, slabs, two layers), whose coefficients come from "
             "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "
-            "precision float64"
+            "precision float64",
+            changes=DOUBLE,
         )
+
+
+def check_mixed(configuration: Configuration) -> None:
+    """Raise InputError for a method or a stopping rule that precision mixed cannot serve."""
     if reason := mixed_refusal(configuration):
-        raise InputError(reason)
+        raise InputError(reason, changes=DOUBLE)
+
+
+def check_norm(configuration: Configuration) -> None:
+    """Raise InputError for the norm of the error where the solution is not known by construction."""
+    if configuration.stopping.norm == Norm.ERROR and configuration.rhs != KNOWN:
+        raise InputError(f"norm error needs a known solution; use the right-hand side {KNOWN}", changes={"rhs": KNOWN})
+
+
+def check_columns(configuration: Configuration) -> None:
+    """Raise InputError for a method or a stopping criterion that many right-hand sides do not have."""
+    solver = configuration.solver
+    if not isinstance(solver, BlockSolver):
+        raise InputError(
+            f"solver {solver.name} takes one right-hand side; for several choose block-cg, which needs fewer "
+            "iterations, or pseudo-block-cg, whose iterations cost less",
+            changes={"solver": "block-cg"},
+        )
+    if configuration.stopping.norm != Norm.RESIDUAL:
+        raise InputError(
+            f"norm {configuration.stopping.norm} is not available for several right-hand sides; choose norm residual",
+            changes={"norm": str(Norm.RESIDUAL)},
+        )
 
 
 def mixed_refusal(configuration: Configuration) -> str:

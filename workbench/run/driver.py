@@ -72,8 +72,6 @@ class Run:
     def _begin(self, trace: bool) -> None:
         """Everything that follows the setup of the system, up to the first iteration."""
         configuration, stopping = self.configuration, self.configuration.stopping
-        if stopping.norm == Norm.ERROR and self.setup.exact is None:
-            raise InputError("norm error needs a known solution; use the right-hand side ones-scaled")
         limit = stopping.limit(self.setup.operator.shape[0])
         self._measures = Measures(self.setup)
         self._judge = Judge(configuration, self.setup, self._measures, self.history, limit)

@@ -120,14 +120,16 @@ def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | N
     try:
         device.need_room(round((1 - MARGIN) * needed))
     except InputError:
-        room = device.room(0)
-        device.need_room(needed, way_out(configuration, room or 0, where))
+        way = way_out(configuration, device.room(0) or 0, where)
+        try:
+            device.need_room(needed, way.words)
+        except InputError as error:
+            raise InputError(str(error), changes=way.changes) from None
     available = limits.memory()[1]
     if (1 - MARGIN) * need.host > available:
-        raise InputError(
-            f"{configuration.problem.spec} needs {in_words(need.plain(), available)}; "
-            f"{way_out(configuration, available, where, host=True)}"
-        )
+        way = way_out(configuration, available, where, host=True)
+        needed = in_words(need.plain(), available)
+        raise InputError(f"{configuration.problem.spec} needs {needed}; {way.words}", changes=way.changes)
     return need
 
 
@@ -315,18 +317,27 @@ class _Opaque:
         return np.zeros(3)
 
 
-def way_out(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> str:
+class WayOut(NamedTuple):
+    """What to do about a run that does not fit, in words, and the first of that as changes of its configuration."""
+
+    words: str
+    changes: dict[str, Any]
+
+
+def way_out(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> WayOut:
     """What to do about a run that needs more than `room` bytes of its device, or of the host: a smaller n that fits, or
     choices that take less."""
-    ways = []
+    ways: dict[str, dict[str, Any]] = {}
     if fitting := largest_fitting(configuration, room, where, host=host):
-        ways.append(f"n {fitting}, which fits")
+        ways[f"n {fitting}, which fits"] = {"problem.n": fitting}
     for words, changes in CHEAPER.items():
         cheaper = _changed(configuration, changes)
         need = memory_need(cheaper, where) if cheaper else None
         if need and _bytes(need, where, host=host) <= room:
-            ways.append(words)
-    return f"use {' or '.join(ways)}" if ways else "take a smaller problem, or raise the memory limit"
+            ways[words] = changes
+    if not ways:
+        return WayOut("take a smaller problem, or raise the memory limit", {})
+    return WayOut(f"use {' or '.join(ways)}", next(iter(ways.values())))
 
 
 def largest_fitting(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> int | None:

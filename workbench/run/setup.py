@@ -21,18 +21,12 @@ from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import (
-    check_cluster,
-    check_inexact,
-    check_precision,
-    check_symmetry,
-    check_varying,
-    needing_entries,
-)
+from workbench.run.compatibility import check_inexact, check_varying, needing_entries
 from workbench.run.configuration import Configuration
+from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.level_scale import alike
-from workbench.run.memory_need import MemoryNeed, checked_need
+from workbench.run.memory_need import MemoryNeed
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.scaling import scaled, scaled_scalar
@@ -223,22 +217,18 @@ def prepare(
     phases = phases or SetupPhases()
     with phases(DEVICE):
         device = devices.device(configuration.device).limited(configuration.memory_limit)
-    traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
-    configuration.preconditioner.check(device)
-    configuration.solver.check(device, traits)
-    check_cluster(configuration)
     need = None
-    if system is None:
-        with phases(PROBLEM):
-            need = _checked(configuration, device)
-            system = _assembled(configuration)
-    check_stopped(stopped)
-    operator = system.operator
-    check_symmetry(configuration, operator)
-    check_precision(configuration, operator)
+    with all_at_once(configuration, lambda other: assembled(other).operator, system and system.operator):
+        if system is None:
+            with phases(PROBLEM):
+                need = check(configuration, device)
+                system = assembled(configuration)
+        check_stopped(stopped)
+        operator = system.operator
+        check(configuration, device, operator)
     device.need(operator.dtype)
     device.forget_copies()
-    choice = configuration.solver.select(device, operator, traits, profile)
+    choice = configuration.solver.select(device, operator, traits_of(configuration), profile)
     solver, device = choice.solver, choice.device
     phases.on(device)
     with phases("A"):
@@ -286,15 +276,7 @@ def prepare(
     )
 
 
-def _checked(configuration: Configuration, device: Device) -> MemoryNeed | None:
-    """The memory that the run needs, if it is known. Raises InputError, before assembly, where it does not fit."""
-    need, size = checked_need(configuration, device), configuration.problem.known_size
-    if need is None and size is not None:
-        configuration.solver.check_memory(device, size)
-    return need
-
-
-def _assembled(configuration: Configuration) -> LinearSystem:
+def assembled(configuration: Configuration) -> LinearSystem:
     """The system of the configuration's problem."""
     problem, solver = configuration.problem, configuration.solver
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
@@ -382,12 +364,6 @@ def on_cores(
     b, exact = right_hand_side(configuration, system, bound, device)
     null_space = null_space_of(system.operator, system.null_space, bound, device)
     return bound, make_consistent(b, range_complement(configuration, null_space))[0], exact, null_space
-
-
-def _element_wise(configuration: Configuration) -> bool:
-    """Whether M, including a second level that wraps it, acts element by element."""
-    wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
-    return configuration.preconditioner.element_wise and not wrapped
 
 
 def _takes_any_preconditioner(configuration: Configuration, device: Device) -> bool:

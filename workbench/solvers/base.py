@@ -18,10 +18,12 @@ _ARGUMENT_OF_M = re.compile(r"\bM\((\w+)\)")
 
 @dataclasses.dataclass(frozen=True)
 class MethodTraits:
-    """Properties of the system that a method may require. element_wise: M is diagonal; deflated: a second level."""
+    """Properties of the system that a method may require. element_wise: M, with the second level where that wraps it,
+    is diagonal; deflated: there is a second level; wrapped: it wraps M."""
 
     element_wise: bool
     deflated: bool
+    wrapped: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Solving:
     def solve(self, configuration):
         """Until the end."""
         solve = self.solver.solve(configuration)
-        self.until(lambda: not np.isnan(solve.seconds))
+        self.until(lambda: solve.over)
         return solve
 
 
@@ -90,7 +90,7 @@ def until_ended(builder, before=None):
     solve = builder.live.solver.latest
     assert solve is not None
     assert solve is not before
-    until(lambda: not np.isnan(solve.seconds))
+    until(lambda: solve.over)
     said = solve.session.error or ending(solve)[0]
     until(lambda: builder.live.line.text == said)
     return solve
@@ -139,7 +139,7 @@ def test_the_newest_request_wins_and_no_queue_grows(solving):
     for solve in solves:
         solve.session.join(LIMIT)
         assert solve.session.over
-        assert np.isnan(solve.seconds)
+        assert not solve.over
     assert solving.solver.shown is last
     assert solving.solver.before is None
     assert last.session.result.converged

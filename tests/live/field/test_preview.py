@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from workbench.run import configure
 
 def preview(name, deflation="none", **values):
     chosen = configure(name, deflation=deflation, **values)
-    return Preview().scene(chosen.problem, chosen.deflation)
+    return Preview().scene(chosen)
 
 
 def test_a_small_problem_is_shown_as_it_is():
@@ -88,8 +90,8 @@ def test_a_wrong_deflation_is_an_error():
 def test_only_the_deflation_changes_without_a_second_assembly():
     one = Preview()
     chosen = configure("two-layer", n=64, deflation="blocks:2")
-    first = one.scene(chosen.problem, chosen.deflation)
-    second = one.scene(chosen.problem, configure("two-layer", deflation="blocks:4").deflation)
+    first = one.scene(chosen)
+    second = one.scene(dataclasses.replace(chosen, deflation=configure("two-layer", deflation="blocks:4").deflation))
     assert first.values is second.values
     assert first.labels.max() == 3
     assert second.labels.max() == 15

@@ -244,3 +244,14 @@ def test_more_subdomains_than_labels_are_told_in_words():
 def test_a_wrong_value_is_refused(view, trait, value):
     with pytest.raises(traitlets.TraitError):
         setattr(view, trait, value)
+
+
+def test_a_run_that_fails_in_its_setup_is_told_in_place_of_the_cube(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "residual"
+    session = Session(configure("bubbles-3d", n=9, deflation="file"))
+    view.follow(session)
+    eventually(lambda: page.messages and page.messages[-1].get("note") == "the run has not begun.")
+    session.start()
+    session.join(LIMIT)
+    eventually(lambda: "deflation file needs the path" in page.messages[-1].get("note", ""))

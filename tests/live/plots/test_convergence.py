@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from tests.waiting import LIMIT
 from workbench.live import ConvergenceView
 from workbench.live.plots import convergence as module
 from workbench.live.transport import publisher
-from workbench.run import Session, Stopping, configure
+from workbench.run import Session, Stopping, configure, setup
 
 
 @pytest.fixture
@@ -179,3 +181,36 @@ def test_two_views_share_nothing():
     assert one.publisher is not other.publisher
     one.publisher.close()
     other.publisher.close()
+
+
+def test_an_empty_plot_says_what_its_runs_do_and_not_that_there_is_none(view, eventually):
+    eventually(lambda: view.empty == view.nothing)
+    session = Session(configure("two-layer", n=32))
+    view.watch(session, "7: some method")
+    eventually(lambda: view.empty == "Run 7: not started")
+    failing = Session(configure("two-layer", n=32, deflation="file"))
+    failing.start()
+    view.watch(failing, "8: another")
+    failing.join(LIMIT)
+    view.drop(view.curves[0])
+    eventually(lambda: view.empty == "Run 8 ended before its first iteration.")
+
+
+def test_the_phase_of_a_setup_is_said(view, eventually, monkeypatch):
+    inside, on = threading.Event(), threading.Event()
+    assemble = setup.assembled
+
+    def slow(configuration):
+        inside.set()
+        on.wait(LIMIT)
+        return assemble(configuration)
+
+    monkeypatch.setattr(setup, "assembled", slow)
+    session = Session(configure("two-layer", n=32))
+    view.watch(session, "1: some method")
+    session.start()
+    assert inside.wait(LIMIT)
+    eventually(lambda: view.empty == "Run 1: setting up, problem")
+    on.set()
+    session.wait(LIMIT)
+    eventually(lambda: not view.empty)

@@ -6,7 +6,9 @@ import csv
 import json
 import threading
 
+import numpy as np
 import pytest
+from scipy import io, sparse
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
@@ -14,7 +16,8 @@ from workbench.figures import read_provenance
 from workbench.live import explore
 from workbench.live.kit.export import KINDS, PICTURES
 from workbench.live.kit.file_names import slug
-from workbench.live.solve.explorer_text import ending
+from workbench.live.kit.number_text import duration
+from workbench.live.solve.explorer_text import ending, result_html
 from workbench.live.transport.publisher import SOON
 from workbench.recording import load, load_trace
 from workbench.run import Reason, Session, State, Stopping, configure
@@ -462,3 +465,73 @@ def test_a_sentence_says_once_how_many_iterations_there_were():
         "Not converged: the iteration limit was reached, after 15 iterations: ‖b − Ax‖/‖b‖ = 45.5. "
         "Raise maxiter or choose a stronger preconditioner."
     )
+
+
+def test_choices_that_do_not_go_together_are_all_marked_and_mended_by_one_press(explorer, eventually, tmp_path):
+    A = sparse.diags_array([np.full(19, -1.0), np.full(20, 4 + 1j), np.full(19, -1.0)], offsets=[-1, 0, 1])
+    io.mmwrite(tmp_path / "A.mtx", sparse.coo_array(A), symmetry="symmetric")
+    chosen = configure("matrix-file", path=str(tmp_path / "A.mtx"), preconditioner="neumann:2", deflation="blocks:2")
+    explorer.form.load(chosen)
+    # The matrix has to be read first.
+    eventually(lambda: explorer.controls.run.disabled)
+    assert set(explorer.form.box.state["wrong"]) == {"solver", "preconditioner", "deflation"}
+    said = "use solver cocg, preconditioner jacobi, deflation none"
+    eventually(lambda: said in explorer.status.text)
+    assert explorer.controls.mend.description == "Use COCG for complex symmetric A, Jacobi (diagonal), no deflation"
+    # Part of it does not do, and the sentence is then on the rest.
+    explorer.form.set("solver", "cocg")
+    eventually(lambda: explorer.controls.mend.description == "Use Jacobi (diagonal), no deflation")
+    assert "Hermitian positive definite" not in explorer.status.text
+    explorer.controls.mend.click()
+    eventually(lambda: not explorer.controls.run.disabled)
+    assert (explorer.controls.mend.disabled, explorer.form.box.state["wrong"]) == (True, {})
+    assert explorer.run().wait(LIMIT).converged
+    explorer.form.undo()
+    assert explorer.form.configuration().preconditioner.name == "neumann"
+
+
+def test_the_memory_that_is_missing_is_told_before_a_run(explorer, eventually):
+    explorer.form.set("memory_limit", "1MB")
+    explorer.form.set("problem.n", "4000")
+    eventually(lambda: explorer.controls.run.disabled)
+    assert "cells per side" in explorer.form.mending
+    assert set(explorer.form.box.state["wrong"]) == {"problem.n"}
+    explorer.form.mend()
+    eventually(lambda: not explorer.controls.run.disabled)
+
+
+def test_the_result_is_that_of_the_last_run(explorer, eventually):
+    explorer.run().wait(LIMIT)
+    eventually(lambda: "Converged" in explorer.result.value and explorer.status.told)
+    # E is not solved to rounding, which the setup finds out.
+    choices = {"variant": "def2", "coarse": "multilevel", "preconditioner": "jacobi"}
+    explorer.form.load(configure("poisson5", n=64, deflation="blocks:32", **choices))
+    session = explorer.run()
+    assert not explorer.status.told
+    session.join(LIMIT)
+    eventually(lambda: "wb-bad" in explorer.result.value)
+    assert "needs E solved to rounding" in explorer.result.value
+    assert "Converged" not in explorer.result.value
+    eventually(lambda: explorer.status.told)
+    assert explorer.status.progress["when"].endswith("without an iteration")
+    # What is wrong in the form is not about the last run.
+    explorer.form.set("rtol", "small")
+    eventually(lambda: not explorer.status.told)
+
+
+def test_a_run_has_one_time(explorer, eventually):
+    summary = explorer.run().wait(LIMIT).summary
+    took = duration(summary["setup_seconds"] + summary["iteration_seconds"])
+    eventually(lambda: explorer.status.progress.get("when"))
+    assert f", {took}" in explorer.status.progress["when"]
+    eventually(lambda: f"<b>{took}</b>" in explorer.result.value)
+    names, rows = explorer.table._cells(explorer.runs.runs)
+    assert rows[0][names.index("Together")]["text"].removesuffix(" *") == took
+
+
+def test_compilation_is_told_apart():
+    summary = {"setup_seconds": 0.1, "iteration_seconds": 0.1, "iterations": 10, "compile_seconds": 8.9}
+    said = result_html(1, summary, "Converged.", "good", ())
+    assert "<b>0.200\u2009s</b>" in said
+    assert "compiling kernels took 8.90\u2009s more, once per machine" in said
+    assert "compiling" not in result_html(1, {**summary, "compile_seconds": 0.0}, "Converged.", "good", ())

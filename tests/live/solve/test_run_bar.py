@@ -17,7 +17,7 @@ def pressed():
 
 @pytest.fixture
 def bar(pressed):
-    names = ("run", "pause", "step", "stop", "stop_all")
+    names = ("run", "pause", "step", "stop", "stop_all", "mend")
     return RunBar(*(lambda name=name: pressed.append(name) for name in names))
 
 
@@ -41,6 +41,16 @@ def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
     assert (bar.wrong, bar.buttons["run"]["off"]) == (False, True)
     bar.show(State.IDLE)
     assert (bar.wrong, bar.buttons["run"]["off"]) == (False, False)
+
+
+def test_what_mends_a_conflict_can_be_pressed_while_there_is_one(bar, pressed):
+    assert bar.buttons["mend"]["off"]
+    bar.show(State.IDLE, why_not="they do not go together", wrong=True, mending="Use jacobi")
+    assert bar.buttons["mend"] == {"off": False, "words": "Use jacobi", "tip": "make these changes in the form"}
+    bar._pressed(None, {"press": "mend"}, None)
+    bar.show(State.IDLE)
+    bar._pressed(None, {"press": "mend"}, None)
+    assert pressed == ["mend"]
 
 
 def test_a_paused_run_can_be_resumed_and_stepped(bar):

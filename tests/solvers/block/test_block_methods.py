@@ -229,7 +229,7 @@ def test_methods_refuse_matrices_of_the_other_symmetry():
     hermitian[0, 1], hermitian[1, 0] = -1j, 1j
     with pytest.raises(InputError, match="the matrix is Hermitian, but COCG needs A = A"):
         solve(hermitian, b, solver="cocg")
-    with pytest.raises(InputError, match="choose none or jacobi"):
+    with pytest.raises(InputError, match="choose preconditioner jacobi"):
         solve(A, b, solver="cocg", M="ic")
 
 

@@ -25,12 +25,12 @@ from workbench.live.inspect.replay import Replay
 from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.run_list import ListedRun, RunList
 from workbench.live.kit.share_bar import ShareBar
+from workbench.live.kit.view import View
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_page import StepPage
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
@@ -41,7 +41,7 @@ SCHEDULES, SUGGEST, RUNS = "Schedules", "Suggest", "Runs"
 Built = tuple[Problem | None, Deflation | None]
 
 
-class Workbench:
+class Workbench(View):
     """Pages that hand one configuration on: what is built is solved, raced, swept over, looked into, stepped through.
 
     configuration: at first. folder: where exports go, by default exports/ next to the notebook. A page is made when it
@@ -110,10 +110,7 @@ class Workbench:
         self._worker.close()
         for page in self.pages.values():
             page.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _turned(self) -> None:
         """Pages may take their time, and callbacks may not; only the page that is in front is worth the work."""

@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import error_message
+from workbench.live.transport.closing import close_all
 
 OPENING = '<p class="wb-empty">opening …</p>'
 
@@ -19,9 +20,9 @@ class Page:
 
     def __init__(self, make: Callable[[], Any], renew: Callable[[Any], object] = lambda _view: None) -> None:
         self.view: Any = None
-        self.box = widgets.VBox([widgets.HTML(OPENING)])
+        self._message = widgets.HTML(OPENING)
+        self.box = widgets.VBox([self._message])
         self._make, self._renew = make, renew
-        self._message = widgets.HTML()
         self._turning = threading.RLock()
 
     def made(self) -> Any:
@@ -57,6 +58,7 @@ class Page:
             close = getattr(self.view, "close", None)
             if close is not None:
                 close()
+            close_all([self.box, self._message])
 
     def _show(self, message: str) -> None:
         self._message.value = f'<p class="wb-status wb-bad" role="status">{html.escape(message)}</p>' if message else ""

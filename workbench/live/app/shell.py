@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import anywidget
 import traitlets
 
 from workbench.errors import InputError
 from workbench.live.app import glossary
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
+from workbench.live.kit.view import LiveWidget
 
 Act = Callable[[], object]
 
 
-class Shell(anywidget.AnyWidget):
+class Shell(LiveWidget):
     """views: what the rail lists, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
     "compare.race"; set by both sides. acts: what "undo" and "redo" do. link: returns the text of the share link.
     """
 
     _esm = module("app/shell.js")
-    _css = style_sheet()
-
     views = traitlets.List().tag(sync=True)
     shown = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Dict().tag(sync=True)

@@ -22,7 +22,7 @@ from workbench.live.build.live_panel import LivePanel
 from workbench.live.kit.controls import button
 from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.status import StatusLine
-from workbench.live.transport.closing import close_all
+from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
 from workbench.problems.bubbles import Bubbles, Bubbles2D
@@ -35,7 +35,7 @@ PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
 
 
-class BubbleBuilder:
+class BubbleBuilder(View):
     """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
 
     problem: to begin with, by default four bubbles in a square. deflation: a block or what `find` reads, such as
@@ -128,10 +128,7 @@ class BubbleBuilder:
         self.live.close()
         self._acts.close()
         self._painter.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         bar = widgets.HBox([*self._buttons.values(), self.live.switch])

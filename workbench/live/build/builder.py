@@ -14,7 +14,7 @@ from workbench.live.build.bubble_builder import BubbleBuilder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
 from workbench.live.kit.listeners import Listeners
-from workbench.live.transport.closing import close_all
+from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.problems import Problem
 from workbench.problems.bubbles import Bubbles
@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
 """Each builder, and the problems that it shows."""
 
 
-class Builder:
+class Builder(View):
     """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
 
     problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. Display it. A builder is made when
@@ -106,10 +106,7 @@ class Builder:
         for builder in self._made.values():
             builder.close()
         self.publisher.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _turn(self) -> None:
         self._place.children = (self.builder.box,)

@@ -227,11 +227,12 @@ def ending(solve: LiveSolve) -> tuple[str, str]:
         if result.converged
         else f"{summary['reason'][0].upper()}{summary['reason'][1:]}, after {done}"
     )
-    parts = f"setup {duration(summary['setup_seconds'])}, iterations {duration(summary['iteration_seconds'])}"
+    setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
+    took = f"{duration(setup + iterating)} (setup {duration(setup)}, iterations {duration(iterating)})"
     start = "last solution" if solve.warm else "zero"
     method = solve.session.configuration.label
     by = f"{method} instead of the choice in Solve, since {solve.why}" if solve.why else method
-    return f"{what}, {duration(solve.seconds)} ({parts}); start: {start}; {by}", "good" if result.converged else "bad"
+    return f"{what}, {took}; start: {start}; {by}", "good" if result.converged else "bad"
 
 
 def _progress(solve: LiveSolve) -> str:

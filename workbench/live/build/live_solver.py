@@ -22,13 +22,13 @@ Key = tuple[type, int, bool]
 @dataclasses.dataclass(eq=False)
 class LiveSolve:
     """One solve. warm: it starts from the last solution. why: see `live_configuration`. begun: `time.perf_counter` at
-    the request. seconds: from the request to the end, waiting in the run queue included; NaN before that."""
+    the request. over: it has ended and was not overtaken."""
 
     session: Session
     warm: bool
     why: str
     begun: float
-    seconds: float = np.nan
+    over: bool = False
 
     @functools.cached_property
     def ritz_values(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class LiveSolver:
             # One that was overtaken or stopped is no more of interest.
             if solve is None or solve.session is not session:
                 return
-            solve.seconds = time.perf_counter() - solve.begun
+            solve.over = True
             self._solution = None
             if session.result is not None:
                 self.before, self.shown = self.shown, solve

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -20,8 +19,8 @@ from workbench.live.field.preview import MOST_BYTES
 from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.number_text import amount, count
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartView
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
@@ -33,7 +32,7 @@ START = "Upload a matrix, name one, or give a path."
 HEIGHT = 300
 
 
-class MatrixBuilder:
+class MatrixBuilder(View):
     """A matrix from a file of the reader's, from the SuiteSparse collection, or from a path. Display it.
 
     problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares. Before the button is
@@ -93,10 +92,7 @@ class MatrixBuilder:
     def close(self) -> None:
         """Take it off the page."""
         self._worker.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")

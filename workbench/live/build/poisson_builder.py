@@ -17,7 +17,7 @@ from workbench.live.field.pictures import Scene
 from workbench.live.kit.listeners import Listeners
 from workbench.live.kit.number_text import span
 from workbench.live.kit.status import StatusLine
-from workbench.live.transport.closing import close_all
+from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
@@ -29,7 +29,7 @@ MOST_CELLS = 1 << 19
 """That are drawn and checked while one types; the rest of a larger grid is checked when it is assembled."""
 
 
-class PoissonBuilder:
+class PoissonBuilder(View):
     """A Poisson problem from a stencil, a size, sides and formulas. Display it; `problem` is what its fields say.
 
     problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares.
@@ -75,10 +75,7 @@ class PoissonBuilder:
         self._worker.close()
         if self._alone:
             self._publisher.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         canvases = widgets.HBox(list(self.views.values())).add_class("wb-pictures")

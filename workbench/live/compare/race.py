@@ -28,13 +28,14 @@ from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controlled_view import HeldView
 from workbench.live.solve.controller import Controller
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
+from workbench.run.conflicts import in_words
 from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 EMPTY = "Press Start. A curve for each entry appears here."
+ADD = "one more entry, with these blocks"
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
 
@@ -68,7 +69,7 @@ class RaceView(HeldView):
         self.publisher = Publisher()
         self.runs = runs or RunList()
         self.entries = RaceEntries(self.runs, origin, lambda race: self.controller.add(race))
-        self.convergence = ConvergenceView(publisher=self.publisher, empty=EMPTY)
+        self.convergence = ConvergenceView(publisher=self.publisher, nothing=EMPTY)
         shown = lambda run: run in self.entries.listed.values()  # noqa: E731
         self.curves = ListedCurves(self.convergence, self.runs, shown)
         self.measure = widgets.ToggleButtons(options=MEASURES)
@@ -97,11 +98,13 @@ class RaceView(HeldView):
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
-        self.form = EntryForm(self.base)
+        self._add = button("Add entry", ADD, self._adding)
+        self._mend = button("", "make these changes in the form above", lambda: self.form.mend(), width="auto")
+        self.form = EntryForm(lambda: self.base, self._offer_entry)
+        self._offer_entry()
         self.offer = Offer(self.take_over)
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
-        self._add = button("Add entry", "one more entry, with these blocks", self._adding)
         self._exports = {
             kind: button(text, "save it, a file for each entry", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
@@ -147,7 +150,7 @@ class RaceView(HeldView):
 
     def add_from_form(self) -> RaceEntry:
         """Add an entry with the blocks of the form. Raises InputError with the sentence for a wrong value."""
-        return self.add(self.form.configuration(self.base))
+        return self.add(self.form.configuration())
 
     def show(self, configurations: Sequence[Configuration]) -> None:
         """Let these be the entries, on the system of the first one, and forget those before.
@@ -201,6 +204,7 @@ class RaceView(HeldView):
         """Set the configuration with which entries share system, start and stopping. The tolerance becomes that of its
         stopping rule, unless it was set in this view."""
         self.base = configuration
+        self.form.settle()
         if not self.tolerance.own:
             self.tolerance.reset(self._rtol)
 
@@ -250,7 +254,7 @@ class RaceView(HeldView):
         self.stop()
         self.curves.close()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)
@@ -267,7 +271,7 @@ class RaceView(HeldView):
             halves,
             more,
             self.form.box,
-            line("wb-buttons", self._add),
+            line("wb-buttons", self._add, self._mend),
             exports,
             self.saved,
         ]
@@ -304,6 +308,12 @@ class RaceView(HeldView):
     def _act(self, verb: str, numbers: list[int], _value: str) -> None:
         self.entries.act(verb, numbers)
         self.publisher.wake()
+
+    def _offer_entry(self) -> None:
+        """No entry is added that its system or device refuses; a button makes it one that can be."""
+        self._add.disabled = bool(self.form.conflicts)
+        self._add.tooltip = in_words(self.form.conflicts) or ADD
+        self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"
 
     def _adding(self) -> None:
         self.controller.complain("")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
+from workbench.errors import InputError
 from workbench.live.kit.field_form import FieldForm
 from workbench.live.kit.form_fields import BlockChoice, Field, device_parameter
 from workbench.registry import Block, registered
 from workbench.run import Configuration, Norm, configure
+from workbench.run.conflicts import Conflict, changed, changes_of, conflicts
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
 
 SHARED = {
@@ -51,13 +54,18 @@ def moved(entry: Configuration, base: Configuration) -> Configuration:
 
 
 class EntryForm(FieldForm):
-    """A choice for each kind of block, and the device. Without a title: the page has a heading above it."""
+    """A choice for each kind of block, and the device. Without a title: the page has a heading above it.
+
+    base: returns the configuration whose system an entry solves. changed: called after every change; `conflicts` are
+    then those of the entry that would be added.
+    """
 
     off_reason = "without deflation there is no coarse system"
 
-    def __init__(self, base: Configuration) -> None:
-        blocks = [BlockChoice(kind, lambda: None, _offered(kind, base).name) for kind in BLOCKS]
-        device = Field(device_parameter(base.device))
+    def __init__(self, base: Callable[[], Configuration], changed: Callable[[], object] = lambda: None) -> None:
+        self._base, self._changed = base, lambda: None
+        blocks = [BlockChoice(kind, lambda: None, _offered(kind, base()).name) for kind in BLOCKS]
+        device = Field(device_parameter(base().device))
         main = (*(kind for kind in BLOCKS if kind not in SECOND_LEVEL), "device")
         super().__init__(
             {"device": device},
@@ -66,31 +74,43 @@ class EntryForm(FieldForm):
             about="Method of an entry",
             main=main,
             advanced=SECOND_LEVEL,
-            typed=lambda _name: self._settle(),
+            typed=lambda _name: self.settle(),
         )
         self.box.add_class("wb-adding")
-        self.load(base)
+        self.load(base())
+        self._changed = changed
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration's method."""
         for kind, choice in self.blocks.items():
             choice.load(_offered(kind, configuration))
         self.settings["device"].put(configuration.device)
-        self._settle()
+        self.settle()
 
-    def configuration(self, base: Configuration) -> Configuration:
+    def configuration(self) -> Configuration:
         """This method on the base's system. Raises InputError with the sentence for a wrong value."""
         chosen: dict[str, Any] = {kind: choice.block() for kind, choice in self.blocks.items()}
-        return dataclasses.replace(base, device=str(self.settings["device"].value), **chosen)
+        return dataclasses.replace(self._base(), device=str(self.settings["device"].value), **chosen)
 
-    def _settle(self) -> None:
-        """Mark what is wrong. Without deflation there is no coarse system to solve, and nothing to combine."""
+    def mend(self) -> None:
+        """Make the changes that end all conflicts."""
+        self.load(changed(self.configuration(), changes_of(self.conflicts)))
+
+    def settle(self) -> None:
+        """Mark what is wrong, and what does not go together. Without deflation there is no coarse system to solve, and
+        nothing to combine."""
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
                 field.disabled = idle
-        self.check()
+        self.conflicts = ()
+        if not self.check():
+            try:
+                self.conflicts = tuple(conflicts(self.configuration()))
+            except InputError as error:
+                self.conflicts = (Conflict(str(error), {}),)
         self.show()
+        self._changed()
 
 
 def _offered(kind: str, configuration: Configuration) -> Block:

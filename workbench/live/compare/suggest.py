@@ -18,7 +18,6 @@ from workbench.live.kit.number_text import duration, number
 from workbench.live.kit.sort_table import SortTable
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.run_queue import QueueSlot
@@ -134,7 +133,7 @@ class Suggest(ControlledView):
         """End the search and take everything off the page."""
         self.stop()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     def _clear(self) -> None:
         self._base = self.base

@@ -25,7 +25,6 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
@@ -95,7 +94,7 @@ class SweepView(ControlledView):
         self.status = self.controller.bar
         self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
         self.choices = Choices(self.base.problem, self.over, self._changed)
-        self.form = Form(self._form_changed, self.base) if has_form(self.base) else None
+        self.form = Form(self._form_changed, self.base, alone=False) if has_form(self.base) else None
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
         self.table = SortTable(empty="Runs that are done are listed here.")
         self.map = SweepPlot(self._mark, self._picked)
@@ -188,7 +187,7 @@ class SweepView(ControlledView):
         self._checker.close()
         self.map.close()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     @property
     def _name(self) -> str:

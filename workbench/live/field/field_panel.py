@@ -58,6 +58,10 @@ class FieldPanel:
         self.field.follow(run, coefficient=coefficient)
         self._fill()
 
+    def close(self) -> None:
+        """Keep neither a run nor a problem; whoever shows `box` closes it."""
+        self._run = self._scene = self._filled = None
+
     def hide(self, hidden: bool) -> None:
         """Whether all of it is out of sight; then nothing is sent."""
         self._hidden = hidden

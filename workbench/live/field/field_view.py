@@ -101,6 +101,10 @@ class FieldView(StreamView):
                 self.scene = None
         self._touch()
 
+    def close(self) -> None:
+        self._run = self.scene = None
+        super().close()
+
     def figure(self) -> Figure | None:
         """What is shown as a figure for print; None when nothing is."""
         if self.quantity != COEFFICIENT:

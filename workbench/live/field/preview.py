@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.field.pictures import Scene, scene
 from workbench.live.kit.number_text import count as grouped
+from workbench.operators import Operator
 from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
+from workbench.run import Configuration
 
 SIDES = (24, 96, 1024)
 """Cells per side that are tried: few to learn the dimensions, more for the picture itself."""
@@ -31,8 +32,8 @@ class NotYetError(Exception):
 class UnfitError(InputError):
     """What was chosen cannot be run, by the same check as in the run. kind: of the block at fault."""
 
-    def __init__(self, kind: str, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, kind: str, error: InputError) -> None:
+        super().__init__(str(error), changes=error.changes)
         self.kind = kind
 
 
@@ -43,13 +44,15 @@ class Cells:
     scene: Scene
     phase: np.ndarray | None
     whole: bool
+    operator: Operator
+    """A of what is drawn: that of the run, or one of its kind with fewer unknowns."""
 
 
 class Preview:
     """Scenes of problems that are not run yet; the last problem's cells are kept while its deflation changes."""
 
     def __init__(self) -> None:
-        self._problem: Problem | None = None
+        self._drawn: tuple[Problem, bool] | None = None
         self._cells: Cells | None = None
 
     @property
@@ -57,51 +60,64 @@ class Preview:
         """Whether the last scene showed the problem's own cells."""
         return self._cells is not None and self._cells.whole
 
-    def scene(self, problem: Problem, deflation: Deflation) -> Scene:
+    def operator(self, configuration: Configuration) -> Operator | None:
+        """A of a configuration, or one of its kind; None where only the run assembles it. Raises InputError."""
+        try:
+            return self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric).operator
+        except NotYetError:
+            return None
+
+    def scene(self, configuration: Configuration) -> Scene:
         """What to draw. Raises NotYetError where only the run will show it, UnfitError for what cannot be run, and
         InputError for what can be run but not drawn.
         """
-        if problem != self._problem or self._cells is None:
-            self._cells = None
-            self._cells = _cells(problem)
-            self._problem = problem
-        cells, plain = self._cells, self._cells.scene
+        deflation = configuration.deflation
+        cells = self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric)
+        plain = cells.scene
         grid = None if plain.is_matrix else plain.values.shape
         try:
             labels = deflation.labels(plain.unknowns, grid, cells.phase)
         except InputError as error:
             if cells.whole:
-                raise UnfitError(deflation.kind, str(error)) from None
+                raise UnfitError(deflation.kind, error) from None
             labels = None
         shown = plain.with_labels(labels)
         # The number of subdomains of coarser cells is not that of the run, so only their shapes are shown.
         return shown if cells.whole else dataclasses.replace(shown, notes=plain.notes)
 
+    def _cells_of(self, problem: Problem, *, symmetric: bool) -> Cells:
+        """symmetric: with A = A^T, as some methods need it."""
+        if self._cells is None or self._drawn != (problem, symmetric):
+            self._cells = None
+            self._cells = _cells(problem, symmetric=symmetric)
+            self._drawn = problem, symmetric
+        return self._cells
 
-def _cells(problem: Problem) -> Cells:
+
+def _cells(problem: Problem, *, symmetric: bool) -> Cells:
     """The problem's cells, or coarser ones where they are too many."""
     side = getattr(problem, "n", None)
     if side is None:
         _check_size(problem)
         # What fails here may be mended outside the form, such as a file that is missing, so Run stays enabled.
-        system = problem.assemble()
-        return Cells(scene(problem.label, system), system.phase, True)
+        system = problem.assemble_complex_symmetric() if symmetric else problem.assemble()
+        return Cells(scene(problem.label, system), system.phase, True, system.operator)
     system, drawn = _small_system(problem, side)
     if drawn < side and system.coefficient is None:
-        return _constant(problem.label, side, len(system.grid or ()))
+        return _constant(problem.label, side, len(system.grid or ()), system.operator)
     shown = scene(problem.label, system)
     if drawn < side:
         shown = dataclasses.replace(shown, notes=(f"drawn with n = {drawn} until the run starts",))
-    return Cells(shown, system.phase, drawn == side)
+    return Cells(shown, system.phase, drawn == side, system.operator)
 
 
-def _constant(title: str, side: int, dimensions: int) -> Cells:
+def _constant(title: str, side: int, dimensions: int, operator: Operator) -> Cells:
     """A field of ones, for which nothing needs to be assembled."""
     drawn = min(side, int(MOST_CELLS ** (1 / dimensions)))
     size = drawn**dimensions
     note = f"{grouped(size)} unknowns" if drawn == side else "constant coefficient"
     ones = Scene(title, np.broadcast_to(1.0, (drawn,) * dimensions), unknowns=size, notes=(note,))
-    return Cells(ones, None, drawn == side)
+    return Cells(ones, None, drawn == side, operator)
 
 
 def _small_system(problem: Problem, cells: int) -> tuple[LinearSystem, int]:
@@ -128,7 +144,7 @@ def _assembled(problem: Problem) -> LinearSystem:
     try:
         return problem.assemble()
     except InputError as error:
-        raise UnfitError(problem.kind, str(error)) from None
+        raise UnfitError(problem.kind, error) from None
 
 
 def _check_size(problem: Any) -> None:

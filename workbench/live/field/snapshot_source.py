@@ -198,5 +198,5 @@ def why_nothing(watched: RunHandle) -> str:
     if watched.error:
         return watched.error
     if isinstance(given, Session) and given.run is None:
-        return "the run has not begun" if given.state is State.IDLE else "the run is being set up"
+        return "the run has not begun" if given.state is State.IDLE else f"the run is {watched.waiting}"
     return "the problem is being assembled again"

@@ -63,6 +63,8 @@ class VolumeView(StreamView):
         self.look: Snapshot | None = None
         self._looker: SnapshotSource | None = None
         self._sentence = ("", "")
+        self._waiting = ""
+        """What was said last while it was not known where the unknowns lie."""
         self._following = threading.RLock()
         self._drawing = LatestOnly("workbench-volume")
         self._changed = threading.Event()
@@ -90,6 +92,7 @@ class VolumeView(StreamView):
 
     def close(self) -> None:
         self._drawing.close()
+        self._looker = None
         super().close()
 
     def publish(self) -> Again:
@@ -125,7 +128,11 @@ class VolumeView(StreamView):
         if sentence:
             return False, self._words(title, sentence)
         if looker is not None and looker.place is None:
-            return looker.unplaced, self._words(looker.title, f"{why_nothing(looker.watched)}.")
+            # Before the sentence: a run that ends meanwhile is then looked at once more.
+            goes_on, waiting = looker.unplaced, f"{why_nothing(looker.watched)}."
+            self._stale |= waiting != self._waiting
+            self._waiting = waiting
+            return goes_on, self._words(looker.title, waiting)
         if self.quantity == COEFFICIENT:
             return False, self._if_stale(self.still.coefficient_message) if self.still else None
         if looker is None:

@@ -19,12 +19,12 @@ from workbench.live.kit.number_text import count
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.scene import Scene
 from workbench.live.solve.explorer_text import sentence
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
 from workbench.papers.block_cg import gflops
 from workbench.recording import Record
@@ -41,7 +41,7 @@ STYLE = {"description_width": "110px"}
 LAYOUT = {"width": "340px"}
 
 
-class BlockView:
+class BlockView(View):
     """Choose a problem, a method and right-hand sides; Run solves in the background, with a curve for each column.
 
     Pointing at the curves names the columns. The other figures are drawn when the run has ended; another figure needs
@@ -140,7 +140,7 @@ class BlockView:
         """End the run and take everything off the page."""
         self.stop()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     def _ended(self, session: Session, sides: str) -> None:
         """Runs in the solver thread, so that `result` is there when `session.wait` returns."""
@@ -188,9 +188,6 @@ class BlockView:
         if self.view.value == VIEWS[2]:
             return [columns_scene(record, Stopping.rtol)]
         return rank_scenes(record) if self.view.value == VIEWS[3] else [products_scene(record, Stopping.rtol)]
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
 
 def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:

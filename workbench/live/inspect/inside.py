@@ -15,6 +15,7 @@ from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_pictures import Watching
+from workbench.live.kit.view import View
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import HINT, TimelineView
@@ -27,7 +28,7 @@ NOTHING = "There is no run to look into yet."
 DRAWING = "Drawing …"
 
 
-class InsideView:
+class InsideView(View):
     """The views on one run as tabs: Field, Spectrum, Timeline, Roofline. Display it, or put `box` into a page.
 
     `follow(run)` switches to another run, which may be an active session, a result, or a run loaded from a file.
@@ -100,10 +101,7 @@ class InsideView:
             drawn.forget(None)
         if self._alone:
             self.publisher.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _turn(self, _change: Any = None) -> None:
         """Show one view and hide the others."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -14,7 +13,7 @@ from workbench.live.kit.controls import button
 from workbench.live.kit.rows import row
 from workbench.live.kit.run_list import INSPECT, ListedRun, RunList
 from workbench.live.kit.status import StatusLine
-from workbench.live.transport.closing import close_all
+from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.run import RaceEntry, Session
 
@@ -23,7 +22,7 @@ NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."
 UNTIMED = "This run was made without kernel timings, which Timeline and Roofline show."
 
 
-class InsidePage:
+class InsidePage(View):
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
     The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
@@ -119,10 +118,7 @@ class InsidePage:
             if isinstance(made.source, Session):
                 made.source.stop()
         self.inside.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _notified(self) -> None:
         if not self._hidden:

@@ -25,12 +25,12 @@ from workbench.live.kit.html_table import html_table
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
 from workbench.live.solve.explorer_text import sentence
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
 from workbench.run import Configuration, Result, Session, State, configure
 
@@ -48,7 +48,7 @@ STYLE = {"description_width": "110px"}
 LAYOUT = {"width": "340px"}
 
 
-class MPCGView:
+class MPCGView(View):
     """Choose a problem and boxes; Run solves in the background with `mpcg`, then with `sum-cg` and with `cg` (Jacobi).
 
     The curves are live. The other figures follow the run of `mpcg`, at most three pictures a second, and then show its
@@ -167,7 +167,7 @@ class MPCGView:
         """End the runs and take everything off the page."""
         self.stop()
         self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     @property
     def _shown(self) -> Inside | None:
@@ -271,9 +271,6 @@ class MPCGView:
             return conditioning_scenes(steps) if view == VIEWS[4] else [time_scene(steps)]
         except InputError as reason:
             return [blank(str(view), str(reason), ITERATIONS, Axis(""))]
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
 
 def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:

@@ -22,6 +22,7 @@ from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.run_list import FILE, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -37,7 +38,7 @@ HINT = "Type the path of a run file, or upload one. The explorer writes them, an
 PATH_STYLE = {"description_width": "initial"}
 
 
-class Replay:
+class Replay(View):
     """A run file in all views: convergence, timeline, spectrum, roofline, and how it was made.
 
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
@@ -124,11 +125,7 @@ class Replay:
         """Take everything off the page."""
         self._opener.close()
         self._publisher.close()
-        for part in (self.box, *self._parts):
-            close_all(part)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _views(self, record: Record, publisher: Publisher) -> dict[str, Callable[[], list[widgets.Widget]]]:
         """What makes the content of each tab."""

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-import anywidget
 import traitlets
 
 from workbench.live.kit.assets import module
 from workbench.live.kit.files import File
+from workbench.live.kit.view import LiveWidget
 
 KERNEL = secrets.token_hex(8)
 """Of this kernel alone: pages on one kernel agree by it which of them saves a file."""
@@ -19,7 +19,7 @@ MOST_KEPT = 16
 """Files of which the page may still say that it has them."""
 
 
-class Download(anywidget.AnyWidget):
+class Download(LiveWidget):
     """Put it anywhere on the page; it shows nothing. The bytes go over the widget's own connection, as a message.
 
     Of several pages on one kernel the one that was used last saves the file. Nothing is written where the kernel runs.

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from workbench.block_facts import choice_label, facts
 from workbench.errors import InputError
 from workbench.live.kit.form_fields import BlockChoice, Field
 from workbench.live.kit.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.kit.form_view import FormView
-from workbench.registry import Block
+from workbench.registry import Block, as_block
+from workbench.run.conflicts import Conflict, changes_of
 
 Act = Callable[[], object]
 
@@ -44,6 +46,8 @@ class FieldForm:
         self.blocks = {choice.kind: choice for choice in blocks}
         self.complaints: dict[str, str] = {}
         """What is wrong that no field is wrong with by itself, by the field where it is said."""
+        self.conflicts: tuple[Conflict, ...] = ()
+        """Rules that fields break together; all fields of each are marked."""
         self.about: dict[str, str] = {}
         """What is said below a field in place of its bounds."""
         self.hidden: Collection[str] = ()
@@ -101,7 +105,6 @@ class FieldForm:
 
     def _state(self) -> dict[str, Any]:
         fields = self.fields()
-        said = {kind: choice.complaint for kind, choice in self.blocks.items() if choice.complaint}
         return {
             "values": {name: field.shown for name, field in fields.items()},
             "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
@@ -110,12 +113,30 @@ class FieldForm:
             "hidden": sorted(self.hidden),
             "about": dict(self.about),
             "labels": {name: field.label for name, field in self.settings.items()},
-            "wrong": {**self.complaints, **{name: at.wrong for name, at in fields.items() if at.wrong}, **said},
+            "wrong": {
+                **{name: conflict.sentence for conflict in self.conflicts for name in conflict.fields},
+                **self.complaints,
+                **{name: at.wrong for name, at in fields.items() if at.wrong},
+            },
             "notes": {kind: choice.remark for kind, choice in self.blocks.items() if choice.remark},
             "reasons": {kind: choice.reasons for kind, choice in self.blocks.items() if choice.reasons},
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
         }
+
+    @property
+    def mending(self) -> str:
+        """The changes that end all conflicts, as the words of a button; empty where there is none."""
+        ways = [self._in_words(name, value) for name, value in changes_of(self.conflicts).items()]
+        return f"Use {', '.join(ways)}" if ways else ""
+
+    def _in_words(self, name: str, value: Any) -> str:
+        if name in self.blocks:
+            label = facts(type(as_block(name, value))).label
+            return f"no {name}" if value == "none" else label
+        field = self.fields().get(name)
+        shown = "none" if value is None else choice_label(name, str(value))
+        return f"{field.label.lower() if field else name}: {shown}"
 
     def offer_undo(self, *, undo: bool, redo: bool) -> None:
         """Whether there is something to undo and to redo."""

@@ -111,7 +111,7 @@ class BlockChoice:
         self.fields: dict[str, Field] = {}
         self.reasons: dict[str, str] = {}
         """Why blocks are not offered, by name."""
-        self.remark = self.complaint = ""
+        self.remark = ""
         self._changed, self._reported = changed, reported
         self._rebuild()
         self.choice.observe(self._chosen, "value")
@@ -139,15 +139,8 @@ class BlockChoice:
 
     def note(self, sentence: str) -> None:
         """Say something below the choice until another block is chosen; empty for nothing."""
-        self._say(sentence, self.complaint)
-
-    def complain(self, sentence: str) -> None:
-        """Say below the choice why the block chosen cannot be used here; empty for nothing."""
-        self._say(self.remark, sentence)
-
-    def _say(self, remark: str, complaint: str) -> None:
-        if (remark, complaint) != (self.remark, self.complaint):
-            self.remark, self.complaint = remark, complaint
+        if sentence != self.remark:
+            self.remark = sentence
             self._reported()
 
     def all_fields(self) -> Iterable[tuple[str, Field]]:

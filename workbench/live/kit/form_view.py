@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anywidget
 import traitlets
 
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
+from workbench.live.kit.view import LiveWidget
 
 Receive = Callable[[dict[str, Any]], object]
 
 
-class FormView(anywidget.AnyWidget):
+class FormView(LiveWidget):
     """schema: what can be chosen, sent once; see `form_schema`. state: what is chosen, and what is wrong with it.
 
     state["values"] by name of the field; "options", "off", "hidden", "wrong", "notes" and "about" likewise where there
@@ -22,8 +22,6 @@ class FormView(anywidget.AnyWidget):
     """
 
     _esm = module("kit/form.js")
-    _css = style_sheet()
-
     schema = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 

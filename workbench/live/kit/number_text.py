@@ -66,6 +66,11 @@ def duration(value: float | None) -> str:
     return _in_units(value, TIMES)
 
 
+def compiling(seconds: float | None) -> str:
+    """What compiling kernels took, which is in no other time of a run, as a clause; empty for next to nothing."""
+    return f"compiling kernels took {duration(seconds)} more, once per machine" if seconds and seconds >= 0.01 else ""
+
+
 def amount(nbytes: float) -> str:
     """Bytes in the unit that fits: 268 MB."""
     return _in_units(nbytes, AMOUNTS)

@@ -74,6 +74,16 @@ class RunHandle:
         return self.state in (State.DONE, State.FAILED)
 
     @property
+    def waiting(self) -> str:
+        """What a run does that has not begun to iterate: not started, queued, paused, or setting up and the phase of
+        that; empty otherwise."""
+        if self.run is not None or self.over or not isinstance(self.source, ACTIVE):
+            return ""
+        phases = getattr(self.source, "phases", None)
+        state = "not started" if self.state is State.IDLE else self.state.value
+        return ", ".join(filter(None, (state, phases.present if phases else "")))
+
+    @property
     def error(self) -> str:
         """The sentence of a session that failed."""
         return self.source.error if isinstance(self.source, ACTIVE) else ""

@@ -10,7 +10,7 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.live.kit.run_handle import RunHandle
-from workbench.live.transport.closing import close_all
+from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 
 WIDTH, DPI = 760, 140
@@ -21,7 +21,7 @@ PAINTING = threading.Lock()
 """Matplotlib serves one thread at a time."""
 
 
-class Watching:
+class Watching(View):
     """A box of widgets over a run. Subclasses say in `extent` how much there is to see, and `draw` it.
 
     While a run is active it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
@@ -37,11 +37,6 @@ class Watching:
         self._lock = threading.RLock()
         self._shown: object = None
         self._next = 0.0
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        display(self.box)
 
     def extent(self) -> object:
         """Changes whenever there is more to see."""
@@ -65,7 +60,7 @@ class Watching:
         self.publisher.remove(self.publish)
         if self._alone:
             self.publisher.close()
-        close_all(self.box)
+        super().close()
 
     def publish(self) -> bool:
         """Draw what is new when it is due; True while the run may be active. Called by the publisher's thread."""

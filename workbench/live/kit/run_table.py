@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.live.kit import run_list
-from workbench.live.kit.number_text import duration, relative
+from workbench.live.kit.number_text import compiling, duration, relative
 from workbench.live.kit.run_handle import ACTIVE, RunHandle
 from workbench.live.kit.run_list import ListedRun, RunList
 from workbench.live.kit.sort_table import SortTable, sample
@@ -161,6 +161,8 @@ def _cells(run: ListedRun) -> list[Any]:
     words, tip = state_words(handle, summary)
     shared = sharing(summary.get("runs_at_once") or (handle.run.runs_at_once if handle.run else 1))
     times = [_time(value, shared) for value in (setup, iterating, both)]
+    if compiled := compiling(summary.get("compile_seconds")):
+        times[0]["tip"] = "; ".join(filter(None, (compiled, shared)))
     return [
         run.number, run.name, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
         {"key": words, "text": words, "tip": tip},

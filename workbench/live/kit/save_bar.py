@@ -19,12 +19,13 @@ from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.run_pictures import PAINTING
 from workbench.live.kit.saver import Saver
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 
 FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
 
 
-class SaveBar:
+class SaveBar(View):
     """Display it, or `box`, below a view. The functions are called when the button is pressed, and `figures`
     also when the dialog is opened.
 
@@ -93,9 +94,6 @@ class SaveBar:
                 numbers = data[name] if name in data else _drawn(relabelled(figure, chosen.labels))
                 paths.append(figures.save(printed, path, about, numbers))
         return paths
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
     def _pressed(self) -> None:
         self.press.disabled = True

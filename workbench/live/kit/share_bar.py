@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
 from workbench.live.kit.file_names import make_folder, slug
 from workbench.live.kit.files import File, written
 from workbench.live.kit.frontend import in_voila
 from workbench.live.kit.number_text import count
 from workbench.live.kit.page_link import link_in, query_of
+from workbench.live.kit.view import LiveWidget
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration
 from workbench.run.link_codec import ENDING, LINK, is_shared
@@ -38,7 +38,7 @@ MOST_TEXT = 1 << 20
 """Characters of a file that is opened through the page; a saved problem has some hundreds."""
 
 
-class ShareBar(anywidget.AnyWidget):
+class ShareBar(LiveWidget):
     """Buttons and a line over some form.
 
     get: returns the form's configuration, or raises InputError. load: shows one in the form; it is called in a thread
@@ -47,8 +47,6 @@ class ShareBar(anywidget.AnyWidget):
     """
 
     _esm = module("kit/share.js")
-    _css = style_sheet()
-
     actions = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
     """What was copied last; a text that begins with ? follows the address of the page."""

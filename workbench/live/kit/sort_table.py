@@ -6,17 +6,17 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import anywidget
 import traitlets
 
 from workbench.figures.style import COLOURS, CurveStyle
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
 from workbench.live.kit.number_text import count, number
+from workbench.live.kit.view import LiveWidget
 
 Act = Callable[[str, list[Any], str], object]
 
 
-class SortTable(anywidget.AnyWidget):
+class SortTable(LiveWidget):
     """Rows of cells. order: the column that it is sorted by, -1 for none, and whether it falls.
 
     empty: what stands there while there are no rows. marks: for each row "best", "failed" or nothing. facts: for each
@@ -27,8 +27,6 @@ class SortTable(anywidget.AnyWidget):
     """
 
     _esm = module("kit/sorttable.js")
-    _css = style_sheet()
-
     columns = traitlets.List(traitlets.Unicode()).tag(sync=True)
     rows = traitlets.List().tag(sync=True)
     marks = traitlets.List(traitlets.Unicode()).tag(sync=True)

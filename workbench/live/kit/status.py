@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import anywidget
 import traitlets
 
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
 from workbench.live.kit.frontend import in_voila
+from workbench.live.kit.view import LiveWidget
 
 PATIENCE = 30.0
 """Seconds that a sentence may go without an answer before the page counts as closed. The page answers every twelve,
 because each answer costs JupyterLab more than showing the sentence."""
 
 
-class StatusLine(anywidget.AnyWidget):
+class StatusLine(LiveWidget):
     """One sentence. tone: plain, busy, good or bad, for the colour at it; state: the run's, in one word.
 
     The page answers what it shows. While it does not, progress is kept back, so that a kernel whose page was closed is
@@ -24,8 +24,6 @@ class StatusLine(anywidget.AnyWidget):
     """
 
     _esm = module("kit/status.js")
-    _css = style_sheet()
-
     text = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
-
-from workbench.live.kit.assets import style_sheet
+from workbench.errors import InputError
+from workbench.live.kit.view import LiveWidget
 from workbench.live.transport.publisher import Again, Link, Publisher
 
 
-class StreamView(anywidget.AnyWidget):
+class StreamView(LiveWidget):
     """A widget that a publisher keeps up to date. Subclasses say in `publish` what is new."""
 
-    _css = style_sheet()
-
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
+        if not isinstance(publisher, Publisher | None):
+            shown = "; make it without one, and show a run by its method follow" if hasattr(self, "follow") else ""
+            raise InputError(f"{type(self).__name__} takes a Publisher, got a {type(publisher).__name__}{shown}")
         super().__init__(**traits)
         self._own = publisher is None
         self.publisher = publisher or Publisher()
@@ -30,7 +30,6 @@ class StreamView(anywidget.AnyWidget):
             self.publisher.remove(self.publish)
             if self._own:
                 self.publisher.close()
-            self.layout.close()
         super().close()
 
     def publish(self) -> Again:

@@ -27,8 +27,9 @@ MOST_SAMPLES = 1 << 18
 class ConvergenceView(StreamView):
     """Relative residual against iterations as runs proceed. `ConvergenceView(session)` watches one; display it.
 
-    height: of the plot, in pixels; 0 follows the height of the window. empty: said while there is no run. Pointing at
-    the plot, or the arrow keys on it, read out iteration and residuals. Dragging and Ctrl with the wheel zoom.
+    height: of the plot, in pixels; 0 follows the height of the window. nothing: said while there is no run;
+    empty: said while there is no curve, such as the phases of setups. Pointing at the plot, or the arrow keys on it,
+    read out iteration and residuals. Dragging and Ctrl with the wheel zoom.
 
     movable: whether the tolerance line may be moved on the plot: by dragging it or its grip, by the up and down arrow
     keys on the grip or with Shift on the plot, a tenth of a decade each; Delete gives every run its own again. A line
@@ -39,10 +40,12 @@ class ConvergenceView(StreamView):
     _esm = module("plots/convergence.js")
 
     height = traitlets.Int(0).tag(sync=True)
-    empty = traitlets.Unicode("No run yet. Its residual will be drawn here.").tag(sync=True)
+    empty = traitlets.Unicode().tag(sync=True)
+    nothing = traitlets.Unicode("No run yet. Its residual will be drawn here.")
     movable = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
+        self._failed = ""
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
         self._axis = AXES[0]
@@ -139,9 +142,11 @@ class ConvergenceView(StreamView):
 
     def publish(self) -> Again:
         goes_on = [curve.look() for curve in self._curves]
-        if any(curve.lost for curve in self._curves):
+        if lost := [curve for curve in self._curves if curve.lost]:
+            self._failed = f"{_named(lost[-1])} ended before its first iteration."
             self._curves = [curve for curve in self._curves if not curve.lost]
             self._changed.set()
+        self.empty = self._words()
         if self.link.restart():
             self._changed.set()
         if self._changed.is_set():
@@ -152,6 +157,16 @@ class ConvergenceView(StreamView):
         if any(goes_on) and all(curve.steady for curve in self._curves):
             return self._pace.wait or PERIOD
         return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
+
+    def _words(self) -> str:
+        """What is said in place of the curves."""
+        waiting = {_named(curve): curve.phase for curve in self._curves if curve.phase}
+        if len(waiting) > 1 and len({id(curve.session) for curve in self._curves}) == 1:
+            # Columns of one run.
+            waiting = {"The run": next(iter(waiting.values()))}
+        if self._curves:
+            return "; ".join(f"{name}: {doing}" for name, doing in waiting.items())
+        return self._failed or self.nothing
 
     def _is_due(self) -> bool:
         reported = not self._rewound and all(curve.waiting or curve.state == curve.reported for curve in self._curves)
@@ -217,6 +232,7 @@ class ConvergenceView(StreamView):
 
     def _add(self, curve: Curve) -> Curve:
         curve.marked = self._marked
+        self._failed = ""
         self._curves = [*self._curves, curve]
         self.publisher.wake()
         return curve
@@ -225,3 +241,9 @@ class ConvergenceView(StreamView):
         """The first style that no curve on the plot has."""
         used = {curve.style for curve in self._curves}
         return next(style for style in itertools.count() if style not in used)
+
+
+def _named(curve: Curve) -> str:
+    """A run in a sentence: by its number, where its label has one."""
+    number = curve.label.partition(": ")[0]
+    return f"Run {number}" if number.isdigit() else curve.label

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.figures import curve_style
+from workbench.live.kit.run_handle import RunHandle
 from workbench.recording import BlockHistory, ColumnHistory, History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
 
@@ -90,6 +91,11 @@ class Curve:
         """The run is queued, and not on the plot before it begins."""
         session = self.session
         return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
+
+    @property
+    def phase(self) -> str:
+        """What the run does before it iterates; empty afterwards."""
+        return RunHandle(self.session).waiting if self.session is not None else ""
 
     @property
     def state(self) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ class ListedCurves:
     def __init__(self, view: ConvergenceView, runs: RunList, shows: Callable[[ListedRun], bool]) -> None:
         self.view, self.runs, self._shows = view, runs, shows
         self._curves: dict[ListedRun, Curve] = {}
+        self._nothing = view.nothing
         self._lock = threading.RLock()
         runs.on_change(self.sync)
         self.sync()
@@ -34,7 +35,9 @@ class ListedCurves:
     def sync(self) -> None:
         """Add and remove curves, and rename and recolour those that stay."""
         with self._lock:
-            wanted = [run for run in self.runs.runs if not run.hidden and self._shows(run)]
+            shown = [run for run in self.runs.runs if self._shows(run)]
+            wanted = [run for run in shown if not run.hidden]
+            self.view.nothing = "All runs are hidden." if shown and not wanted else self._nothing
             for run in [run for run in self._curves if run not in wanted]:
                 self.view.drop(self._curves.pop(run))
             for run, name in zip(wanted, labels(wanted), strict=True):

@@ -95,6 +95,10 @@ class TimelineView(StreamView):
             self._shown = Shown(title, trace=trace, state=State.DONE.value)
         self.publisher.wake()
 
+    def close(self) -> None:
+        self._shown = Shown()
+        super().close()
+
     def clear(self) -> None:
         """Take away the run, if it has ended."""
         if self._shown.session is None or not self._shown.session.alive:

@@ -16,18 +16,18 @@ from workbench.live.kit.run_list import ListedRun, RunList, labels
 from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import AXES
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.runs.run_files import ENDING, open_bytes, open_list, save_list
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 
 HINT = "The plot shows the chosen runs; where none is chosen, all that are not hidden."
 
 
-class RunsPage:
+class RunsPage(View):
     """Display it. The list stays in the kernel, so that a page that is loaded again shows it as it was.
 
     runs: the list of the page. folder: where `save` writes, by default exports/ next to the notebook.
@@ -86,10 +86,7 @@ class RunsPage:
         self.table.close()
         self._opener.close()
         self.publisher.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _shows(self, run: ListedRun) -> bool:
         chosen = self.runs.chosen

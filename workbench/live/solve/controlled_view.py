@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ipywidgets as widgets
 
+from workbench.live.kit.view import View
 from workbench.live.solve.controller import Controller
 
 
-class ControlledView:
+class ControlledView(View):
     """Stop of the jobs of a view, and the display of its box."""
 
     controller: Controller
@@ -18,9 +17,6 @@ class ControlledView:
     def stop(self) -> None:
         """End the present job; what was computed stays. What cannot be interrupted ends in the background."""
         self.controller.stop()
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
 
 
 class HeldView(ControlledView):

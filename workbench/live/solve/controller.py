@@ -45,7 +45,9 @@ class Controller:
     the last that has ended. begin: starts a job from what the view shows; it may raise. sentence: says how the present
     job is. why_not: why nothing can be started now, empty where it can; it then stands in the bar. refresh: brings the
     rest of the view up to date. single: the view has one job at a time, so that none can be begun while one is alive.
-    step: makes one iteration. starting: the words of the first button. name: how the sentence names a job of a queue.
+    told: whether the view shows the sentence on a job that has ended elsewhere, so that the bar need not.
+    mend: makes the changes that `mending` has words for, and which end what `why_not` says. step: makes one iteration.
+    starting: the words of the first button. name: how the sentence names a job of a queue.
     """
 
     def __init__(
@@ -56,6 +58,9 @@ class Controller:
         *,
         refresh: Callable[[], object] = lambda: None,
         why_not: Callable[[], str] = str,
+        told: Callable[[Any], bool] = lambda _job: False,
+        mending: Callable[[], str] = str,
+        mend: Callable[[], object] | None = None,
         step: Callable[[], object] | None = None,
         name: Callable[[Any], str] = lambda _job: "",
         single: bool = True,
@@ -71,6 +76,9 @@ class Controller:
         self.notice: Callable[[], str] = str
         """What has changed since the present job ended, in place of how it ended."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
+        self._told, self._mending = told, mending
+        self._of_job = True
+        """Whether the sentence is on the present job alone."""
         self._single, self._period = single, period
         self._said: tuple[str, str, float] = ("", "", 0.0)
         self.bar = RunBar(
@@ -79,6 +87,7 @@ class Controller:
             self.attempt(step) if step else None,
             self.stop,
             None if single else self.stop_all,
+            self.attempt(mend) if mend else None,
             starting=starting(),
             about=about,
         )
@@ -168,8 +177,9 @@ class Controller:
         self._say(job)
         wrong = self._why_not()
         self.bar.run.description = self._starting()
-        self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong))
+        self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
         self._refresh()
+        self.bar.told = self._of_job and self._told(job)
         if any(other.ending for other in self.jobs):
             # The answer to Stop comes as soon as the state has changed.
             return SOON
@@ -189,14 +199,12 @@ class Controller:
     def _say(self, job: Any) -> None:
         state = self.state
         word = STOPPING if job is not None and job.ending else state.value
-        if complaint := (self._why_not() or self.complaint):
-            self.bar.say(complaint, "bad", word)
-            return
-        notice = self.notice()
-        if notice and not self.alive:
-            self.bar.say(notice, "busy", word)
-            return
+        complaint, notice = self._why_not() or self.complaint, self.notice() if not self.alive else ""
         others = self._others(job)
+        self._of_job = not (complaint or notice or others)
+        if complaint or notice:
+            self.bar.say(complaint or notice, "bad" if complaint else "busy", word)
+            return
         about, now = f"{id(job)} {word}", time.monotonic()
         before, reported, when = self._said
         if state is State.RUNNING and (before, reported) == (about, others) and now - when < self._period:

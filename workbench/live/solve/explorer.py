@@ -17,7 +17,7 @@ from workbench.live.kit.controls import button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.rows import row
-from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_handle import AnyRun, RunHandle, RunSource
 from workbench.live.kit.run_list import SOLVE, ListedRun, RunList
 from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
@@ -28,12 +28,11 @@ from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controlled_view import HeldView
 from workbench.live.solve.controller import Controller
-from workbench.live.solve.explorer_text import EMPTY, ending, result_html, sentence
+from workbench.live.solve.explorer_text import EMPTY, STOPPED, ending, result_html, sentence
 from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.problems import Problem
 from workbench.recording import Record
@@ -68,7 +67,10 @@ class Explorer(HeldView):
             self.run,
             self._sentence,
             refresh=self._refresh,
-            why_not=lambda: self.form.complaint or self.picture.unfit,
+            why_not=lambda: self.form.complaint,
+            told=lambda session: session is not None and self._told is session,
+            mending=lambda: self.form.mending,
+            mend=self.form.mend,
             step=self.step,
             name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
             single=False,
@@ -111,6 +113,8 @@ class Explorer(HeldView):
         self._turn_page()
         self._lock = threading.Lock()
         self._reported: object = None
+        self._told: AnyRun | None = None
+        """The run that the result is of."""
         self._timed: Session | None = None
         self._followed: RunSource | None = None
         """The run of the field."""
@@ -166,12 +170,18 @@ class Explorer(HeldView):
     def close(self) -> None:
         """End the runs and take everything off the page."""
         self.stop_all()
-        self.picture.painter.close()
+        self.picture.close()
         self.curves.close()
         self.table.close()
         self.runs.forget(self.publisher.wake)
         self.publisher.close()
-        close_all(self.box)
+        super().close()
+        # Whoever keeps the view, such as IPython's history of outputs, keeps no vectors.
+        for run in self.runs.of(SOLVE):
+            run.settle()
+        self.panel.close()
+        self.controller.jobs = ()
+        self._followed = self._timed = self._told = self._progress = None
 
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
@@ -261,9 +271,10 @@ class Explorer(HeldView):
         reported = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
         if self._reported != reported:
             self._reported = reported
-            last = next((run for run in reversed(ended) if run.record is not None), None)
+            last = ended[-1] if ended else None
             self.setup.value = _setup_of(last) if last else ""
             self.result.value = _result_of(last) if last else ""
+            self._told = last.source if last else None
             self._empty.layout.display = "none" if listed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in exported if run.record and run.record.trace]
@@ -319,14 +330,15 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
 
 
 def _setup_of(run: ListedRun) -> str:
-    record = run.record
-    assert record is not None
+    if (record := run.record) is None:
+        return ""
     return setup_line(f"run {run.number}", record.summary, record.provenance["notes"])
 
 
 def _result_of(run: ListedRun) -> str:
-    record = run.record
-    assert record is not None
+    if (record := run.record) is None:
+        failed = run.handle.state is State.FAILED
+        return result_html(run.number, None, run.error or STOPPED, "bad" if failed else "plain", ())
     words = ending(record.summary)
     tone = "good" if record.summary["converged"] else "plain"
     return result_html(run.number, record.summary, words, tone, record.provenance["notes"])

@@ -8,7 +8,8 @@ from html import escape
 from typing import Any
 
 from workbench.live.kit.frontend import FORGETS, in_voila
-from workbench.live.kit.number_text import count, duration, number
+from workbench.live.kit.number_text import compiling, count, duration, number
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.run import Reason, Session, State
@@ -18,6 +19,7 @@ EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time 
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
 EXPLAINED = ("pure Neumann", "E is singular", "A maps")
 """Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
+STOPPED = "Stopped by the user"
 TRUE = "‖b − Ax‖/‖b‖"
 
 
@@ -33,15 +35,14 @@ def sentence(
     if state is State.QUEUED:
         return f"{name}: queued behind {session.ahead}", "busy"
     if state is State.SETUP:
-        phase = session.phases.present
-        return f"{name}: setting up{f', {phase}' if phase else ''}", "busy"
+        return f"{name}: {RunHandle(session).waiting or state.value}", "busy"
     if state is State.FAILED:
         return f"{name}: {session.error}", "bad"
     if state is State.DONE and session.result is not None:
         return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
         background = "; the current step cannot be interrupted and ends in the background"
-        said = session.error or "Stopped by the user"
+        said = session.error or STOPPED
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
     # Before the last row: of a run that rests it is then the final one.
     doing = "pausing after this iteration" if session.pausing else state.value
@@ -68,11 +69,19 @@ def ending(summary: Mapping[str, Any]) -> str:
     return f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}"
 
 
-def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone: str, notes: Sequence[str]) -> str:
-    """The result as it stands above the plot: sentence, what it took, and the notes of the run."""
-    setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
-    each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
-    took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
+def result_html(
+    number_of_run: int, summary: Mapping[str, Any] | None, words: str, tone: str, notes: Sequence[str]
+) -> str:
+    """The result as it stands above the plot: sentence, what it took, and the notes of the run. summary: None for a run
+    that has not made its first iteration."""
+    took = "no iteration was made."
+    if summary is not None:
+        setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
+        each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
+        more = f"; {clause}" if (clause := compiling(summary.get("compile_seconds"))) else ""
+        took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}{more}."
+    else:
+        summary, words = {}, f"{words[0].upper()}{words[1:].rstrip('.')}."
     reported = [note for note in notes if note.startswith(EXPLAINED)]
     reported += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
     said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in reported)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.deflation import Deflation
@@ -11,11 +12,11 @@ from workbench.live.kit.undoable_form import UndoableForm
 from workbench.live.solve.examples import EXAMPLES
 from workbench.problems import Problem
 from workbench.registry import Parameter, registered
-from workbench.run import Configuration, Norm
+from workbench.run import Configuration
 from workbench.run.compatibility import unmet
+from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
 from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
 
-NEEDS_SOLUTION = "norm error needs a known solution; use the right-hand side ones-scaled"
 SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
 MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
@@ -42,11 +43,13 @@ class Form(UndoableForm[Configuration]):
 
     Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
     a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".
+    alone: it describes one run, so that its choices must go together.
     """
 
     off_reason = "without deflation there is no coarse system"
 
-    def __init__(self, changed: Changed, configuration: Configuration) -> None:
+    def __init__(self, changed: Changed, configuration: Configuration, *, alone: bool = True) -> None:
+        self._alone = alone
         self._changed: Changed = lambda: None
         self.wrong = self.notice = ""
         self._noticed = ("", "")
@@ -81,7 +84,9 @@ class Form(UndoableForm[Configuration]):
     @property
     def complaint(self) -> str:
         """What is wrong, with readable names in place of the names in code."""
-        return next(iter(self.box.state.get("wrong", {}).values()), self.wrong) if self.wrong else ""
+        if self.conflicts or not self.wrong:
+            return f"{self.wrong[:1].upper()}{self.wrong[1:]}"
+        return next(iter(self.box.state.get("wrong", {}).values()), self.wrong)
 
     def configuration(self) -> Configuration:
         """What the form describes. Raises InputError with the sentence for the first wrong value."""
@@ -164,11 +169,9 @@ class Form(UndoableForm[Configuration]):
         return note
 
     def _check(self) -> str:
-        """Mark the fields with a wrong value, and return the first sentence of the form's."""
+        """Mark the fields with a wrong value, or those that do not go together, and return the sentence on them."""
+        self.conflicts = ()
         first = self.check()
-        if self.settings["norm"].value == Norm.ERROR and self.settings["rhs"].value != "ones-scaled":
-            self.settings["norm"].wrong = NEEDS_SOLUTION
-            first = first or NEEDS_SOLUTION
         try:
             self.remember()
         except InputError as error:
@@ -176,7 +179,20 @@ class Form(UndoableForm[Configuration]):
             if not first:
                 self.settings["rtol"].wrong = str(error)
             return str(error)
-        return first
+        if self._alone:
+            self.conflicts = tuple(conflicts(self.configuration()))
+        return in_words(self.conflicts)
+
+    def refuse(self, described: Configuration, found: Sequence[Conflict]) -> None:
+        """Show conflicts that came to light elsewhere, unless the form describes something else by now."""
+        with self.lock:
+            if self.describes(described) and tuple(found) != self.conflicts:
+                self.conflicts, self.wrong = tuple(found), in_words(found)
+                self.show()
+
+    def mend(self) -> None:
+        """Make the changes that end all conflicts."""
+        self.load(changed(self.configuration(), changes_of(self.conflicts)))
 
     def _grey_out(self) -> None:
         """Without deflation there is no coarse system to solve, and nothing to combine."""

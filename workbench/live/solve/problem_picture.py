@@ -13,22 +13,19 @@ from workbench.live.solve.form import Form
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, Run
-
-KINDS = ("problem", "deflation")
-"""The blocks that the picture shows, and below which the form says why they cannot be run."""
+from workbench.run.conflicts import Conflict, conflicts
 
 
 class ProblemPicture:
     """Draws in a thread of its own, the latest request only; `painter` is that thread.
 
-    complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. unfit: why what
-    the form says cannot be run, as far as drawing it showed. followed: the run that `follow` was called with last.
+    complain: called with a sentence for a problem that cannot be drawn, and with "" for the next one. What cannot be
+    run, as far as drawing it shows, is refused by the form. followed: the run that `follow` was called with last.
     """
 
     def __init__(self, form: Form, panel: FieldPanel, complain: Callable[[str], object]) -> None:
         self._form, self._panel, self._complain = form, panel, complain
         self.painter = LatestOnly("workbench-picture")
-        self.unfit = ""
         self.followed: Run | None = None
         self.edited = False
         """Whether the form has changed since the last run was started; its problem is then the one to draw."""
@@ -36,13 +33,14 @@ class ProblemPicture:
         self._shown: tuple[Problem, Deflation] | None = None
         self._whole = False
 
+    def close(self) -> None:
+        """Draw no more."""
+        self.painter.close()
+        self.followed = None
+
     def form_changed(self) -> None:
         """Draw what the form says."""
         self.edited = True
-        # Whether a wrong value was put right is known at once, whatever the picture takes.
-        self.unfit = ""
-        for kind in KINDS:
-            self._form.blocks[kind].complain("")
         self._complain("")
         self.painter.ask(self._show_preview)
 
@@ -63,9 +61,9 @@ class ProblemPicture:
             chosen = self._form.configuration()
         except InputError:
             return
-        self._shown = unfit = None
+        self._shown, found = None, ()
         try:
-            drawn = self._preview.scene(chosen.problem, chosen.deflation)
+            drawn = self._preview.scene(chosen)
             self._panel.show(drawn)
             self._shown = chosen.problem, chosen.deflation
             # A file may have changed by the time it is run.
@@ -73,14 +71,21 @@ class ProblemPicture:
         except NotYetError as reason:
             self._panel.field.say(chosen.problem.label, str(reason))
         except (InputError, MemoryError) as error:
-            unfit = error if isinstance(error, UnfitError) else None
-            if unfit is None:
+            if isinstance(error, UnfitError) and not error.changes:
+                found = (Conflict(str(error), {}, error.kind),)
+            elif not getattr(error, "changes", None):
                 self._complain(str(error) or "there is not enough memory to draw this problem")
             self._panel.field.say(chosen.problem.label, "")
-        self.unfit = str(unfit or "")
-        for kind in KINDS:
-            self._form.blocks[kind].complain(self.unfit if unfit and unfit.kind == kind else "")
+        self._form.refuse(chosen, found or self._conflicts(chosen))
         self._panel.publisher.wake()
+
+    def _conflicts(self, chosen: Configuration) -> list[Conflict]:
+        """The conflicts of what the form says, with what the picture shows of A. What fails otherwise may be mended
+        outside the form, and is for the run to tell."""
+        try:
+            return conflicts(chosen, self._preview.operator)
+        except (InputError, MemoryError):
+            return conflicts(chosen)
 
     def _show_run(self, run: Run) -> None:
         chosen = run.configuration

@@ -35,9 +35,9 @@ class Press(traitlets.HasTraits):
 class RunBar(StatusLine):
     """Run, Stop, Pause or Resume, +1, Stop all, each enabled only where it makes sense; one without an act is left out.
 
-    `say` sets the sentence. progress: phases of the setup [name, seconds, done], iterations, those left by estimate,
-    its basis, seconds spent and left, the position in the queue, and when the run ended. starting, about: words and
-    tooltip of the first button.
+    `say` sets the sentence; a button next to it makes changes that mend what it is about. progress: phases of the setup
+    [name, seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the
+    queue, and when the run ended. starting, about: words and tooltip of the first button.
     """
 
     _esm = module("solve/runbar.js")
@@ -46,6 +46,8 @@ class RunBar(StatusLine):
     progress = traitlets.Dict().tag(sync=True)
     wrong = traitlets.Bool(False).tag(sync=True)
     """Whether the sentence is about a field, to which the page then offers a link."""
+    told = traitlets.Bool(False).tag(sync=True)
+    """Whether the view shows the sentence on an ended run elsewhere, so that here it is for screen readers alone."""
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class RunBar(StatusLine):
         step: Act | None,
         stop: Act,
         stop_all: Act | None,
+        mend: Act | None = None,
         *,
         starting: str = "Run",
         about: str = "",
@@ -67,15 +70,17 @@ class RunBar(StatusLine):
         self.stop_all = Press(
             "Stop all", "end the run, and take those that are queued out of the queue", stop_all or _nothing
         )
-        acts = {"run": run, "stop": stop, "pause": pause, "step": step, "stop_all": stop_all}
+        self.mend = Press("", "make these changes in the form", mend or _nothing)
+        acts = {"run": run, "stop": stop, "pause": pause, "step": step, "stop_all": stop_all, "mend": mend}
         self._presses = {name: getattr(self, name) for name, act in acts.items() if act is not None}
         self.on_msg(self._pressed)
         self.show(State.IDLE)
 
-    def show(self, state: State, alive: int = 0, why_not: str = "", *, wrong: bool = False) -> None:
+    def show(self, state: State, alive: int = 0, why_not: str = "", *, wrong: bool = False, mending: str = "") -> None:
         """Enable what the state of the present run allows, and the number of those that have not ended.
 
-        why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field.
+        why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field. mending: the
+        words of the button that mends that; empty for none.
         """
         inactive = state in (State.IDLE, *ENDED)
         paused = state is State.PAUSED
@@ -86,6 +91,7 @@ class RunBar(StatusLine):
         self.step.disabled = not (paused or (inactive and not why_not))
         self.stop.disabled = inactive
         self.stop_all.disabled = alive < 2
+        self.mend.description, self.mend.disabled = mending, not mending
         self.wrong = wrong
         self.buttons = {
             name: {"off": press.disabled, "words": press.description, "tip": press.tooltip}

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
-from workbench.live.kit.number_text import count, duration
+from workbench.live.kit.number_text import compiling, count, duration
 from workbench.live.plots.curve import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED
@@ -75,7 +75,15 @@ class Progress:
             "secondsLeft": self._seconds_left(done, spent) if left is not None else None,
             "ahead": session.ahead if state is State.QUEUED else 0,
             "endedAt": self._ended_at if ended else "",
+            "when": self._ending(done, sum(seconds for _, seconds, _ in phases) + spent) if ended else "",
         }
+
+    def _ending(self, iterations: int, seconds: float) -> str:
+        """When it ended, and the time of setup and iterations together, which is that of the result."""
+        if not iterations:
+            return f"ended {self._ended_at}, without an iteration"
+        compiled = compiling(self.session.phases.compile_seconds)
+        return f"finished {self._ended_at}, {duration(seconds)}" + (f"; {compiled}" if compiled else "")
 
     def _seconds_left(self, done: int, spent: float) -> float | None:
         return self.estimate.iterations * spent / done if self.estimate and done else None

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import amount, seconds
+from workbench.live.kit.number_text import amount, compiling, seconds
 from workbench.run.setup_phases import in_words
 
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")
@@ -26,9 +26,10 @@ def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> s
         if phases
         else ""
     )
-    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    said = f"<ul>{listed}</ul>" if listed else ""
-    return f"<details class='wb-setup'><summary>{head}</summary>{table}{said}</details>"
+    said = filter(None, (compiling(summary.get("compile_seconds")), *notes))
+    listed = "".join(f"<li>{escape(note)}</li>" for note in said)
+    more = f"<ul>{listed}</ul>" if listed else ""
+    return f"<details class='wb-setup'><summary>{head}</summary>{table}{more}</details>"
 
 
 def _row(phase: Mapping[str, Any], took: float) -> tuple[str, ...]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import traitlets
 
-from workbench.live.kit.assets import module, style_sheet
+from workbench.live.kit.assets import module
+from workbench.live.kit.view import LiveWidget
 from workbench.solvers.user_text import UserLinesError
 
 
-class LinesEditor(anywidget.AnyWidget):
+class LinesEditor(LiveWidget):
     """The lines before the loop and those of an iteration. wrong: part and number of the line that is marked."""
 
     _esm = module("teach/editor.js")
-    _css = style_sheet()
-
     start = traitlets.Unicode("").tag(sync=True)
     iterate = traitlets.Unicode("").tag(sync=True)
     wrong = traitlets.Dict({"part": "", "number": 0}).tag(sync=True)

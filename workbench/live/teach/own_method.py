@@ -16,9 +16,9 @@ from workbench.live.kit.controls import button
 from workbench.live.kit.rows import row
 from workbench.live.kit.run_list import OWN, RunList
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.teach.lines_editor import LinesEditor
 from workbench.live.teach.own_method_text import LANGUAGE, cost_table
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, configure, user_solver
@@ -29,7 +29,7 @@ from workbench.solvers.user_defined import UserSolver
 from workbench.solvers.user_text import tidied
 
 
-class OwnMethod:
+class OwnMethod(View):
     """Edit the lines of a method and race them against it. Display it; the buttons' methods work from code too.
 
     original: a method that is written as paper lines. problem and choices as in `configure`: everything but the solver
@@ -133,10 +133,7 @@ class OwnMethod:
         if self.view is not None:
             self.view.close()
         self._worker.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _layout(self) -> widgets.Box:
         check = button("Check", "say whether the lines can run, and what they cost", self._ask, width="64px")

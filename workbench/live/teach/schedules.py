@@ -16,6 +16,7 @@ from workbench.errors import InputError
 from workbench.figures.crossover import crossover
 from workbench.live.kit.number_text import count
 from workbench.live.kit.save_bar import SaveBar
+from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 from workbench.live.plots.timeline import TimelineView
@@ -41,7 +42,7 @@ SLIDERS = {
 """By name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes per second."""
 
 
-class Schedules:
+class Schedules(View):
     """How long an iteration of each method takes on a machine of one's choice, by bytes, bandwidths and latencies.
 
     Nothing is solved: the solvers' own schedules are rehearsed and timed by the sliders' numbers. Display it, or `box`.
@@ -80,11 +81,6 @@ class Schedules:
         )
         self.box = widgets.VBox([controls, self.message, self.plot, self.lanes, self.save_bar.box])
         self.box.add_class("wb-explorer").add_class("wb-schedules")
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        display(self.box)
 
     @property
     def numbers(self) -> MachineParameters:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import error_message
 from workbench.live.kit.status import StatusLine
+from workbench.live.kit.view import View
 from workbench.live.teach.own_method import originals
 from workbench.live.teach.step_view import StepView
-from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.registry import find
@@ -21,7 +20,7 @@ FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 
 
-class StepPage:
+class StepPage(View):
     """Display it. configuration: what is stepped through, with a smaller n where the problem has one.
 
     Every change computes the iterations again, in a thread; what cannot be stepped is reported in the status line.
@@ -64,10 +63,7 @@ class StepPage:
         self._worker.close()
         if self.view is not None:
             self.view.close()
-        close_all(self.box)
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+        super().close()
 
     def _ask(self) -> None:
         self.status.say("making the iterations", "busy")

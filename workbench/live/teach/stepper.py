@@ -12,6 +12,7 @@ import ipywidgets as widgets
 from workbench.analysis.stepping import Moment, difference, walk
 from workbench.figures.residual_gap import residual_gap
 from workbench.live.kit.html_table import Html, html_table
+from workbench.live.kit.view import View
 from workbench.run import configure
 
 WIDTH, DPI = 640, 180
@@ -20,7 +21,7 @@ SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
 
 
-class Stepper:
+class Stepper(View):
     """Steps through two solvers on one problem. Display `box` or the stepper itself; `slider` chooses the iteration.
 
     problem and parameters as in `configure`; small ones, since every vector of every iteration is kept. iterations: how
@@ -40,11 +41,6 @@ class Stepper:
         self.slider.observe(lambda _change: self.show(), "value")
         self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.picture])
         self.show()
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        display(self.box)
 
     def difference(self, name: str, iteration: int) -> float:
         """How far a vector or scalar of the two is apart after an iteration, relative to the first.

@@ -3,15 +3,20 @@ so a box that is closed alone would leave its buttons, layouts and styles, and a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import ipywidgets as widgets
 
 
-def close_all(widget: widgets.Widget) -> None:
-    """Close a widget with all that it holds."""
-    for child in getattr(widget, "children", ()):
-        close_all(child)
-    for part in ("layout", "style"):
-        held = getattr(widget, part, None)
-        if isinstance(held, widgets.Widget):
+def close_all(held: Any) -> None:
+    """Close a widget with all that it holds, or all widgets of a collection; what is closed already is left."""
+    if isinstance(held, widgets.Widget):
+        if held.comm is not None:
+            close_all([getattr(held, part, None) for part in ("children", "layout", "style")])
             held.close()
-    widget.close()
+    elif isinstance(held, Mapping):
+        close_all(list(held.values()))
+    elif isinstance(held, (list, tuple, set)):
+        for part in held:
+            close_all(part)

@@ -22,6 +22,7 @@ from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.breakdown import not_finite
+from workbench.run.compatibility import check_columns
 from workbench.run.configuration import Configuration
 from workbench.run.inconsistency import FAILED, null_component
 from workbench.run.judge import Ending
@@ -32,10 +33,9 @@ from workbench.run.right_hand_side import Vectors
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
 from workbench.run.setup_phases import SetupPhases
-from workbench.run.stopping import Norm, Reason
+from workbench.run.stopping import Reason
 from workbench.run.tracing import noting, resolve, start_trace
 from workbench.scaling import norm
-from workbench.solvers.block.base import BlockSolver
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.CANCELLED, Reason.DEVICE_LOST}
 """Reasons of a chunk that end a run, since the chunks after it would end alike."""
@@ -62,7 +62,7 @@ class BlockRun:
         self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
-        check(configuration)
+        check_columns(configuration)
         self.ending: Ending | None = None
         """Why the run has ended; None while it can be stepped."""
         self.iteration_seconds = 0.0
@@ -294,20 +294,6 @@ class BlockRun:
             started=self.started,
             iteration_seconds=self.iteration_seconds,
             runs_at_once=self.runs_at_once,
-        )
-
-
-def check(configuration: Configuration) -> None:
-    """Raise InputError for a method or a stopping criterion that many right-hand sides do not have."""
-    solver = configuration.solver
-    if not isinstance(solver, BlockSolver):
-        raise InputError(
-            f"solver {solver.name} takes one right-hand side; for several choose block-cg, which needs fewer "
-            "iterations, or pseudo-block-cg, whose iterations cost less"
-        )
-    if configuration.stopping.norm != Norm.RESIDUAL:
-        raise InputError(
-            f"norm {configuration.stopping.norm} is not available for several right-hand sides; choose norm residual"
         )
 
 

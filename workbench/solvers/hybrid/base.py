@@ -32,6 +32,8 @@ class HybridSolver(Solver):
     """Vectors of length N on the accelerator, including residual and best x; those of M are checked when allocated."""
     both_precondition: ClassVar[bool] = False
     """Whether M is applied on both sides, which requires an element-wise M."""
+    deflates: ClassVar[bool] = True
+    """Whether a side sees whole vectors, as a projection needs them."""
 
     fused: bool = parameter(True, "fuse the kernels of the accelerator")
     merged: bool = parameter(True, "merge the vector loops of the cores")
@@ -50,12 +52,19 @@ class HybridSolver(Solver):
         if device.name == "cpu":
             raise InputError(
                 f"solver {self.name} shares work between cores and accelerator, and device cpu is the cores alone; use "
-                "device opencl or cuda, or solver pipecg"
+                "device opencl or cuda, or solver pipecg",
+                changes={"solver": "pipecg"},
+            )
+        if traits.deflated and not self.deflates:
+            raise InputError(
+                f"solver {self.name} cannot deflate, since no side sees a whole vector; use deflation none, or hybrid1",
+                changes={"deflation": "none"},
             )
         if self.both_precondition and not traits.element_wise:
             raise InputError(
                 f"solver {self.name} applies M on both sides, so it needs one that acts element by element; use "
-                "preconditioner jacobi or none, or solver hybrid1"
+                f"preconditioner jacobi or none{', with variant def1' * traits.wrapped}, or solver hybrid1",
+                changes={"preconditioner": "jacobi"} | ({"variant": "def1"} if traits.wrapped else {}),
             )
 
     def device_for(self, device: Device, operator: Operator) -> Device:

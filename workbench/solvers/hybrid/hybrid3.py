@@ -12,7 +12,6 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size
 from workbench.registry import parameter, register
-from workbench.solvers.base import MethodTraits
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
 
@@ -92,14 +91,10 @@ class Hybrid3(HybridSolver):
     vectors: ClassVar[int] = 13
     """Vectors of the rows on the accelerator: those of the recurrence, and 1/D of a Jacobi preconditioner."""
     both_precondition: ClassVar[bool] = True
+    deflates: ClassVar[bool] = False
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
-
-    def check(self, device: Device, traits: MethodTraits) -> None:
-        super().check(device, traits)
-        if traits.deflated:
-            raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
 
     def check_memory(self, device: Device, operator: Operator | Size) -> None:
         """No bound: the rows that do not fit the device stay on the cores."""

@@ -35,7 +35,9 @@ function render({ model, el }) {
   const plot = element("div", "wb-plot wb-cube");
   const [under, cube, over] = [element("canvas", "wb-layer"), element("canvas", "wb-layer"), focusable()];
   over.classList.add("wb-layer", "wb-turns");
-  plot.append(under, cube, over);
+  // What is said in the hole while there is no cube.
+  const hollow = element("div", "wb-hollow");
+  plot.append(under, cube, over, hollow);
   el.append(root);
   let [angles, zoom, colours] = [{ ...FRONT }, 1, theme(el)];
   let glass = glassOf(colours);
@@ -199,7 +201,9 @@ function render({ model, el }) {
   function tell() {
     const { title = "", note: reported = "", quantity = "", iteration = 0, size, low = 0, high = 0 } = picture;
     write(heading, title);
-    write(note, reported);
+    write(note, size[0] ? reported : "");
+    write(hollow, size[0] ? "" : reported);
+    hollow.hidden = Boolean(size[0] || !reported);
     over.setAttribute("aria-label", inWords(picture, shown()));
     Object.assign(over.dataset, {
       ...{ title, quantity, iteration, low, high, frames, paints, cells: size.join(" "), pieces: still.pieces ?? 0 },

@@ -29,8 +29,9 @@ function render({ model, el }) {
   const toField = element("button", "wb-link", "Show the field");
   toField.type = "button";
   toField.addEventListener("click", showField);
+  const mend = press("mend", "", "");
   const when = element("span", "wb-note wb-when");
-  line.append(sign, words, toField);
+  line.append(sign, words, mend, toField);
   state.append(bar, line, when);
   root.append(...made.values(), state);
   el.append(root);
@@ -49,8 +50,9 @@ function render({ model, el }) {
   function showButtons() {
     const buttons = model.get("buttons");
     for (const [name, button] of made) button.hidden = !(name in buttons);
+    mend.hidden = buttons.mend?.off ?? true;
     for (const [name, { off, words: text, tip }] of Object.entries(buttons)) {
-      const button = made.get(name);
+      const button = made.get(name) ?? mend;
       write(button.querySelector("span"), text);
       [button.disabled, button.title] = [off, tip];
       button.setAttribute("aria-label", name === "step" ? "One iteration" : text);
@@ -59,34 +61,33 @@ function render({ model, el }) {
     toField.hidden = !model.get("wrong");
   }
 
-  // To a screen reader and to tests the sentence is always there; what has ended is shown by the result below.
+  // A sentence that the result below shows too is for screen readers alone.
   const isTurn = turns(ANSWER_MS);
   function showWords() {
     const [tone, now] = [model.get("tone"), model.get("state")];
     words.dataset.state = now;
     words.dataset.tone = tone;
     write(words, model.get("text"));
-    const ended = now === "done" && tone !== "bad";
-    line.classList.toggle("wb-heard", ended);
+    line.classList.toggle("wb-heard", model.get("told"));
     sign.replaceChildren(...(SIGNS[tone] ? [icon(SIGNS[tone], `wb-${tone}`)] : []));
     root.dataset.tone = tone;
     if (isTurn()) tellKernel(model, { kind: "read" });
   }
 
   function showProgress() {
-    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", state: now } = model.get("progress");
+    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", when: ending = "", state: now } = model.get("progress");
     bar.hidden = model.get("wrong") || (!phases.length && !iterations);
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
     when.hidden = model.get("wrong");
-    write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
+    write(when, endedAt ? ending : ahead ? `${ahead} ahead in the queue` : "");
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
     const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
     // During iterations theirs is the progress; how long the setup took is shown at the end.
     const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
-    if (iterations || endedAt) {
+    if (iterations) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
       const text = endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
       parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
@@ -126,7 +127,7 @@ function render({ model, el }) {
   const resized = new ResizeObserver(() => showProgress());
   resized.observe(root);
   const listeners = [
-    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords],
+    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords], ["change:told", showWords],
     ["change:state", showWords], ["change:progress", showProgress],
   ];
   for (const [name, show] of listeners) model.on(name, show);

@@ -1,0 +1,79 @@
+"""What a run bar says is seen, in every view that has one: its box has a size, and nothing clips or hides it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser import lab
+from tests.browser.bench import Bench
+from workbench.run import configure
+from workbench.run.share_link import to_link
+
+pytestmark = pytest.mark.browser
+
+SEEN = """words => {
+  const box = words.getBoundingClientRect();
+  for (let at = words; at; at = at.parentElement) {
+    const { visibility, opacity, display, clipPath } = getComputedStyle(at);
+    if (visibility === "hidden" || opacity === "0" || display === "none" || clipPath !== "none") return false;
+  }
+  return box.width > 40 && box.height > 8 && box.left >= 0 && box.right <= innerWidth + 1;
+}"""
+"""Whether an element is seen by eyes."""
+SOLVE, RACE, SWEEP, SUGGEST = ".wb-solving", ".wb-race:not(.wb-sweep)", ".wb-sweep", ".wb-suggest"
+SMALL = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4")
+
+
+@pytest.fixture(params=[1280, 640])
+def bench(page, app_url, request, shoot):
+    """The workbench as a page of this width."""
+    page.set_viewport_size({"width": request.param, "height": 800})
+    page.goto(f"{app_url}/?p={to_link(SMALL)}")
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    return Bench(page, lambda stage: shoot(f"sentences_{request.param}_{stage}"))
+
+
+def says(bench, selector, text):
+    """Wait until an element has this text and is seen."""
+    found = bench.page.locator(selector, has_text=text).first
+    bench.until(lambda: found.count() and found.evaluate(SEEN))
+
+
+def press(bench, view, act):
+    bench.page.locator(f'{view} .wb-runbar [data-act="{act}"]:enabled').click()
+
+
+def test_the_answer_of_every_view_with_a_run_bar_is_seen(bench):
+    for title, view, answer in (("Race", RACE, "ended"), ("Sweep", SWEEP, "runs done")):
+        lab.turn_to(bench.page, title)
+        press(bench, view, "run")
+        says(bench, f"{view} .wb-runbar .wb-words[data-state=done]", answer)
+        bench.shoot(title)
+    lab.turn_to(bench.page, "Suggest")
+    press(bench, SUGGEST, "run")
+    press(bench, SUGGEST, "stop")
+    says(bench, f"{SUGGEST} .wb-runbar .wb-words[data-state=done]", "stopped by the user")
+    bench.shoot("suggest")
+    lab.turn_to(bench.page, "Solve")
+    press(bench, SOLVE, "run")
+    says(bench, f"{SOLVE} .wb-result", "Converged in")
+
+
+def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(bench):
+    lab.turn_to(bench.page, "Solve")
+    press(bench, SOLVE, "run")
+    says(bench, f"{SOLVE} .wb-result.wb-good", "Converged in")
+    bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').click()
+    bench.page.locator(f'{SOLVE} .wb-option[data-value="hybrid3"]').click()
+    says(bench, f"{SOLVE} .wb-runbar .wb-words", "device cpu is the cores alone")
+    says(bench, f'{SOLVE} [data-field="solver"].wb-invalid .wb-err', "device cpu is the cores alone")
+    assert bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled()
+    # The result of the run before is still there, and is called that.
+    before = "at => getComputedStyle(at, '::before').content"
+    assert "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before)
+    bench.shoot("conflict")
+    bench.page.locator(f'{SOLVE} [data-act="mend"]').click()
+    press(bench, SOLVE, "run")
+    says(bench, f"{SOLVE} .wb-result.wb-good", "Run 2")
+    assert bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').get_attribute("data-value") == "pipecg"
+    assert bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none"

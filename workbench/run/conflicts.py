@@ -1,0 +1,166 @@
+"""Conflicts among the choices of a configuration: what setup, command line and forms say before a run."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from workbench import devices
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.operators import Operator
+from workbench.run.block.right_hand_sides import asks_for_blocks
+from workbench.run.compatibility import (
+    check_cluster,
+    check_columns,
+    check_grid,
+    check_mixed,
+    check_norm,
+    check_precision,
+    check_symmetry,
+)
+from workbench.run.configuration import Configuration
+from workbench.run.memory_need import MemoryNeed, checked_need
+from workbench.settings import AUTO, STOPPING
+from workbench.solvers import MethodTraits
+
+MOST = 8
+"""Conflicts of a configuration that are looked for."""
+
+OperatorOf = Callable[[Configuration], Operator | None]
+"""A of a configuration, None where it is not assembled; may raise InputError."""
+
+
+class Conflict(NamedTuple):
+    """A rule that choices break together. changes: what mends it, as those of an `InputError`; empty if unknown. at:
+    the choice at fault where no change is known."""
+
+    sentence: str
+    changes: Mapping[str, Any]
+    at: str = ""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The choices that are to be made anew."""
+        return tuple(self.changes) or ((self.at,) if self.at else ())
+
+
+def check(configuration: Configuration, device: Device | None, operator: Operator | None = None) -> MemoryNeed | None:
+    """Raise InputError for the first rule across choices that is broken; the memory that the run needs, if it is known.
+
+    device: None to leave out what depends on it. operator: A once it is assembled; more rules are about it, and its
+    memory is taken. Cost: some milliseconds.
+    """
+    check_norm(configuration)
+    if asks_for_blocks(configuration, None):
+        check_columns(configuration)
+    check_cluster(configuration)
+    check_mixed(configuration)
+    if operator is None:
+        check_grid(configuration)
+    else:
+        check_symmetry(configuration, operator)
+        check_precision(configuration, operator)
+    if device is None:
+        return None
+    configuration.preconditioner.check(device)
+    configuration.solver.check(device, traits_of(configuration))
+    if operator is not None:
+        return None
+    need, size = checked_need(configuration, device), configuration.problem.known_size
+    if need is None and size is not None:
+        configuration.solver.check_memory(device, size)
+    return need
+
+
+def conflicts(
+    configuration: Configuration,
+    operator_of: OperatorOf = lambda _configuration: None,
+    given: Operator | None = None,
+) -> list[Conflict]:
+    """All rules that a configuration breaks; empty where it can be run as far as is known without a setup.
+
+    After each rule its changes are made and the rest is checked, so that all changes together are enough. What depends
+    on the device is left out for device auto, which a measurement of seconds chooses. given: A of a system that is not
+    assembled from the problem.
+    """
+    found: list[Conflict] = []
+    while len(found) < MOST:
+        try:
+            device = _device(configuration)
+            if given is None:
+                check(configuration, device)
+            if (operator := operator_of(configuration) if given is None else given) is not None:
+                check(configuration, device, operator)
+        except InputError as error:
+            mended = changed(configuration, error.changes)
+            found.append(Conflict(str(error), error.changes if mended != configuration else {}))
+            if mended == configuration:
+                break
+            configuration = mended
+        else:
+            break
+    return found
+
+
+@contextlib.contextmanager
+def all_at_once(configuration: Configuration, *known: Any) -> Iterator[None]:
+    """An InputError that a change of the configuration mends becomes one that names all conflicts, and all changes.
+
+    known: further arguments of `conflicts`.
+    """
+    try:
+        yield
+    except InputError as error:
+        found = conflicts(configuration, *known) if error.changes else []
+        if len(found) < 2:
+            raise
+        raise InputError(in_words(found), changes=changes_of(found)) from None
+
+
+def changes_of(found: Sequence[Conflict]) -> dict[str, Any]:
+    """The changes that mend all conflicts together; empty where one of them has none."""
+    if not all(conflict.changes for conflict in found):
+        return {}
+    return {name: value for conflict in found for name, value in conflict.changes.items()}
+
+
+def in_words(found: Sequence[Conflict]) -> str:
+    """One sentence for all conflicts, which ends with all that is to be changed; empty without one."""
+    changes = changes_of(found)
+    if len(found) < 2 or not changes:
+        return "; and ".join(conflict.sentence for conflict in found)
+    reasons = "; and ".join(conflict.sentence.rpartition("; ")[0] for conflict in found)
+    ways = [f"{name.rpartition('.')[2]} {'none' if value is None else value}" for name, value in changes.items()]
+    return f"{reasons}; use {', '.join(ways)}"
+
+
+def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configuration:
+    """A configuration with other choices, by field: "solver", "problem.n", "norm". Raises InputError for wrong ones."""
+    for name, value in changes.items():
+        kind, _, parameter = name.partition(".")
+        if name in STOPPING:
+            kind, value = "stopping", configuration.stopping.changed({name: value})
+        elif parameter:
+            value = getattr(configuration, kind).changed({parameter: value})
+        configuration = dataclasses.replace(configuration, **{kind: value})
+    return configuration
+
+
+def traits_of(configuration: Configuration) -> MethodTraits:
+    """What a method may require of the two levels."""
+    deflated = configuration.deflation.name != "none"
+    wrapped = deflated and not configuration.variant.projects_system
+    return MethodTraits(configuration.preconditioner.element_wise and not wrapped, deflated, wrapped)
+
+
+def _device(configuration: Configuration) -> Device | None:
+    """The device of a configuration; None for auto. Raises InputError where this machine lacks it."""
+    if configuration.device == AUTO:
+        return None
+    try:
+        return devices.device(configuration.device).limited(configuration.memory_limit)
+    except InputError as error:
+        raise InputError(str(error), changes={"device": "cpu"}) from None
