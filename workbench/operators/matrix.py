@@ -206,7 +206,7 @@ def _check_finite(csr: sparse.csr_array) -> None:
 
 def _check_hermitian(csr: sparse.csr_array) -> None:
     # Imported here because importing numba takes a second, which listing problems should not cost.
-    from workbench.devices.cpu.symmetry import asymmetry
+    from workbench.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = SYMMETRY_TOLERANCE * difference.largest
@@ -225,7 +225,7 @@ def _check_hermitian(csr: sparse.csr_array) -> None:
 
 
 def _check_complex_symmetric(csr: sparse.csr_array) -> None:
-    from workbench.devices.cpu.symmetry import asymmetry
+    from workbench.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     if difference.plain <= SYMMETRY_TOLERANCE * difference.largest:
