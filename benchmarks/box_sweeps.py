@@ -26,10 +26,10 @@ from numba import njit
 from benchmarks.block import found, waited
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
-from workbench.devices.cpu.cache_lines import entries_of_line, line_at, minus_product, put_line, spread
-from workbench.devices.cpu.compiled import kernel
-from workbench.devices.cpu.threads import cores, launch
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.jit.cache_lines import entries_of_line, line_at, minus_product, put_line, spread
+from workbench.jit.compiled import kernel
+from workbench.jit.threads import cores, launch
+from workbench.jit.work_stealing import shared, threads
 
 SIDES = (100, 250)
 SWEEPS = {"cpu": 4000, "cuda": 20_000}

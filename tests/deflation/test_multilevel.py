@@ -14,7 +14,7 @@ from workbench.deflation.galerkin import matrix_of_boxes
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
 from workbench.deflation.multilevel import LINEAR, STEPS
 from workbench.deflation.parts import Parts
-from workbench.devices.cpu.cycles import CpuLevels
+from workbench.devices.host_cycles import HostLevels
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -90,7 +90,7 @@ def test_the_smoother_is_the_chebyshev_polynomial():
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_the_plain_cycle_is_symmetric_and_positive_definite(name):
     matrix, parts = coarse_system(name)
-    solver = CpuLevels(hierarchy(matrix, parts, 10, 1.8, LINEAR))
+    solver = HostLevels(hierarchy(matrix, parts, 10, 1.8, LINEAR))
     M = np.stack([solver.solve(unit).copy() for unit in np.eye(matrix.shape[0])], axis=1)
     if PROBLEMS[name][1].get("sides") is None:
         # All-Neumann: the mean of a right-hand side is removed, that of a solution does not matter.
@@ -108,7 +108,7 @@ def test_the_plain_cycle_is_symmetric_and_positive_definite(name):
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_cycles_reduce_the_energy_norm_of_the_error(name, cycle):
     matrix, parts = coarse_system(name)
-    solver = CpuLevels(hierarchy(matrix, parts, 10, 1.8, STEPS[cycle]))
+    solver = HostLevels(hierarchy(matrix, parts, 10, 1.8, STEPS[cycle]))
     exact = np.random.default_rng(3).standard_normal(matrix.shape[0])
     error = exact - solver.solve(matrix @ exact)
     reduced = np.sqrt(error @ (matrix @ error)) / np.sqrt(exact @ (matrix @ exact))
@@ -122,7 +122,7 @@ def test_accelerators_give_what_the_cores_give(accelerator, case):
     form = hierarchy(matrix, parts, 10, 1.8, STEPS[case["cycle"]])
     count = matrix.shape[0]
     right = matrix @ np.random.default_rng(4).standard_normal(count)
-    expected = CpuLevels(form).solve(right)
+    expected = HostLevels(form).solve(right)
     level = accelerator.coarse_level(form, None, count, np.dtype(np.float64))
     wide = accelerator.wide(np.dtype(np.float64))
     found = accelerator.to_host(level.solve(accelerator.array(right, wide)))

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from workbench.devices.cpu.triad import Triad
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
+from workbench.host.triad import Triad
 from workbench.machine import doctor
 
 

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from workbench import registry
-from workbench.devices.cpu import Cpu, memory, threads
+from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.box import BoxProduct, cut
-from workbench.devices.cpu.work_stealing import counters
 from workbench.errors import InputError
+from workbench.host import memory
+from workbench.jit import threads
+from workbench.jit.work_stealing import counters
 from workbench.operators import Box, Operator, as_operator
 from workbench.run import Run, Stopping, configure, run_through, solve
 

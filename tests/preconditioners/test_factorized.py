@@ -10,9 +10,9 @@ from scipy.sparse.linalg import aslinearoperator
 
 from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
-from workbench.devices.cpu import threads
-from workbench.devices.cpu.work_stealing import counters
 from workbench.errors import InputError
+from workbench.jit import threads
+from workbench.jit.work_stealing import counters
 from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
 from workbench.run import Run, configure, run_through, solve

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from workbench import compiling
 from workbench.cli import main
-from workbench.devices import compiling
 from workbench.run import Race, Run, Session, configure, start_run
 from workbench.run.setup_phases import COMPILATION, SetupPhases, in_words
 

@@ -18,8 +18,8 @@ from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.galerkin import galerkin_matrix
 from workbench.deflation.null_space import holds_constants
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.cycles import CpuLevel, CpuLevels
 from workbench.devices.cycle_names import COARSEST
+from workbench.devices.host_cycles import HostLevel, HostLevels
 from workbench.errors import InputError
 from workbench.run.setup import SolveSetup
 
@@ -105,7 +105,7 @@ Hear = Callable[[str, np.ndarray], None]
 """Takes who has corrected, and the coarse solution so far, shape (d,)."""
 
 
-class _ObservedLevels(CpuLevels):
+class _ObservedLevels(HostLevels):
     """The cycles on the cores, with a report after every correction."""
 
     def __init__(self, form: Levels, hear: Hear) -> None:
@@ -114,7 +114,7 @@ class _ObservedLevels(CpuLevels):
         self._made = 0
         super().__init__(form)
 
-    def level(self, level: Level, scaling: float) -> CpuLevel:
+    def level(self, level: Level, scaling: float) -> HostLevel:
         """The operations of a level, in the order of levels."""
         self._made += 1
         return _ObservedLevel(level, scaling, functools.partial(self._report, self._made - 1))
@@ -146,7 +146,7 @@ class _ObservedLevels(CpuLevels):
         return solved
 
 
-class _ObservedLevel(CpuLevel):
+class _ObservedLevel(HostLevel):
     """The operations of a level that change its part of the solution, with a report after each.
 
     The solution of a level is `steps`, what steps of flexible CG have made so far, plus `cycle`, that of the cycle

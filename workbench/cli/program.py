@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import workbench
+from workbench import compiling
 from workbench.cli import advising, comparing, listing, reproducing, solving, streams, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
-from workbench.devices import compiling
 from workbench.errors import InputError, printable_path
 from workbench.files import check_target, ended_in_order
 

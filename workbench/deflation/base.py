@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
-from workbench.devices.boxes import Boxes
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import Boxes
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace

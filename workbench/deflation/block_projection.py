@@ -7,20 +7,42 @@ host, where E is solved for all columns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.deflation.subspace import SparseColumns
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
-
-if TYPE_CHECKING:
-    from workbench.deflation.projection import Projection
+from workbench.operators import BoundOperator
 
 LONGEST_ROW = 512
 """Entries of a column of Z that one sum takes; the sums of a column are summed after that. Short ones run in parallel,
 and lose little to rounding in single precision."""
+
+
+class OneColumn(Protocol):
+    """What block vectors need of a `Projection`."""
+
+    device: Any
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    @property
+    def bound(self) -> BoundOperator: ...
+
+    @property
+    def sparse(self) -> SparseColumns | None: ...
+
+    @property
+    def solve_traffic(self) -> int: ...
+
+    def solve_columns(self, coarse: np.ndarray) -> np.ndarray: ...
+
+    def project(self, v: DeviceVector) -> None: ...
+
+    def recover_solution(self, x: DeviceVector, b: DeviceVector) -> None: ...
 
 
 class BlockSubspace:
@@ -72,7 +94,7 @@ class BlockSubspace:
 class BlockProjection:
     """The methods of `Projection` for block vectors of some columns. Work space: one block vector, for some of them."""
 
-    def __init__(self, projection: Projection, count: int) -> None:
+    def __init__(self, projection: OneColumn, count: int) -> None:
         assert projection.sparse is not None
         self._projection, self._count = projection, count
         self._device, bound = projection.device, projection.bound
@@ -154,7 +176,7 @@ class BlockTwoLevel:
 
     offers = ()
 
-    def __init__(self, projection: Projection, M: Any, count: int, *, before: bool, after: bool, correct: bool) -> None:
+    def __init__(self, projection: OneColumn, M: Any, count: int, *, before: bool, after: bool, correct: bool) -> None:
         assert projection.sparse is not None
         self._projection = BlockProjection(projection, count)
         self._device = projection.device
@@ -203,7 +225,7 @@ class BlockTwoLevel:
 class ProjectionByColumns:
     """`project` and `recover_solution` of a projection whose Z is dense, one column at a time."""
 
-    def __init__(self, projection: Projection, size: int, count: int) -> None:
+    def __init__(self, projection: OneColumn, size: int, count: int) -> None:
         self._projection, self._device, self._count = projection, projection.device, count
         self._column, self._right = ([self._device.zeros(size, projection.dtype)] for _ in range(2))
 
@@ -223,7 +245,7 @@ class ProjectionByColumns:
             self._device.put_columns(self._column, X, j)
 
 
-def projection_in_blocks(projection: Projection, size: int, count: int) -> BlockProjection | ProjectionByColumns:
+def projection_in_blocks(projection: OneColumn, size: int, count: int) -> BlockProjection | ProjectionByColumns:
     """The projection for block vectors of `count` columns."""
     if projection.sparse is None:
         return ProjectionByColumns(projection, size, count)

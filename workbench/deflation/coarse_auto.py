@@ -15,7 +15,7 @@ from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.multilevel import Multilevel
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
-from workbench.devices.cpu.aggregation import places
+from workbench.host.aggregation import places
 from workbench.registry import register
 
 SOLVES = 30

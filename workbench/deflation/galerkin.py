@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.boxes import Boxes
-from workbench.devices.cpu.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.devices.protocol import Device
+from workbench.host.boxes import Boxes
+from workbench.host.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.operators import BoundOperator, Operator, Stencil
 
 

@@ -10,8 +10,8 @@ from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
+from workbench.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""

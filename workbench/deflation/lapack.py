@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from workbench.devices.cpu.blas import on_one_thread
+from workbench.host.blas import on_one_thread
 
 SMALL = 512
 """Rows of a dense matrix that one core inverts in the time that BLAS needs to start its threads, some milliseconds."""

@@ -10,9 +10,9 @@ import numpy as np
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
-from workbench.devices.boxes import Boxes
-from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.errors import InputError
+from workbench.host.box_parts import numbered_parts
+from workbench.host.boxes import Boxes
 from workbench.registry import parameter, register
 
 

@@ -13,7 +13,7 @@ from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
-from workbench.devices.cpu.cycles import CpuLevels
+from workbench.devices.host_cycles import HostLevels
 from workbench.registry import parameter, register
 
 STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}
@@ -98,11 +98,11 @@ class MultilevelFactor(Factor):
     def __init__(self, levels: Levels, cycle: str) -> None:
         self.form = self._levels = levels
         self._cycle = cycle
-        self._solver: CpuLevels | None = None
+        self._solver: HostLevels | None = None
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         if self._solver is None:
-            self._solver = CpuLevels(self._levels)
+            self._solver = HostLevels(self._levels)
         return self._solver.solve(right).astype(right.dtype)
 
     @property

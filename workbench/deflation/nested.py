@@ -11,9 +11,9 @@ import numpy as np
 from workbench.deflation.hierarchy import merged_levels
 from workbench.deflation.multilevel import LISTED, Multilevel
 from workbench.deflation.parts import Parts
-from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Levels
-from workbench.devices.cpu.aggregation import places
+from workbench.host.aggregation import places
+from workbench.host.boxes import Boxes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

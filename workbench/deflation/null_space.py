@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy import sparse
 
-from workbench.devices.cpu.aggregation import row_sums
+from workbench.host.aggregation import row_sums
 
 NULL_TOLERANCE = 1e-10
 """E counts as singular if |E 1| is at most this times the largest row sum of |E|."""

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.boxes import Boxes
-from workbench.devices.cpu.box_merging import merged_parts
+from workbench.host.box_merging import merged_parts
+from workbench.host.boxes import Boxes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ from scipy import sparse
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_boxes, products, sparse_az
 from workbench.deflation.parts import Parts
-from workbench.devices.boxes import Boxes
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import Boxes
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
 from workbench.scaling import unit_columns

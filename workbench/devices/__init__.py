@@ -1,4 +1,4 @@
-"""Devices: memory, compilation, operators and clocks. Only this package imports numba, CuPy or PyOpenCL."""
+"""Devices: memory, compilation, operators and clocks. Only this package imports CuPy or PyOpenCL."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.cpu.block_peaks import block_peaks
+from workbench.host.block_peaks import block_peaks
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.boxes import Boxes
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.program_device import ProgramDevice
@@ -37,6 +35,8 @@ from workbench.devices.operator_protocols import (
     Watch,
 )
 from workbench.devices.pieces import Pieces
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import FaceCodes
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.cpu.volume_peaks import volume_peaks
+from workbench.host.volume_peaks import volume_peaks
 
 
 @dataclasses.dataclass(frozen=True)

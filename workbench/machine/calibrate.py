@@ -11,9 +11,9 @@ import numpy as np
 
 from workbench import devices, limits
 from workbench.devices.accelerator import Accelerator, as_accelerator, measure
-from workbench.devices.cpu.launching import LAUNCHES, launch_latency
-from workbench.devices.cpu.triad import update_bandwidth
 from workbench.errors import InputError
+from workbench.host.launching import LAUNCHES, launch_latency
+from workbench.host.triad import update_bandwidth
 from workbench.machine import processor
 from workbench.machine.doctor import triad_array_bytes
 from workbench.machine.profile import Number, Profile

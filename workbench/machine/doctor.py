@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench import limits
 from workbench.devices import discovery
-from workbench.devices.cpu.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver, Threads
+from workbench.host.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
 from workbench.machine import advice, packages
 from workbench.machine.describe import describe_machine
 

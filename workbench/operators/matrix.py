@@ -265,7 +265,7 @@ def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
 
 def _check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
     # Imported here because importing numba takes a second, which listing problems should not cost.
-    from workbench.devices.cpu.symmetry import asymmetry
+    from workbench.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest
@@ -287,7 +287,7 @@ def _check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
 
 
 def _check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
-    from workbench.devices.cpu.symmetry import asymmetry
+    from workbench.host.symmetry import asymmetry
 
     difference = asymmetry(csr.data, csr.indices, csr.indptr)
     allowed = tolerance * difference.largest

@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import DTYPES
-from workbench.devices.boxes import Boxes
 from workbench.devices.constant import largest
-from workbench.devices.cpu.counting import nonzeros
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import Boxes
+from workbench.host.counting import nonzeros
 from workbench.operators.base import BoundOperator
 
 

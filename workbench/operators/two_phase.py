@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 
-from workbench.devices.boxes import Boxes
-from workbench.devices.cpu import face_codes
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.protocol import Device
+from workbench.host import face_coding
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import FaceCodes
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.stencil import Stencil
 
@@ -49,7 +49,7 @@ class TwoPhaseStencil(Stencil):
     @functools.cached_property
     def _bands(self) -> tuple[np.ndarray, ...]:
         """The diagonal and the lower bands."""
-        lower = (face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
+        lower = (face_coding.band(self.faces, direction) for direction in range(len(self.grid)))
         return self.diagonal(), *(band.astype(self.dtype, copy=False) for band in lower)
 
     @property
@@ -62,7 +62,7 @@ class TwoPhaseStencil(Stencil):
         return self.shape[0] * (1 + 2 * len(self.grid)) - 2 * outside
 
     def diagonal(self) -> np.ndarray:
-        return face_codes.diagonal(self.faces).astype(self.dtype, copy=False)
+        return face_coding.diagonal(self.faces).astype(self.dtype, copy=False)
 
     @property
     def nbytes(self) -> int:

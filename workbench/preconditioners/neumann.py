@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from scipy import sparse
 
-from workbench.devices.cpu.neumann import scratch_bytes, stores_bands
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
+from workbench.host.series_sizes import scratch_bytes, stores_bands
 from workbench.operators import BoundOperator, Operator, Size, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register

@@ -11,7 +11,6 @@ from workbench import devices
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
-from workbench.run.block.right_hand_sides import asks_for_blocks
 from workbench.run.compatibility import (
     check_cluster,
     check_columns,
@@ -23,6 +22,7 @@ from workbench.run.compatibility import (
 )
 from workbench.run.configuration import Configuration
 from workbench.run.memory_need import MemoryNeed, checked_need
+from workbench.run.vector_files import asks_for_blocks
 from workbench.settings import AUTO, STOPPING
 from workbench.solvers import MethodTraits
 

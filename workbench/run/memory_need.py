@@ -14,12 +14,12 @@ from workbench import limits
 from workbench.deflation import CoarseSolver, Variant
 from workbench.deflation.coarse_auto import by_seconds, seconds_for
 from workbench.deflation.multilevel import Multilevel
-from workbench.devices.cpu.subdomains import LONGEST_ROW
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import LONGEST_ROW
 from workbench.operators import Size
 from workbench.registry import find
 from workbench.run.compatibility import mixed_refusal

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import psutil
 
-from workbench.devices import compiling
+from workbench import compiling
 
 DEVICE = "start of the device"
 """Import of its library, and its context, in the first run of a process."""

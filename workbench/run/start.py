@@ -8,10 +8,10 @@ import numpy as np
 
 from workbench.problems import LinearSystem
 from workbench.run.block import BlockRun
-from workbench.run.block.right_hand_sides import asks_for_blocks
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 from workbench.run.setup_phases import SetupPhases
+from workbench.run.vector_files import asks_for_blocks
 
 
 def start_run(

@@ -1,11 +1,12 @@
-"""The files that a configuration names: right-hand sides and starting vectors."""
+"""Where right-hand sides and starting vectors of a configuration come from: files, and how many columns there are."""
 
 from __future__ import annotations
 
 from workbench.data_files import path_of
 from workbench.files.columns import VectorFile
+from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
-from workbench.settings import GIVEN, is_file
+from workbench.settings import GIVEN, PHASES, RANDOM, SOURCES, is_file
 
 
 def rhs_file(configuration: Configuration) -> VectorFile | None:
@@ -18,3 +19,13 @@ def rhs_file(configuration: Configuration) -> VectorFile | None:
 def start_file(configuration: Configuration) -> VectorFile | None:
     """The file of starting vectors, None where they come from none."""
     return VectorFile(path_of(configuration.x0)) if is_file(configuration.x0) else None
+
+
+def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:
+    """Whether a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
+    rhs = configuration.rhs
+    if system is not None and system.b.ndim == 2:
+        return True
+    if file := rhs_file(configuration):
+        return file.columns > 1
+    return rhs.startswith((RANDOM, SOURCES)) or rhs == PHASES

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.cpu.blas import side_by_side
 from workbench.devices.operator_protocols import BoxSolves, DeviceVector
 from workbench.devices.protocol import Device
+from workbench.host.blas import side_by_side
 from workbench.operators import Matrix
 from workbench.several.box_factors import Box, Factor, Separable, factor_of
 

@@ -11,11 +11,11 @@ from scipy import sparse
 from workbench.deflation.coarse import Factor
 from workbench.deflation.multilevel import STEPS, Multilevel
 from workbench.deflation.parts import Parts
-from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Dense
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import Boxes
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum

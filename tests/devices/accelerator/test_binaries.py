@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.devices.cpu import store
 from workbench.devices.opencl import binaries, choose
 from workbench.errors import InputError
+from workbench.jit import store
 
 cl = pytest.importorskip("pyopencl")
 SOURCE = "__kernel void twice(__global float* a) { a[get_global_id(0)] *= 2; }"

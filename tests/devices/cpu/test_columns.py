@@ -7,7 +7,7 @@ import pytest
 
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.columns import STRIP
-from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
+from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
 
 CPU = Cpu()

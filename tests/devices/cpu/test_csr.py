@@ -8,7 +8,7 @@ from scipy import sparse
 
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, CsrProduct, CsrTerm
-from workbench.devices.cpu.threads import WORTH_SHARING
+from workbench.jit.threads import WORTH_SHARING
 from workbench.lines.types import accumulator
 
 CPU = Cpu()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.devices.cpu import memory, threads
 from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, bands_of_series, stencil_series
 from workbench.devices.cpu.neumann_text import BLOCK
+from workbench.host import memory
+from workbench.jit import threads
 from workbench.lines.types import accumulator
 
 # Per number of dimensions: sides of one cell; fewer cells than a block, about one, and several blocks in one chunk;

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.stencil import StencilProduct
-from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
+from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
 
 CPU = Cpu()

@@ -9,10 +9,10 @@ from scipy import sparse
 from tests.conftest import box_stencil
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.box_parts import numbered_parts
-from workbench.devices.cpu.coarse_rows import alike
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
-from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
+from workbench.host.box_parts import numbered_parts
+from workbench.host.coarse_rows import alike
+from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
 from workbench.operators import BandStencil, Matrix
 

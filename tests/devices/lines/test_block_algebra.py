@@ -75,7 +75,7 @@ def test_any_number_of_rows(size, s):
 
 
 def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
-    from workbench.devices.cpu import threads
+    from workbench.jit import threads
 
     rng = np.random.default_rng(0)
     X = block(rng, 50_000, 4, "float64")

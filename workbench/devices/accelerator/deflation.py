@@ -15,14 +15,14 @@ from workbench.devices.accelerator.faces import arguments as face_arguments
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.boxes import Boxes
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels
 from workbench.devices.cycles import Cycles
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.kernels import faces as face_texts
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import FaceCodes
 
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""

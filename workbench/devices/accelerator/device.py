@@ -13,6 +13,7 @@ from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.lines.program_device import Storage
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -72,12 +73,12 @@ class Accelerator(Operators, DeviceBase):
         self.runtime.synchronize()
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
     ) -> list[Callable[[], None]]:
         """The launches of each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
-    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
         waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
         return runs if waits else [programs.Repeated(self.runtime, runs)]

@@ -10,11 +10,11 @@ from workbench.devices.accelerator.block_products import BlockStencilProduct
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.cpu import face_codes
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.kernels import faces as texts
 from workbench.devices.series import TermByTerm
 from workbench.devices.traffic import term_flops
+from workbench.host import face_coding
+from workbench.host.face_codes import FaceCodes
 
 
 def arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
@@ -41,9 +41,9 @@ class FaceProduct:
     def block(self, columns: int) -> BlockStencilProduct:
         """The product with N x columns block vectors, by bands, which cost little for several columns."""
         faces = self._faces
-        bands = (face_codes.band(faces, direction) for direction in range(faces.directions))
+        bands = (face_coding.band(faces, direction) for direction in range(faces.directions))
         diagonal, *lower = (
-            self._device.array(entries, self._dtype) for entries in (face_codes.diagonal(faces), *bands)
+            self._device.array(entries, self._dtype) for entries in (face_coding.diagonal(faces), *bands)
         )
         strides = [np.int64(step) for step in faces.strides]
         return BlockStencilProduct(self._device, faces.size, diagonal, lower, strides, columns)

@@ -9,10 +9,10 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import Rows
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.cpu.levels import levels_of_blocks
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
 from workbench.devices.traffic import product_flops
+from workbench.host.levels import levels_of_blocks
 
 SOLVING_GROUP = 32
 """Work-items per block: few rows of a block are independent."""

@@ -19,16 +19,16 @@ from workbench.devices.accelerator.fast_diagonalization import FastDiagonalizati
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form
-from workbench.devices.cpu import box_parts, factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
+from workbench.host import box_parts, factorization
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import FaceCodes
 
 
 class Operators(Launcher):

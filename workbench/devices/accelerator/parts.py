@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.boxes import Boxes, sides
 from workbench.devices.kernels import deflation as texts
+from workbench.host.boxes import Boxes, sides
 
 PHASES = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint16): "unsigned short", np.dtype(np.int32): "int"}
 """Types of phases, as they are called in kernels."""

@@ -15,7 +15,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.lines.program_device import Storage
 from workbench.lines.entries import slot_of
 from workbench.lines.schedule import DOT_PLACES, Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
@@ -26,7 +26,7 @@ LOCAL_MEMORY = 48 * 1024
 
 
 def bind_steps(
-    device: Launcher, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+    device: Launcher, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
 ) -> list[Callable[[], None]]:
     """One callable per step, which launches it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
@@ -92,7 +92,7 @@ class Repeated:
 
 def _finish(
     device: Launcher,
-    workspace: Workspace,
+    workspace: Storage,
     shapes: Shapes,
     kernels: dict[Any, Any],
     place: int,
@@ -110,7 +110,7 @@ def _finish(
     return kernels[key]
 
 
-def _application(device: Launcher, workspace: Workspace, step: Apply, finish: Any) -> Callable[[], None]:
+def _application(device: Launcher, workspace: Storage, step: Apply, finish: Any) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
 
@@ -125,7 +125,7 @@ def _application(device: Launcher, workspace: Workspace, step: Apply, finish: An
 
 def _pass(
     device: Launcher,
-    workspace: Workspace,
+    workspace: Storage,
     step: Pass,
     shapes: Shapes,
     kernels: dict[Any, Any],
@@ -154,7 +154,7 @@ def _pass(
     return run
 
 
-def _check_sums(device: Launcher, workspace: Workspace, count: int) -> None:
+def _check_sums(device: Launcher, workspace: Storage, count: int) -> None:
     """Raise LinesError where a pass has dot products, or Gram matrices, whose sums do not fit a group."""
     layout, itemsize = device.layout, device.wide(workspace.dtype).itemsize
     most = LOCAL_MEMORY // (max(layout.group + STRIPS, layout.finish) * itemsize)

@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.devices.cpu import block_passes, generated
-from workbench.devices.cpu.compiled import Kernel
-from workbench.devices.cpu.threads import CHUNK, launch, prepare
-from workbench.devices.cpu.tiles import widths
+from workbench.devices.cpu import block_passes
+from workbench.jit import generated
+from workbench.jit.compiled import Kernel
+from workbench.jit.threads import CHUNK, launch, prepare
+from workbench.jit.tiles import widths
 from workbench.lines.types import accumulator
 
 NUMBERS = 64

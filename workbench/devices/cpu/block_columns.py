@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.devices.cpu import generated
-from workbench.devices.cpu.compiled import Kernel
-from workbench.devices.cpu.threads import CHUNK, launch, prepare
+from workbench.jit import generated
+from workbench.jit.compiled import Kernel
+from workbench.jit.threads import CHUNK, launch, prepare
 
 CHUNKS = f"1 + v0.size//{CHUNK}"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from workbench.devices.cpu import generated
-from workbench.devices.cpu.threads import CHUNK, launch, prepare
-from workbench.devices.cpu.tiles import widths
+from workbench.jit import generated
+from workbench.jit.threads import CHUNK, launch, prepare
+from workbench.jit.tiles import widths
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Update
 from workbench.lines.types import accumulator
 

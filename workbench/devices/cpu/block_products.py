@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.cpu import generated
-from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.tiles import widths
 from workbench.devices.traffic import product_flops
+from workbench.jit import generated
+from workbench.jit.threads import chunks_of, launch, prepare
+from workbench.jit.tiles import widths
 
 NUMBERS = 32
 """Numbers of a row of the result that are summed at once, in registers."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.cpu import generated, memory
-from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.devices.traffic import box_flops
+from workbench.host import memory
+from workbench.jit import generated
+from workbench.jit.threads import cores, launch, prepare
 from workbench.lines.types import accumulator
 
 IN_CACHE = 512 * 1024

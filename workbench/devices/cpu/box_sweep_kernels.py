@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from workbench.devices.cpu.cache_lines import (
+from workbench.jit.cache_lines import (
     entries_of_line,
     first_entries,
     line_at,
@@ -26,8 +26,8 @@ from workbench.devices.cpu.cache_lines import (
     spread,
     times,
 )
-from workbench.devices.cpu.compiled import kernel
-from workbench.devices.cpu.work_stealing import acquired, publish, published, shared, threads
+from workbench.jit.compiled import kernel
+from workbench.jit.work_stealing import acquired, publish, published, shared, threads
 
 TOGETHER = 4
 """Rows that `_four_rows` computes."""

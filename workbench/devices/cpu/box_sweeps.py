@@ -13,11 +13,11 @@ import math
 import numpy as np
 
 from workbench.devices.cpu import box_sweep_kernels as kernels
-from workbench.devices.cpu.cache_lines import LINE
-from workbench.devices.cpu.memory import vector
-from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.cpu.work_stealing import APART
 from workbench.devices.jacobi_boxes import JacobiBoxes
+from workbench.host.memory import vector
+from workbench.jit.cache_lines import LINE
+from workbench.jit.threads import cores, launch, prepare
+from workbench.jit.work_stealing import APART
 
 KERNELS = ("plain", "blocked")
 CACHE = 768 * 1024

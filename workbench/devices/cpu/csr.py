@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.cpu.block_products import BlockCsrProduct
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.dot_sums import total
-from workbench.devices.cpu.threads import launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import csr_bytes, product_bytes, product_flops, term_bytes, term_flops
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total
+from workbench.jit.indices import as_unsigned
+from workbench.jit.threads import launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -103,10 +104,6 @@ class CsrTerm:
     def flops(self) -> int:
         rows = self._indptr.size - 1
         return term_flops(self._data.size, rows, self._data.dtype, scaled=self._scale.size > 0)
-
-
-def as_unsigned(index: np.ndarray) -> np.ndarray:
-    return index.view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)
 
 
 def _even_chunks(indptr: np.ndarray) -> np.ndarray:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
-from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK
 from workbench.devices.traffic import block_bytes, product_flops
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.indices import as_unsigned
+from workbench.jit.threads import WORTH_SHARING, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 
 
 class CsrBlock:

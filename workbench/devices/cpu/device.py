@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.devices.clock import Clock, HostClock, Recorder
-from workbench.devices.cpu import block_columns, memory
-from workbench.devices.cpu.compiled import settle
+from workbench.devices.cpu import block_columns
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
+from workbench.host import memory
+from workbench.jit.compiled import settle
 from workbench.lines.types import accumulator
 from workbench.scaling import norm
 

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu import face_codes, generated, neumann_text
-from workbench.devices.cpu.compiled import kernel
-from workbench.devices.cpu.memory import vector
-from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK, Coefficients, FaceSeries, ScaledBands
-from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
-from workbench.devices.face_codes import FaceCodes
+from workbench.devices.cpu import neumann_text
+from workbench.devices.cpu.neumann_text import Coefficients, FaceSeries, ScaledBands
 from workbench.devices.traffic import product_flops
+from workbench.host import face_coding
+from workbench.host.face_codes import FaceCodes
+from workbench.host.memory import vector
+from workbench.host.series_sizes import MOST_LEVELS, chunks_of, row_length, stores_bands
+from workbench.jit import generated
+from workbench.jit.compiled import kernel
+from workbench.jit.threads import CHUNK, cores, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
-
-MOST_LEVELS = 3
-"""Terms in one pass; each further one makes chunks longer and recomputes more at their ends."""
-REACHES_PER_CHUNK = 4
-"""Length of a chunk in units of the rows that it recomputes at its ends."""
-MOST_CHUNKS = 256
 
 
 def stencil_series(
@@ -43,20 +40,14 @@ def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inv
 
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
     """The same for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
-    scale = face_codes.inverse_diagonal(faces, dtype)
+    scale = face_coding.inverse_diagonal(faces, dtype)
     if stores_bands(faces.directions, dtype.itemsize):
         # One band at a time, so that no more than one waits for its scale.
-        bands = tuple(_scaled(face_codes.band(faces, k), scale, stride) for k, stride in enumerate(faces.strides))
+        bands = tuple(_scaled(face_coding.band(faces, k), scale, stride) for k, stride in enumerate(faces.strides))
         return stencil_series(bands, faces.strides, scale, order)
     arrays = (faces.codes, faces.values, faces.walls, scale, np.array(faces.strides))
     words = 1 + faces.codes.itemsize / scale.itemsize
     return _series(Stored(FaceSeries(faces.directions, scale.dtype), arrays, faces.strides[-1], words), order)
-
-
-def stores_bands(directions: int, item: int) -> bool:
-    """Whether `face_series` reads bands: two of float64 take less time than their codes take to decode for each term.
-    item: bytes of an entry of a vector."""
-    return directions == 2 and item == 8
 
 
 def _series(stored: Stored, order: int) -> OnePassSeries | SeveralPassSeries:
@@ -95,24 +86,6 @@ class Stored:
         return self.arrays[0].size
 
 
-def scratch_bytes(size: int, far: int, order: int, item: int) -> int:
-    """Bytes of the work space of a series, before it is made. far: the largest stride; item: bytes of an entry."""
-    if order > MOST_LEVELS:
-        rows = cores() * (MOST_LEVELS - 1)
-        reach = far * (MOST_LEVELS - 1)
-        return item * (2 * size + rows * _row_length(size, _chunks(size, reach), reach))
-    reach = order * far
-    return item * cores() * (2 * order - 1) * _row_length(size, _chunks(size, reach), 2 * reach)
-
-
-def _chunks(size: int, reach: int) -> int:
-    return max(1, min(MOST_CHUNKS, size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
-
-
-def _row_length(size: int, chunks: int, reach: int) -> int:
-    return -(-(-(-size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
-
-
 class _Series:
     """Base of both: the arrays of the series, the sums, and the cost."""
 
@@ -122,11 +95,11 @@ class _Series:
         self._dots = np.zeros(3, accumulator(self._dtype))
 
     def _chunks(self, reach: int) -> int:
-        return _chunks(self._size, reach)
+        return chunks_of(self._size, reach)
 
     def _scratch(self, levels: int, chunks: int, reach: int) -> np.ndarray:
         """For each core, `levels` rows as long as a chunk with its neighbours, and a margin (see `memory.vector`)."""
-        length = _row_length(self._size, chunks, reach)
+        length = row_length(self._size, chunks, reach)
         return vector(cores() * max(1, levels) * length, self._dtype).reshape(cores(), -1, length)
 
     @property

@@ -13,13 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from workbench.devices.cpu.generated import over
-from workbench.devices.cpu.stencil_entries import Faces, sums
-
-BLOCK = 2048
-"""Rows a level advances at a time: 16 KiB of doubles, so that a few levels and bands share a core's own caches."""
-ALIGNED = 64
-"""Chunks begin at multiples of this many rows, so that stores do not straddle cache lines."""
+from workbench.host.series_sizes import ALIGNED, BLOCK
+from workbench.host.stencil_entries import Faces, sums
+from workbench.jit.generated import over
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,14 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.base import DeviceBase
-from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form, Levels
-from workbench.devices.cpu import block_algebra, box_parts, factorization, neumann
+from workbench.devices.cpu import block_algebra, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
-from workbench.devices.cpu.cycles import CpuLevels
 from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
@@ -29,12 +27,15 @@ from workbench.devices.cpu.unfused import (
     CoarseLevel,
     DotProducts,
 )
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
+from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
+from workbench.host import box_parts, factorization
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import FaceCodes
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {
     (StencilProduct, Subdomains): StencilProduct.restricted,
@@ -175,7 +176,7 @@ class Operators(DeviceBase):
         """E^-1 by the coarse solver's `solve`, or by the cycles of its form."""
         if not isinstance(form, Levels):
             return CoarseLevel(solve)
-        levels = CpuLevels(form)
+        levels = HostLevels(form)
         return CoarseLevel(levels.solve, levels.parts)
 
     def stencil_pivots(

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.devices.cpu import generated
-from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.jit import generated
+from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, slot_of
 from workbench.lines.printer import Numba, printed, variable
 from workbench.lines.schedule import Pass

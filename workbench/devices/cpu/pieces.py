@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.memory import vector
-from workbench.devices.cpu.threads import CHUNK, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces
+from workbench.host.memory import vector
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.threads import CHUNK, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 MOST_GROUPS = 16

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.dot_sums import total
-from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total
+from workbench.jit.threads import chunks_of, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.csr import CsrProduct, as_unsigned
-from workbench.devices.cpu.dot_sums import total
-from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.cpu.csr import CsrProduct
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total
+from workbench.jit.indices import as_unsigned
+from workbench.jit.threads import chunks_of, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu import face_codes, generated, stencil_entries
 from workbench.devices.cpu.block_products import BlockStencilProduct
-from workbench.devices.cpu.stencil_entries import Bands, Entries, Faces, distances
 from workbench.devices.cpu.stencil_residual import RestrictedResidual
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
-from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.face_codes import FaceCodes
 from workbench.devices.traffic import product_flops
+from workbench.host import face_coding, stencil_entries
+from workbench.host.face_codes import FaceCodes
+from workbench.host.stencil_entries import Bands, Entries, Faces, distances
+from workbench.jit import generated
+from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
@@ -86,8 +87,8 @@ class FaceProduct(_Product):
 
     def block(self, columns: int) -> BlockStencilProduct:
         """The product with N x columns block vectors, by bands, which cost little for several columns."""
-        lower = tuple(face_codes.band(self._faces, direction) for direction in range(self._faces.directions))
-        main = face_codes.diagonal(self._faces)
+        lower = tuple(face_coding.band(self._faces, direction) for direction in range(self._faces.directions))
+        main = face_coding.diagonal(self._faces)
         return BlockStencilProduct(self._size, main, lower, self._arrays[-1], columns)
 
     @property

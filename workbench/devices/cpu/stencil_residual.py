@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.devices.cpu import generated
-from workbench.devices.cpu.stencil_entries import Entries, distances
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
-from workbench.devices.cpu.threads import chunks_of, cores, launch, prepare
+from workbench.host.stencil_entries import Entries, distances
+from workbench.jit import generated
+from workbench.jit.threads import chunks_of, cores, launch, prepare
 
 
 class RestrictedResidual:

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Protocol
 
-from workbench.devices.cpu import generated
+from workbench.jit import generated
 
 GROUPS = "groups, spans, sums, coarse"
 """Arguments: the first chunk of each group, the labels in it, its sums, and Z^T w."""

@@ -9,24 +9,21 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.boxes import Boxes
-from workbench.devices.cpu import generated, subdomain_text
-from workbench.devices.cpu.coarse_rows import alike, by_column
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.csr import as_unsigned
+from workbench.devices.cpu import subdomain_text
 from workbench.devices.cpu.subdomain_text import Labelling, Rows, Runs
-from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.host.boxes import Boxes
+from workbench.host.coarse_rows import alike, by_column
+from workbench.jit import generated
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.indices import as_unsigned
+from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 LONGEST_SEGMENT = 2048
 """Rows of a segment: its part of w and x stays in a first-level cache while all columns are applied."""
 MOST_GROUPS = 16
 """Each group of chunks has d separate sums; more groups would cost more memory than they gain in balance."""
-
-
-LONGEST_ROW = 32
-"""Cells of a row of a box, at most, that a kernel has as a constant."""
 
 
 class Subdomains:
@@ -41,7 +38,7 @@ class Subdomains:
         chunks = chunks_of(self.size)
         groups = min(MOST_GROUPS, chunks)
         shares = chunks * np.arange(groups + 1) // groups
-        width = _row_width(boxes)
+        width = boxes.row_width if boxes else 0
         self.labelling: Labelling = Rows(width) if width else Runs()
         self._arrays = _rows(labels, width) if width else _runs(labels, chunks)
         spans = np.empty((groups, 2), np.int64)
@@ -156,14 +153,6 @@ def _find_runs(taken, labels, chunks, fill, cuts, bounds, owners):  # pragma: no
                 for i in range(first, last):
                     count += i == first or labels[i] != labels[i - 1]
                 cuts[place + 1] = count
-
-
-def _row_width(boxes: Boxes | None) -> int:
-    """Cells of a row of a box, where all boxes have as many; 0 where they differ or are many."""
-    if boxes is None or boxes.grid[-1] % boxes.per_side[-1]:
-        return 0
-    width = boxes.grid[-1] // boxes.per_side[-1]
-    return width if width <= LONGEST_ROW else 0
 
 
 def _rows(labels: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

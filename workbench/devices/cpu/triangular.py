@@ -17,12 +17,12 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from workbench.devices.cpu.compiled import REORDERED, kernel
-from workbench.devices.cpu.csr import as_unsigned
-from workbench.devices.cpu.dot_sums import total
-from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import product_flops
+from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.dot_sums import total
+from workbench.jit.indices import as_unsigned
+from workbench.jit.threads import cores, launch, prepare
+from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 TILE = 256

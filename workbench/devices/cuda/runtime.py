@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices import compiling
+from workbench import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.cuda import persistent, staging
 from workbench.devices.cuda.stream import CudaSignal, CudaStream

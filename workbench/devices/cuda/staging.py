@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu.copies import copy_bytes
+from workbench.host.copies import copy_bytes
 
 CHUNK = 8 << 20
 """Bytes of a buffer: a transfer of 0.2 ms, of which the start of the cores is a small part."""

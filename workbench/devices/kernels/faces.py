@@ -5,9 +5,9 @@ A coefficient is selected from arguments, which are kept in registers.
 
 from __future__ import annotations
 
-from workbench.devices.face_codes import BITS, CHOICES
 from workbench.devices.kernels.products import ALONG
 from workbench.devices.kernels.source import dots, fill
+from workbench.host.face_codes import BITS, CHOICES
 
 CLOSED = (1 << 8) - 1
 """A code whose faces are all at the edge of the grid."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.devices.lines.program_device import Storage
 from workbench.lines import count, schedule
 from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Line, Shapes, tall_names
-
-if TYPE_CHECKING:
-    from workbench.devices.lines.workspace import Workspace
 
 
 class Compiled:
     """A program ready to run; calling it runs all its steps once."""
 
-    def __init__(self, workspace: Workspace, lines: tuple[Line, ...], steps: tuple[Step, ...], shapes: Shapes) -> None:
+    def __init__(self, workspace: Storage, lines: tuple[Line, ...], steps: tuple[Step, ...], shapes: Shapes) -> None:
         self.steps = steps
         self.lines = lines
         self._workspace = workspace

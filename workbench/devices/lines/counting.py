@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from workbench.devices.lines.program_device import Storage
 from workbench.lines.schedule import Step, touched
 from workbench.lines.types import Shapes
-
-if TYPE_CHECKING:
-    from workbench.devices.lines.workspace import Workspace
 
 
 class CountingDevice:
@@ -33,14 +31,14 @@ class CountingDevice:
         return np.zeros((size, columns), dtype)
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
     ) -> list[Callable[[], None]]:
         """Allocate the vectors that the steps would work on."""
         for name in touched(steps):
             workspace.vector(name)
         return []
 
-    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         return runs
 
     def settle(self) -> None:

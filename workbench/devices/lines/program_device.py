@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.lines.schedule import Step
+from workbench.devices.clock import Clock
+from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 
-if TYPE_CHECKING:
-    from workbench.devices.lines.workspace import Workspace
+
+class Storage(Protocol):
+    """What programs are bound to: the vectors, scalars and operators of one solve by name, see `Workspace`."""
+
+    device: ProgramDevice
+    clock: Clock | None
+    size: int
+    dtype: np.dtype
+    scalars: Any
+    slots: dict[str, int]
+    operators: dict[str, Any]
+
+    def vector(self, name: str) -> Any:
+        """The vector or block vector of that name."""
+        ...
+
+    def operator(self, step: Apply) -> Any:
+        """The operator that a step applies."""
+        ...
+
+    def itemsize(self, name: str) -> int:
+        """Bytes of an entry of a vector."""
+        ...
 
 
 class ProgramDevice(Protocol):
@@ -38,7 +60,7 @@ class ProgramDevice(Protocol):
         ...
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
     ) -> list[Callable[[], None]]:
         """One call for each step of a program, on the arrays that the workspace holds now.
 
@@ -46,7 +68,7 @@ class ProgramDevice(Protocol):
         """
         ...
 
-    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The same calls, or fewer that do the same."""
         ...
 

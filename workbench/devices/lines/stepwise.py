@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.lines.program_device import Storage
 from workbench.lines.schedule import DOT_PLACES, Apply, Step
 from workbench.lines.types import Shapes
 
@@ -19,7 +19,7 @@ class StepByStep:
     def bind_steps(
         self,
         steps: Sequence[Step],
-        workspace: Workspace,
+        workspace: Storage,
         shapes: Shapes,
         kernels: dict[Any, Any],
     ) -> list[Callable[[], None]]:
@@ -40,7 +40,7 @@ class StepByStep:
             runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
         return runs
 
-    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The same calls; here nothing is gained by merging them."""
         return runs
 

@@ -1,7 +1,7 @@
 """Compiled programs on disk: a driver takes a tenth of a second to read a source that it has compiled before, and a
 millisecond to read its own binary.
 
-The files are those of `devices.cpu.store`. A binary is one of this driver, in this version, for this device; where the
+The files are those of `jit.store`. A binary is one of this driver, in this version, for this device; where the
 driver refuses it, or the disk cannot be read, the source is compiled again.
 """
 
@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.devices.cpu import store
+from workbench.jit import store
 
 
 def built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -> Any:

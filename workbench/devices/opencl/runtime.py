@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices import compiling
+from workbench import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout

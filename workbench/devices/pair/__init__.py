@@ -1,10 +1,9 @@
 """Heterogeneous execution: cores and an accelerator on one system, with copies, a row distribution and cost models."""
 
 from workbench.devices.pair.decomposition import decompose, measure
-from workbench.devices.pair.pair import Pair
+from workbench.devices.pair.pair import Pair, PairWorkspace
 from workbench.devices.pair.rates import Rates, measured_rates, product_seconds, profile_rates
-from workbench.devices.pair.split import SUMS, RowBlocks, Split
-from workbench.devices.pair.workspaces import PairWorkspace, SplitWorkspace
+from workbench.devices.pair.split import SUMS, RowBlocks, Split, SplitWorkspace
 
 __all__ = [
     "SUMS",

@@ -8,14 +8,33 @@ import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
-from workbench.devices.cpu import Cpu, memory
+from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pair.clock import PairClock
-from workbench.devices.pair.workspaces import PairWorkspace
+from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
+from workbench.host import memory
 from workbench.lines.schedule import Inlined
+
+
+class PairWorkspace(Workspace):
+    """The accelerator's side of a run; `sides` adds the cores' side, `near`."""
+
+    device: Pair
+    near: Workspace
+
+    def sides(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Sides:
+        """Both sides and the link; arrivals: for each vector of the accelerator the one of the cores it is copied to.
+
+        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
+        """
+        self.fuse = fused
+        self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
+        cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
+        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
+        return Sides(cpu, accelerator, Link(cpu, accelerator, places, {}))
 
 
 class Pair(Accelerator):

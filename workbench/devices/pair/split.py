@@ -12,7 +12,7 @@ from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitR
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import Clock, Recorder
-from workbench.devices.cpu import Cpu, memory
+from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.element_wise import ElementWise
@@ -20,8 +20,8 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
-from workbench.devices.pair.workspaces import SplitWorkspace
 from workbench.errors import InputError
+from workbench.host import memory
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
@@ -68,6 +68,33 @@ class RowBlocks:
         arrived = accelerator.zeros(rows, data.dtype)
         far = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, arrived)
         return cls(rows, near, far, *ghosts(indices, indptr, splits, rows), exchanged, arrived)
+
+
+class SplitWorkspace(Workspace):
+    """A workspace of the whole system on the cores, until `sides` distributes it: `near` is then the cores' half, `far`
+    the accelerator's."""
+
+    device: Split
+    near: Workspace
+    far: Workspace
+
+    def gathered(self, name: str) -> np.ndarray | None:
+        """Both halves of a vector in a new array, None where a half does not have it."""
+        halves = self.near.vectors, self.far.vectors
+        if not all(name in half for half in halves):
+            return None
+        assert isinstance(self.far.device, Accelerator)
+        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
+
+    def sides(self, *, fused: bool, merged: bool, halves: bool) -> Sides:
+        """Both halves and the link.
+
+        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
+        halves: copy each side's whole half of m, else only the ghosts that the other side's rows read.
+        """
+        sides = self.device.distribute(self, fused=fused, merged=merged, halves=halves)
+        self.near, self.far = sides.cpu.space, sides.accelerator.space
+        return sides
 
 
 class Split(Cpu):

@@ -9,7 +9,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.problems.bubbles import Bubbles
 from workbench.run import Configuration, configure
-from workbench.run.block.right_hand_sides import asks_for_blocks
+from workbench.run.vector_files import asks_for_blocks
 
 CHEAP = "neumann:2"
 """The preconditioner without a page: it costs next to no setup."""

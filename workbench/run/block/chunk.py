@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.host.blas import on_one_thread
 from workbench.run.block.best_columns import BestColumns
 from workbench.run.block.columns import ColumnsJudge
 from workbench.run.block.measures import BlockMeasures

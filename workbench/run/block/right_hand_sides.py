@@ -50,16 +50,6 @@ class RightHandSides:
         return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else X
 
 
-def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:
-    """Whether a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
-    rhs = configuration.rhs
-    if system is not None and system.b.ndim == 2:
-        return True
-    if file := rhs_file(configuration):
-        return file.columns > 1
-    return rhs.startswith((RANDOM, SOURCES)) or rhs == PHASES
-
-
 def right_hand_sides(
     configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, null_space: NullSpace
 ) -> RightHandSides:

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.pieces import ROWS_AT_ONCE
 from workbench.errors import InputError
+from workbench.host.blas import on_one_thread
 from workbench.solvers.multi.basis import Basis, Limits, Step
 from workbench.solvers.multi.inner_products import Products
 

@@ -1,0 +1,51 @@
+"""Tiles: entries of rows in vector registers, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.jit import generated
+from workbench.jit.threads import launch
+from workbench.jit.tiles import widths
+
+DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+TEXT = """
+def kernel(taken, x, y, factor, out, wide):
+    for i in range(x.shape[0]):
+        left, right = take(x, i, 1, {width}), take(y, i, 0, {width})
+        total = add_scaled(zeros(out, {width}), factor[i], right)
+        put(out, i, 2, add_products(total, conjugated(left), right))
+        put(wide, i, 0, add_products(zeros(wide, {width}), widened(left), widened(right)))
+"""
+
+
+def normal(rng, shape, dtype):
+    values = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("width", [1, 3, 8, 13])
+def test_words_of_tiles_agree_with_numpy(dtype, width):
+    rng = np.random.default_rng(width)
+    x, y = normal(rng, (5, width + 3), dtype), normal(rng, (5, width), dtype)
+    factor = normal(rng, 5, dtype)
+    out, wide = np.full((5, width + 4), 7, dtype), np.zeros((5, width), np.result_type(dtype, np.float64))
+    launch(x.size, generated.kernel(TEXT.format(width=width)), x, y, factor, out, wide)
+    left = x[:, 1 : width + 1]
+    np.testing.assert_allclose(out[:, 2:-2], factor[:, None] * y + left.conj() * y, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(wide, left.astype(wide.dtype) * y.astype(wide.dtype), rtol=1e-13, atol=1e-13)
+    # The entries next to the tile are left alone.
+    assert np.all(out[:, [0, 1, -2, -1]] == 7)
+
+
+@pytest.mark.parametrize("columns", range(1, 70))
+def test_tiles_cover_a_row_and_are_nearly_equal(columns):
+    made = widths(columns)
+    assert [begin for begin, _ in made] == list(np.cumsum([0, *(width for _, width in made)]))[:-1]
+    sizes = [width for _, width in made]
+    assert sum(sizes) == columns
+    assert max(sizes) <= min(16, min(sizes) + 1)

@@ -1,0 +1,175 @@
+"""Sparse matrices of a hierarchy: rows and columns in another order, and Galerkin sums over groups of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.jit.compiled import kernel
+from workbench.jit.threads import launch
+from workbench.jit.work_stealing import shared, threads
+
+Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""data, indices and indptr."""
+GROUPS_PER_CHUNK = 1024
+
+
+def places(order: np.ndarray) -> np.ndarray:
+    """The inverse of a permutation: where each number is in it."""
+    found = np.empty(order.size, np.int32)
+    found[order] = np.arange(order.size, dtype=np.int32)
+    return found
+
+
+def reordered(matrix: Csr, order: np.ndarray) -> tuple[Csr, np.ndarray]:
+    """The matrix with row and column order[i] at place i, and its diagonal, zero where a row has no such entry.
+
+    No entry occurs twice. Cost: reads and writes the matrix once.
+    """
+    data, indices, indptr = matrix
+    place, ends = np.empty(order.size, np.int32), np.empty(order.size + 1, np.int64)
+    launch(0, _place_rows, order, indptr, place, ends)
+    chunks = max(1, order.size // GROUPS_PER_CHUNK)
+    made, diagonal = (np.empty_like(data), np.empty(indices.size, np.int32), ends), np.zeros(order.size, data.dtype)
+    launch(data.size, _reorder, data, indices, indptr, order, place, chunks, *made, diagonal)
+    return made, diagonal
+
+
+def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> tuple[Csr, np.ndarray]:
+    """P^T A P for groups of consecutive rows, and its diagonal: group g has the rows starts[g] to starts[g + 1].
+
+    parents: the group of each row. Rows are not sorted. Cost: reads the matrix twice.
+    """
+    data, indices, indptr = matrix
+    groups = starts.size - 1
+    chunks = max(1, groups // GROUPS_PER_CHUNK)
+    ends = np.zeros(groups + 1, np.int64)
+    nothing = np.empty(0, data.dtype), np.empty(0, np.int32)
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, False, *nothing, ends)
+    np.cumsum(ends, out=ends)
+    made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, True, *made)
+    # The diagonal entry of a row comes first.
+    return made, made[0][ends[:-1]]
+
+
+def with_unit_diagonal(matrix: Csr, scale: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, float]:
+    """The entries of S A S for a diagonal S, in another precision, and the largest row sum of |S^2 A|."""
+    data, indices, indptr = matrix
+    made, sums = np.empty(data.size, dtype), np.empty(scale.size)
+    chunks = max(1, scale.size // GROUPS_PER_CHUNK)
+    launch(data.size, _scale, data, indices, indptr, scale, chunks, made, sums)
+    return made, float(sums.max())
+
+
+def row_sums(data: np.ndarray, indptr: np.ndarray) -> tuple[float, float]:
+    """The largest |sum of a row|, and the largest sum of the absolute values of a row. Cost: one read."""
+    rows = indptr.size - 1
+    sums, absolute = np.empty(rows), np.empty(rows)
+    launch(data.size, _sum_rows, data, indptr, max(1, rows // GROUPS_PER_CHUNK), sums, absolute)
+    return float(sums.max(initial=0)), float(absolute.max(initial=0))
+
+
+def grouped(parents: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers 0, 1, .. such that their parents come in this order, those of one parent as they were; and the first
+    place of the numbers of each parent, in this order as well.
+
+    parents: shape (n,), in 0..count-1. order: a permutation of these. Cost: two reads.
+    """
+    starts = np.zeros(order.size + 1, np.int64)
+    made = np.empty(parents.size, np.int64)
+    launch(0, _group, parents, places(order), starts, made)
+    return made, starts
+
+
+@kernel()
+def _group(taken, parents, place, starts, order):  # pragma: no cover
+    for i in range(parents.size):
+        starts[place[parents[i]] + 1] += 1
+    for k in range(1, starts.size):
+        starts[k] += starts[k - 1]
+    for i in range(parents.size):
+        at = place[parents[i]]
+        order[starts[at]] = i
+        starts[at] += 1
+    for k in range(starts.size - 1, 0, -1):
+        starts[k] = starts[k - 1]
+    starts[0] = 0
+
+
+@kernel()
+def _sum_rows(taken, data, indptr, chunks, sums, absolute):  # pragma: no cover
+    rows = sums.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                total, size = data.dtype.type(0), 0.0
+                for j in range(indptr[i], indptr[i + 1]):
+                    total += data[j]
+                    size += abs(data[j])
+                sums[i], absolute[i] = abs(total), size
+
+
+@kernel()
+def _scale(taken, data, indices, indptr, scale, chunks, made, sums):  # pragma: no cover
+    size = scale.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                total = 0.0
+                for j in range(indptr[i], indptr[i + 1]):
+                    total += abs(data[j])
+                    made[j] = data[j] * scale[i] * scale[indices[j]]
+                sums[i] = total * scale[i] * scale[i]
+
+
+@kernel()
+def _place_rows(taken, order, indptr, place, ends):  # pragma: no cover
+    ends[0] = 0
+    for i in range(order.size):
+        place[order[i]] = i
+        ends[i + 1] = ends[i] + indptr[order[i] + 1] - indptr[order[i]]
+
+
+@kernel()
+def _reorder(
+    taken, data, indices, indptr, order, place, chunks, data_made, indices_made, ends, diagonal
+):  # pragma: no cover
+    size = order.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                at = ends[i]
+                for j in range(indptr[order[i]], indptr[order[i] + 1]):
+                    data_made[at], indices_made[at] = data[j], place[indices[j]]
+                    at += 1
+                    if indices[j] == order[i]:
+                        diagonal[i] = data[j]
+
+
+@kernel()
+def _sum_groups(
+    taken, data, indices, indptr, starts, parents, chunks, fill, data_made, indices_made, ends
+):  # pragma: no cover
+    groups = starts.size - 1
+    for thread in threads(taken):
+        # Where the last row that has this column has its entry.
+        places = np.full(groups, -1, np.int64)
+        owners = np.full(groups, -1, np.int64)
+        for chunk in shared(taken, thread, chunks):
+            for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
+                at = ends[group] if fill else 0
+                owners[group], places[group] = group, at
+                if fill:
+                    data_made[at], indices_made[at] = 0, group
+                at += 1
+                for j in range(indptr[starts[group]], indptr[starts[group + 1]]):
+                    column = parents[indices[j]]
+                    if owners[column] != group:
+                        owners[column], places[column] = group, at
+                        if fill:
+                            data_made[at], indices_made[at] = 0, column
+                        at += 1
+                    if fill:
+                        data_made[places[column]] += data[j]
+                if not fill:
+                    ends[group + 1] = at

@@ -1,0 +1,318 @@
+"""Parts of boxes split by phase: their numbers, and E = Z^T A Z of a stencil row by row, without AZ.
+
+A part lies in one box, so that its couplings are to other parts of its box and to those of the neighbouring boxes: a
+short list, which is searched from its end, where a run of cells finds what it added last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from workbench.host.boxes import Boxes, sides
+from workbench.host.face_codes import FaceCodes
+from workbench.jit.compiled import Kernel, kernel
+from workbench.jit.threads import launch
+from workbench.jit.work_stealing import shared, threads
+
+MOST_COUPLINGS = 128
+"""Couplings of a part to parts of other numbers, at most."""
+MOST_PHASES = 256
+"""Phases in one box, at most."""
+REFUSED = -(1 << 40)
+"""Written in place of a number of phases or couplings that is too large, so that sums of such numbers are negative."""
+
+
+def numbered_parts(
+    phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+) -> tuple[np.ndarray, Boxes] | None:
+    """The part of each cell, int32, shape (N,), and the boxes.
+
+    Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
+    passes over the phases.
+    """
+    shape, boxes = sides(grid, per_side)
+    starts = np.zeros(int(boxes.prod()) + 1, np.int64)
+    labels = np.empty(phase.size, np.int32)
+    nothing = np.empty(0, np.int32)
+    no_sizes = np.empty(0, np.int64)
+    phase = np.ascontiguousarray(phase.reshape(-1))
+    launch(phase.size, _number, phase, shape, boxes, False, starts, labels, nothing, nothing, no_sizes)
+    if starts.min() < 0:
+        return None
+    np.cumsum(starts, out=starts)
+    box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
+    sizes = np.zeros(starts[-1], np.int64)
+    launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind, sizes)
+    return labels, Boxes(grid, per_side, box, kind, sizes)
+
+
+def stencil_parts_matrix(
+    main: np.ndarray,
+    lower: tuple[np.ndarray, ...],
+    strides: tuple[int, ...],
+    labels: np.ndarray,
+    boxes: Boxes,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """E as the CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first.
+
+    labels, boxes: as `numbered_parts` returns them. None where a part has more than MOST_COUPLINGS couplings. Cost: two
+    passes over the stencil and the labels.
+    """
+    stencil = (main, lower, np.array(strides), labels, *boxes.sides, boxes.firsts)
+    return _rows(_couple, stencil, boxes.box.size, main.dtype)
+
+
+def face_parts_matrix(
+    faces: FaceCodes, labels: np.ndarray, boxes: Boxes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero."""
+    stencil = (faces.codes, faces.values, faces.walls, np.array(faces.strides), labels, *boxes.sides, boxes.firsts)
+    return _rows(_couple_faces, stencil, boxes.box.size, faces.values.dtype)
+
+
+def _rows(
+    couple: Kernel, stencil: tuple[Any, ...], parts: int, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The CSR arrays by a kernel that counts the entries of the rows, and then fills them in."""
+    indptr = np.zeros(parts + 1, np.int64)
+    size = stencil[0].size
+    launch(size, couple, *stencil, False, indptr, np.empty(0, np.int32), np.empty(0, dtype))
+    if indptr.min() < 0:
+        return None
+    np.cumsum(indptr, out=indptr)
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
+    launch(size, couple, *stencil, True, indptr, indices, data)
+    return data, indices, indptr
+
+
+@njit(nogil=True)
+def _bounds(box, shape, boxes):  # pragma: no cover
+    """The first cell of a box along each side, and the one behind its last."""
+    bz, by, bx = box // (boxes[1] * boxes[2]), box // boxes[2] % boxes[1], box % boxes[2]
+    z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
+    y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
+    x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
+    return z0, z1, y0, y1, x0, x1
+
+
+@njit(nogil=True)
+def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
+    """The number of phases in a box, left in `found` in ascending order; the search ends where they do not fit."""
+    count, latest = 0, np.int64(-1)
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * shape[1] + y) * shape[2]
+            for x in range(x0, x1):
+                kind = np.int64(phase[row + x])
+                if kind == latest:
+                    continue
+                latest, at = kind, 0
+                while at < count and found[at] < kind:
+                    at += 1
+                if at < count and found[at] == kind:
+                    continue
+                if count == found.size:
+                    return count + 1
+                for later in range(count, at, -1):
+                    found[later] = found[later - 1]
+                found[at] = kind
+                count += 1
+    return count
+
+
+@kernel()
+def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of, sizes):  # pragma: no cover
+    count = boxes[0] * boxes[1] * boxes[2]
+    for thread in threads(taken):
+        found = np.empty(MOST_PHASES, np.int64)
+        for box in shared(taken, thread, count):
+            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            kinds = _phases(phase, shape, z0, z1, y0, y1, x0, x1, found)
+            if not fill:
+                starts[box + 1] = kinds if kinds <= MOST_PHASES else REFUSED
+                continue
+            for at in range(kinds):
+                box_of[starts[box] + at], phase_of[starts[box] + at] = box, found[at]
+            latest, at = np.int64(-1), 0
+            for z in range(z0, z1):
+                for y in range(y0, y1):
+                    row = (z * shape[1] + y) * shape[2]
+                    for x in range(x0, x1):
+                        kind = np.int64(phase[row + x])
+                        if kind != latest:
+                            latest, at = kind, 0
+                            while found[at] != kind:
+                                at += 1
+                        labels[row + x] = starts[box] + at
+                        sizes[starts[box] + at] += 1
+
+
+@njit(nogil=True)
+def _begin(names, values, lengths, first, parts):  # pragma: no cover
+    """Room for the rows of the parts of a box, each with its diagonal entry alone."""
+    if parts > names.shape[0]:
+        names = np.empty((2 * parts, MOST_COUPLINGS), np.int64)
+        values = np.empty((2 * parts, MOST_COUPLINGS), values.dtype)
+        lengths = np.zeros(2 * parts, np.int64)
+    for part in range(parts):
+        names[part, 0], values[part, 0], lengths[part] = first + part, 0, 1
+    return names, values, lengths
+
+
+@njit(nogil=True)
+def _add(names, values, lengths, part, name, value):  # pragma: no cover
+    """Add to an entry of a row; whether there was room for it."""
+    at = lengths[part] - 1
+    while at >= 0 and names[part, at] != name:
+        at -= 1
+    if at >= 0:
+        values[part, at] += value
+    elif lengths[part] < MOST_COUPLINGS:
+        names[part, lengths[part]], values[part, lengths[part]] = name, value
+        lengths[part] += 1
+    else:
+        return False
+    return True
+
+
+@njit(nogil=True)
+def _leave(names, values, lengths, first, parts, fill, indptr, indices, data):  # pragma: no cover
+    """Store the rows of the parts of a box, or the numbers of their entries."""
+    for part in range(parts):
+        p = first + part
+        if not fill:
+            if indptr[p + 1] == 0:
+                indptr[p + 1] = lengths[part]
+            continue
+        for at in range(lengths[part]):
+            indices[indptr[p] + at], data[indptr[p] + at] = names[part, at], values[part, at]
+
+
+@kernel(error_model="numpy")
+def _couple(taken, main, lower, strides, labels, shape, boxes, first, fill, indptr, indices, data):  # pragma: no cover
+    size = main.size
+    for thread in threads(taken):
+        names = np.empty((1, MOST_COUPLINGS), np.int64)
+        values = np.empty((1, MOST_COUPLINGS), main.dtype)
+        lengths = np.zeros(1, np.int64)
+        for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
+            parts = first[box + 1] - first[box]
+            names, values, lengths = _begin(names, values, lengths, first[box], parts)
+            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            for z in range(z0, z1):
+                for y in range(y0, y1):
+                    row = (z * shape[1] + y) * shape[2]
+                    for i in range(row + x0, row + x1):
+                        part = labels[i] - first[box]
+                        values[part, 0] += main[i]
+                        for k in range(2 * len(lower)):
+                            low, stride, above = lower[k // 2], strides[k // 2], k % 2
+                            if (above and i + stride >= size) or (not above and i < stride):
+                                continue
+                            value = np.conj(low[i + stride]) if above else low[i]
+                            if value == 0:
+                                continue
+                            name = labels[i + stride] if above else labels[i - stride]
+                            if not _add(names, values, lengths, part, name, value):
+                                indptr[first[box] + part + 1] = REFUSED
+            _leave(names, values, lengths, first[box], parts, fill, indptr, indices, data)
+
+
+@njit(nogil=True)
+def _across(codes, faces, k, stride, above, labels, first, cells, names, values, lengths):  # pragma: no cover
+    """Add the faces between a box and its lower or upper neighbour in direction k; whether there was room."""
+    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    inside, part, name, total = True, np.int64(-1), np.int64(-1), 0.0
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * ny + y) * nx
+            for i in range(row + x0, row + x1):
+                near = i + stride if above else i - stride
+                # Faces between the same two parts mostly follow one another.
+                if labels[near] != name or labels[i] - first != part:
+                    if part >= 0:
+                        values[part, 0] += total
+                        inside = _add(names, values, lengths, part, name, -total) and inside
+                    part, name, total = labels[i] - first, np.int64(labels[near]), 0.0
+                total += faces[(codes[near if above else i] >> (2 * k)) & 3]
+    values[part, 0] += total
+    return _add(names, values, lengths, part, name, -total) and inside
+
+
+@njit(nogil=True)
+def _within(codes, faces, strides, labels, first, cells, names, values, lengths):  # pragma: no cover
+    """Add the faces between parts of one box."""
+    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    inside = True
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * ny + y) * nx
+            for x in range(x0, x1):
+                i = row + x
+                for k in range(strides.size):
+                    if (x == x0 if k == 0 else y == y0 if k == 1 else z == z0) or labels[i] == labels[i - strides[k]]:
+                        continue
+                    value, near = faces[(codes[i] >> (2 * k)) & 3], i - strides[k]
+                    for here, there in ((labels[i], labels[near]), (labels[near], labels[i])):
+                        values[here - first, 0] += value
+                        inside = _add(names, values, lengths, here - first, there, -value) and inside
+    return inside
+
+
+@njit(nogil=True)
+def _walls(codes, walls, shift, labels, first, cells, values):  # pragma: no cover
+    """Add the wall terms of the cells of a box."""
+    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * ny + y) * nx
+            for i in range(row + x0, row + x1):
+                values[labels[i] - first, 0] += walls[codes[i] >> shift]
+
+
+@kernel(error_model="numpy")
+def _couple_faces(
+    taken, codes, faces, walls, strides, labels, shape, boxes, first, fill, indptr, indices, data
+):  # pragma: no cover
+    ny, nx = shape[1], shape[2]
+    for thread in threads(taken):
+        names = np.empty((1, MOST_COUPLINGS), np.int64)
+        values = np.empty((1, MOST_COUPLINGS), faces.dtype)
+        lengths = np.zeros(1, np.int64)
+        for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
+            start = first[box]
+            parts = first[box + 1] - start
+            names, values, lengths = _begin(names, values, lengths, start, parts)
+            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            rows = names, values, lengths
+            cells = z0, z1, y0, y1, x0, x1, ny, nx
+            inside = True
+            # A lower and an upper layer of cells in each direction that has another box behind it.
+            if x0 > 0:
+                layer = z0, z1, y0, y1, x0, x0 + 1, ny, nx
+                inside = _across(codes, faces, 0, strides[0], False, labels, start, layer, *rows) and inside
+            if x1 < nx:
+                layer = z0, z1, y0, y1, x1 - 1, x1, ny, nx
+                inside = _across(codes, faces, 0, strides[0], True, labels, start, layer, *rows) and inside
+            if y0 > 0:
+                layer = z0, z1, y0, y0 + 1, x0, x1, ny, nx
+                inside = _across(codes, faces, 1, strides[1], False, labels, start, layer, *rows) and inside
+            if y1 < ny:
+                layer = z0, z1, y1 - 1, y1, x0, x1, ny, nx
+                inside = _across(codes, faces, 1, strides[1], True, labels, start, layer, *rows) and inside
+            if z0 > 0:
+                layer = z0, z0 + 1, y0, y1, x0, x1, ny, nx
+                inside = _across(codes, faces, 2, strides[2], False, labels, start, layer, *rows) and inside
+            if z1 < shape[0]:
+                layer = z1 - 1, z1, y0, y1, x0, x1, ny, nx
+                inside = _across(codes, faces, 2, strides[2], True, labels, start, layer, *rows) and inside
+            if parts > 1:
+                inside = _within(codes, faces, strides, labels, start, cells, *rows) and inside
+            if z0 == 0 or y0 == 0 or x0 == 0 or z1 == shape[0] or y1 == ny or x1 == nx:
+                _walls(codes, walls, 2 * strides.size, labels, start, cells, values)
+            if not inside:
+                indptr[start + 1] = REFUSED
+            _leave(names, values, lengths, start, parts, fill, indptr, indices, data)

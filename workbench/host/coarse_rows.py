@@ -1,0 +1,151 @@
+"""Row by row, for piecewise constant Z: AZ of a stencil, the runs of rows of AZ with equal columns, entries of E."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from workbench.jit.compiled import kernel
+from workbench.jit.threads import chunks_of, launch
+from workbench.jit.work_stealing import shared, threads
+
+ROUNDING = 8
+"""Entries below this many units of rounding of the diagonal count as zero."""
+
+
+def stencil_az(
+    main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...], labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """AZ as the CSR arrays (data, indices, indptr) of shape (N, d), rows sorted, without entries that are zero to
+    rounding. Reads the stencil and the labels twice."""
+    size, distances = main.size, np.array(strides)
+    indptr = np.zeros(size + 1, np.int64)
+    chunks = chunks_of(size)
+    eps = ROUNDING * float(np.finfo(main.dtype).eps)
+    nothing = np.empty(0, np.int32), np.empty(0, main.dtype)
+    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, False, indptr, *nothing)
+    np.cumsum(indptr, out=indptr)
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
+    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, True, indptr, indices, data)
+    return data, indices, indptr
+
+
+def alike(indptr: np.ndarray, indices: np.ndarray, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """First row and number of rows of every run of consecutive non-empty rows with the same columns; runs end at
+    multiples of `longest`."""
+    starts, lengths = np.empty(indptr.size, np.int64), np.empty(indptr.size, np.int64)
+    count = _alike(indptr, indices, longest, starts, lengths)
+    return starts[:count].copy(), lengths[:count].copy()
+
+
+def by_column(
+    indptr: np.ndarray, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, offsets: np.ndarray
+) -> np.ndarray:
+    """The entries of AZ run by run, within a run column by column; offsets: where each run begins in the result."""
+    turned = np.empty_like(data)
+    launch(data.size, _by_column, indptr, data, starts, lengths, offsets, turned)
+    return turned
+
+
+def label_sums(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Label, column and sum of the entries of every run of rows with one label and the same columns: the entries of
+    E = Z^T AZ as triplets, of which those with the same place are to be summed."""
+    rows, columns, sums = np.empty(data.size, np.int64), np.empty(data.size, np.int64), np.empty_like(data)
+    count = _label_sums(indptr, indices, data, labels, rows, columns, sums)
+    return rows[:count].copy(), columns[:count].copy(), sums[:count].copy()
+
+
+@kernel(error_model="numpy")
+def _stencil_rows(taken, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
+    size = main.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            names = np.empty(2 * len(lower) + 1, np.int64)
+            values = np.empty(2 * len(lower) + 1, main.dtype)
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                names[0], values[0] = labels[i], main[i]
+                count = 1
+                for k in range(2 * len(lower)):
+                    low, stride, above = lower[k // 2], strides[k // 2], k % 2
+                    if (above and i + stride >= size) or (not above and i < stride):
+                        continue
+                    name = labels[i + stride] if above else labels[i - stride]
+                    value = np.conj(low[i + stride]) if above else low[i]
+                    if value == 0:
+                        continue
+                    place = 0
+                    while place < count and names[place] < name:
+                        place += 1
+                    if place < count and names[place] == name:
+                        values[place] += value
+                        continue
+                    for later in range(count, place, -1):
+                        names[later], values[later] = names[later - 1], values[later - 1]
+                    names[place], values[place] = name, value
+                    count += 1
+                kept = 0
+                for place in range(count):
+                    if np.abs(values[place]) > eps * np.abs(main[i]):
+                        if fill:
+                            indices[indptr[i] + kept], data[indptr[i] + kept] = names[place], values[place]
+                        kept += 1
+                if not fill:
+                    indptr[i + 1] = kept
+
+
+@njit(nogil=True)
+def _same_columns(indptr, indices, i):  # pragma: no cover
+    count = indptr[i + 1] - indptr[i]
+    if count != indptr[i] - indptr[i - 1]:
+        return False
+    different = 0
+    for k in range(indptr[i], indptr[i + 1]):
+        different += indices[k] != indices[k - count]
+    return different == 0
+
+
+@kernel()
+def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
+    count, open_run = 0, False
+    for i in range(indptr.size - 1):
+        if indptr[i + 1] == indptr[i]:
+            open_run = False
+        elif open_run and i % longest and _same_columns(indptr, indices, i):
+            lengths[count - 1] += 1
+        else:
+            starts[count], lengths[count] = i, 1
+            count += 1
+            open_run = True
+    return count
+
+
+@kernel()
+def _by_column(taken, indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
+    for thread in threads(taken):
+        for run in shared(taken, thread, starts.size):
+            first, count = starts[run], lengths[run]
+            width = indptr[first + 1] - indptr[first]
+            for k in range(width):
+                for i in range(count):
+                    turned[offsets[run] + k * count + i] = data[indptr[first] + i * width + k]
+
+
+@kernel()
+def _label_sums(indptr, indices, data, labels, rows, columns, sums):  # pragma: no cover
+    count, begun = 0, 0
+    for i in range(indptr.size - 1):
+        width = indptr[i + 1] - indptr[i]
+        if width == 0:
+            continue
+        same_run = i > 0 and count > 0 and labels[i] == labels[i - 1] and _same_columns(indptr, indices, i)
+        if not same_run:
+            begun = count
+            count += width
+            for k in range(width):
+                rows[begun + k], columns[begun + k] = labels[i], indices[indptr[i] + k]
+                sums[begun + k] = 0
+        for k in range(width):
+            sums[begun + k] += data[indptr[i] + k]
+    return count

@@ -1,0 +1,10 @@
+"""Indices for kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def as_unsigned(index: np.ndarray) -> np.ndarray:
+    """The same indices as unsigned numbers, which numba does not test for being negative."""
+    return index.view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)
