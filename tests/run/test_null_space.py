@@ -81,7 +81,7 @@ class TestGiven:
         device = "cpu" if on_cores else accelerator.spec
         result = solve(PARTS, b, nullspace=OF_PARTS, device=device, rtol=1e-9)
         assert result.reason is Reason.CONSISTENT
-        np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray()) @ b, atol=1e-6)
+        np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray(), rcond=1e-10) @ b, atol=1e-6)
         assert result.true_relative_residual == pytest.approx(residual(PARTS, b, result.x), rel=1e-6)
         assert f"||b - A x|| is {result.true_relative_residual:.3g} of ||b|| for the b that was given" in result.detail
 
@@ -90,7 +90,7 @@ class TestGiven:
         b = np.random.default_rng(2).random(N)
         result = solve(adapt(WEIGHTED), b, M=None, nullspace=7 * WEIGHTS, x0=100 * WEIGHTS, rtol=1e-9)
         assert result.reason is Reason.CONSISTENT
-        np.testing.assert_allclose(result.x, np.linalg.pinv(WEIGHTED.toarray()) @ b, atol=1e-6)
+        np.testing.assert_allclose(result.x, np.linalg.pinv(WEIGHTED.toarray(), rcond=1e-10) @ b, atol=1e-6)
         assert "the component of x0 in the null space of A was removed" in result.detail
 
     def test_rigid_body_modes_of_a_truss(self):
@@ -109,14 +109,14 @@ class TestGiven:
         modes[::2, 2], modes[1::2, 2] = -points[:, 1], points[:, 0]
         b = rng.standard_normal(24)
         result = solve(K, b, nullspace=modes, rtol=1e-10)
-        np.testing.assert_allclose(result.x, np.linalg.pinv(K) @ b, atol=1e-7)
+        np.testing.assert_allclose(result.x, np.linalg.pinv(K, rcond=1e-10) @ b, atol=1e-7)
 
     @pytest.mark.parametrize("columns", [1, 2])
     def test_many_right_hand_sides(self, columns):
         B = np.random.default_rng(4).random((2 * N, columns))
         result = solve(PARTS, B, nullspace=OF_PARTS, rtol=1e-9)
         assert [column.reason for column in result.columns] == [Reason.CONSISTENT] * columns
-        np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray()) @ B, atol=1e-6)
+        np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray(), rcond=1e-10) @ B, atol=1e-6)
         for j, column in enumerate(result.columns):
             assert column.true_relative_residual == pytest.approx(residual(PARTS, B[:, j], result.x[:, j]), rel=1e-6)
         assert "of all columns of B were removed" in result.detail
@@ -129,7 +129,7 @@ class TestGiven:
         A = sparse.csr_array(sparse.diags_array(phases) @ FREE @ sparse.diags_array(phases.conj()))
         b = np.random.default_rng(5).random(N) + 0j
         result = solve(A, b, nullspace=phases, rtol=1e-9)
-        np.testing.assert_allclose(result.x, np.linalg.pinv(A.toarray()) @ b, atol=1e-5)
+        np.testing.assert_allclose(result.x, np.linalg.pinv(A.toarray(), rcond=1e-10) @ b, atol=1e-5)
 
     def test_a_complex_symmetric_matrix(self):
         D = sparse.diags_array(np.exp(0.3j * np.sin(np.arange(N))))

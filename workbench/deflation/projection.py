@@ -87,7 +87,7 @@ class Projection:
         on_host = device.name == "cpu"
         chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=exact)
         self._factorize(chosen, basis, singular)
-        if not self.exact and (left := self._left_by_a_solve(matrix, singular)) > MOST_LEFT:
+        if self._in_doubt(basis) and (left := self._left_by_a_solve(matrix, singular)) > MOST_LEFT:
             poor = f"coarse solver {chosen.text} leaves {min(1.0, left):.0%} of some errors for this E"
             chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=True)
             if chosen is coarse:
@@ -124,16 +124,24 @@ class Projection:
         self._coarse = self.device.coarse_level(form, self._solve_on_host, self.count, dtype)
         self._notes_of_factor += [*(self._factor.notes if self._factor else ()), *self._coarse.notes]
 
+    def _in_doubt(self, basis: BoundSubspace) -> bool:
+        """Whether an approximate solve may leave most of an error: one plain cycle, or boxes that are merged across the
+        jumps of A, since they are not split by phase."""
+        levels, parts = self.levels, basis.parts
+        return levels is not None and (max(levels.steps) < 2 or parts is None or parts.kinds == 1)
+
     def _left_by_a_solve(self, matrix: sparse.csr_array, singular: bool) -> float:
         """About the largest part, in the norm of E, that an approximate solve leaves of an error.
 
         By the power method for I - E^-1 E. A-DEF2 needs it to be below 1: CG stagnates else. Cost: `STEPS` solves.
         """
-        v = np.random.default_rng(0).standard_normal(self.count).astype(self._work.dtype)
+        # In double precision: where E is singular, rounding of the mean counts as an error otherwise.
+        wide = np.result_type(matrix.dtype, np.float64)
+        E, v = sparse.csr_array(matrix.astype(wide)), np.random.default_rng(0).standard_normal(self.count).astype(wide)
         before = left = 0.0
         for _ in range(STEPS + 1):
             v = v - v.mean() if singular else v
-            product = matrix @ v
+            product = E @ v
             length = np.sqrt(max(0.0, float(np.real(np.vdot(v, product)))))
             if not length > 0:
                 return 0.0
