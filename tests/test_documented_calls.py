@@ -24,6 +24,7 @@ import workbench.run
 from tests.conftest import box_stencil
 from tests.waiting import LIMIT, LONGEST
 from workbench import cli
+from workbench.cli import program
 from workbench.cli.solving import configuration_of
 from workbench.recording import save
 
@@ -168,7 +169,7 @@ def test_commands_of_a_page_run_as_written(page, given, capsys):
 def test_commands_that_do_not_run_here_are_configured():
     for page in PAGES:
         for command in commands_of(page):
-            options = cli._parser().parse_args(shlex.split(command))
+            options = program._parser().parse_args(shlex.split(command))
             if command.startswith("solve") and not re.search("PROBLEM|richardson|some/matrix", command):
                 configuration_of(options)
 

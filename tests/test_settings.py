@@ -9,7 +9,7 @@ import zlib
 
 import pytest
 
-from workbench import cli
+from workbench.cli import program
 from workbench.cli.options import described
 from workbench.errors import InputError
 from workbench.registry import Parameter, registered
@@ -39,7 +39,7 @@ def test_default_blocks_are_registered(kind):
 
 def test_every_setting_is_an_option_of_solve_with_its_help(capsys):
     with pytest.raises(SystemExit):
-        cli._parser().parse_args(["solve", "--help"])
+        program._parser().parse_args(["solve", "--help"])
     printed = "".join(capsys.readouterr().out.split())
     for name, declared in ALL.items():
         assert f"--{name.replace('_', '-')}" in printed

@@ -45,7 +45,7 @@ def test_pairs_of_spaces_and_coarse_solvers_with_a_def1(case, expected):
     ("choices", "sentence"),
     [
         ({"preconditioner": "amgx"}, "workbench doctor"),
-        ({"deflation": "file"}, "needs the path of a .npy file"),
+        ({"deflation": "file"}, "needs the path of a .npy or .mtx file"),
         ({"deflation": "blocks:17"}, "use at most 16"),
         ({"deflation": "eigenvectors:300"}, "leave nothing to CG"),
     ],

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from workbench import cli, registry
+from workbench import registry
+from workbench.cli import program
 from workbench.cli.solving import configuration_of
 from workbench.errors import InputError
 from workbench.run import Configuration, Stopping, configure, user_solver
@@ -94,7 +95,7 @@ MANY = settings(
 def by_command(text):
     words = shlex.split(text)
     assert words[0] == "workbench"
-    return configuration_of(cli._parser().parse_args(words[1:]))
+    return configuration_of(program._parser().parse_args(words[1:]))
 
 
 def by_python(text):
