@@ -506,9 +506,7 @@ def test_the_result_is_that_of_the_last_run(explorer, eventually):
     # E is not solved to rounding, which the setup finds out.
     choices = {"variant": "def2", "coarse": "multilevel", "preconditioner": "jacobi"}
     explorer.form.load(configure("poisson5", n=64, deflation="blocks:32", **choices))
-    session = explorer.run()
-    assert not explorer.status.told
-    session.join(LIMIT)
+    explorer.run().join(LIMIT)
     eventually(lambda: "wb-bad" in explorer.result.value)
     assert "needs E solved to rounding" in explorer.result.value
     assert "Converged" not in explorer.result.value

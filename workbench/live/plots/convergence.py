@@ -140,6 +140,10 @@ class ConvergenceView(StreamView):
         self._curves = [other for other in self._curves if other is not curve]
         self._resend()
 
+    def close(self) -> None:
+        self._curves = []
+        super().close()
+
     def publish(self) -> Again:
         goes_on = [curve.look() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:

@@ -50,6 +50,7 @@ class ListedCurves:
     def close(self) -> None:
         """Follow the list no more."""
         self.runs.forget(self.sync)
+        self._curves = {}
 
     def _made(self, run: ListedRun, name: str) -> Curve | None:
         source = run.source

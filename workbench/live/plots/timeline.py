@@ -96,7 +96,7 @@ class TimelineView(StreamView):
         self.publisher.wake()
 
     def close(self) -> None:
-        self._shown = Shown()
+        self._shown = self._drawn = Shown()
         super().close()
 
     def clear(self) -> None:

@@ -24,6 +24,8 @@ RATE = 21.0
 """Ticks a second, and paints. A paint in a worker takes 1.5 ms of a core even where no GPU draws the page."""
 SOON = 0.01
 """Seconds between two ticks at least, however often something changes."""
+LAST_TICK = 1.0
+"""Seconds that closing waits for a tick under way."""
 PAINTS = 8
 """Paints per message while a run is active. A message costs several times what a paint does, most of it in JupyterLab:
 the page draws what one message brings in so many strokes. Whatever is no mere progress is sent and drawn at once."""
@@ -84,9 +86,11 @@ class Publisher:
             self.wake()
 
     def close(self) -> None:
-        """Stop ticking for good."""
+        """Stop ticking for good: no view is served any more afterwards, except by a tick that takes long."""
         self._closed.set()
         self.wake()
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join(LAST_TICK)
 
     def _work(self) -> None:
         due: dict[View, float] = {}
