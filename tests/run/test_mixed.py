@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.run import Run, configure
+from workbench.run import Run, Stopping, configure, run_through
 from workbench.run.check_interval import CheckInterval
 from workbench.run.mixed import INTERVAL, REDUCTION, MixedRecurrence
 from workbench.run.traffic import iteration_bytes
@@ -183,3 +183,11 @@ def test_r_is_replaced_where_it_has_fallen_by_a_thousand_and_after_ten_iteration
         fallen = seen <= REDUCTION * np.maximum.accumulate(seen)
         assert not fallen[:-1].any()
         assert fallen[-1] or last - first == INTERVAL
+
+
+def test_a_failure_names_the_precision():
+    """A contrast of 1e-9 leaves float64 above 1e-6, and single precision above that."""
+    heavy = {"n": 13, "contrast": 1e-9, "preconditioner": "block-ic", "x0": "zero"}
+    result = run_through(Run(configure("two-layer", precision="mixed", stopping=Stopping(rtol=1e-8), **heavy)))
+    assert not result.converged
+    assert "try precision float64" in result.detail

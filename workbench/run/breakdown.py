@@ -37,6 +37,7 @@ _COARSE_SOLVE = (
     Reason.STAGNATED,
     Reason.INACCURATE,
 )
+_SINGLE = (Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE, Reason.MAXITER)
 _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED)
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
@@ -66,6 +67,8 @@ def about_choices(reason: Reason, setup: SolveSetup) -> str:
     slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
     if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
         found.append(setup.projection.advice)
+    if reason in _SINGLE and setup.product is not setup.bound:
+        found.append("vectors in single precision may be the cause; try precision float64")
     return "".join(f"; {clause}" for clause in found)
 
 
