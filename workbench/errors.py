@@ -25,6 +25,8 @@ KERNEL_MEMORY = "WORKBENCH_KERNEL_MEMORY"
 """The environment variable for the limit on the memory of a page, which `make app` sets for its kernels."""
 RUN_SECONDS = "WORKBENCH_RUN_SECONDS"
 """The environment variable for the limit on the iteration time of each run of a page, in seconds."""
+CLUSTERS = "WORKBENCH_CLUSTERS"
+"""The environment variable that says "none" where a page may not use a cluster."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

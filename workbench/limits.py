@@ -3,10 +3,13 @@ a packed file may unpack to."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+
+from workbench.errors import RUN_SECONDS, InputError, quoted
 
 try:
     import resource
@@ -95,3 +98,14 @@ def text_of(path: Path) -> str | None:
         return path.read_text().strip()
     except OSError:
         return None
+
+
+def page_seconds(text: str) -> float:
+    """The iteration time that a page allows each run, in s, infinite for an empty text. Raises InputError."""
+    try:
+        seconds = float(text or "inf")
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise InputError(f"{RUN_SECONDS} must be seconds above 0, got {quoted(text)}; leave it empty for no limit")
+    return seconds

@@ -189,4 +189,38 @@ def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate():
         client.stop_channels()
         return [manager.provisioner.pid]
 
-    run(test, run_seconds=1e-9)
+    run(test, run_seconds="1e-9")
+
+
+def test_a_page_has_no_cluster():
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        asked = (
+            "from workbench.run import configure, start_run\n"
+            "try:\n"
+            "    start_run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))\n"
+            "except Exception as error:\n"
+            "    print(type(error).__name__, error)"
+        )
+        said = "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
+        assert await answer(client, asked) == said
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test)
+
+
+@pytest.mark.parametrize("text", ["60s", "nan", "0", "-1"])
+def test_a_wrong_time_of_runs_is_refused(text):
+    with pytest.raises(SystemExit, match="WORKBENCH_RUN_SECONDS must be seconds above 0"):
+        PageKernels(run_seconds=text)
+
+
+def test_pages_that_open_at_once_are_counted():
+    async def test(kernels):
+        started = await asyncio.gather(*(kernels.start_kernel() for _ in range(3)), return_exceptions=True)
+        names = [name for name in started if isinstance(name, str)]
+        assert len(names) == 1
+        return [kernels.get_kernel(names[0]).provisioner.pid]
+
+    run(test, most_pages=1)

@@ -17,7 +17,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from tests.browser import lab
 from tests.waiting import LIMIT
-from workbench.server.framing import MOST_HEADER, MOST_PARTS, V1
+from workbench.server.framing import MOST_HEADER, MOST_JSON, MOST_PARTS, V1
 from workbench.server.page_server import PageServer
 
 PARTS = 6
@@ -81,6 +81,7 @@ def malformed_v1():
         yield v1(*request_v1(header=header))
     yield v1(*request_v1(header=b'{"msg_type": "' + b"x" * MOST_HEADER + b'"}'))
     yield v1(*request_v1(channel=b"\xff\xff"))
+    yield v1(*request_v1(channel=b"iopub"))
     # The kernel has to read these.
     for name in ("parent_header", "metadata", "content"):
         for part in (b"", b"{", b"[]", b"\xff\xfe", NESTED, b"9" * 5000):
@@ -110,7 +111,9 @@ def malformed_legacy():
     for buffers in (5, "text", [5], ["text"], {"a": 1}, None):
         yield json.dumps(REQUEST | {"buffers": buffers})
     yield json.dumps({name: part for name, part in REQUEST.items() if name != "header"})
-    for channel in ("nowhere", "", 5, {}, None):
+    yield json.dumps(REQUEST | {"content": "x" * MOST_JSON})
+    yield legacy(json.dumps(REQUEST | {"content": "x" * MOST_JSON}).encode(), b"buffer")
+    for channel in ("nowhere", "", 5, {}, None, "iopub"):
         yield json.dumps(REQUEST | {"channel": channel})
 
 
@@ -199,6 +202,30 @@ def test_malformed_messages_stop_nothing_and_take_no_memory(program, protocol, r
     assert replies(url, kernel)
     log = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
     assert "Uncaught exception" not in log
+
+
+TO_OUTPUT = v1(*request_v1(channel=b"iopub"))
+
+
+@pytest.mark.parametrize(("protocol", "message"), [(V1, TO_OUTPUT), (None, "[" * MOST_JSON * 2)])
+def test_what_would_stay_in_memory_closes_the_connection(protocol, message, app):
+    """A kernel's output channel is never written to, and all JSON of the legacy protocol is parsed by the server."""
+    url, _, kernel = app
+    socket = connection(url, kernel, protocol)
+    send(socket, message)
+    while (frame := socket.recv_data(control_frame=True))[0] != websocket.ABNF.OPCODE_CLOSE:
+        pass
+    assert struct.unpack("!H", frame[1][:2]) == (1007,)
+    assert replies(url, kernel)
+
+
+def test_another_site_may_link_and_not_load(app):
+    url = app[0]
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    assert answers(url, "/voila/static/none", **foreign)[0] == 403
+    assert "in the background" in answers(url, "/", **foreign)[1]
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert "in the background" not in answers(url, "/", **link)[1]
 
 
 def test_one_page_more_than_are_served_is_told_to_wait(app):

@@ -29,7 +29,7 @@ def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     if phases := plain.pop("setup_phases", []):
         plain["setup_phases"] = in_words(phases, plain["setup_seconds"])
     compiled = plain.pop("compile_seconds", 0.0)
-    if round(compiled, 2):
+    if compiled and round(compiled, 2):
         plain["compile_seconds"] = f"{compiled:.3g} for kernels, once per machine; not in the setup"
     if need := plain.pop("memory_needed", None):
         plain["memory_needed"] = need_in_words(need)

@@ -137,16 +137,20 @@ class Projection:
         """
         # In double precision: where E is singular, rounding of the mean counts as an error otherwise.
         wide = np.result_type(matrix.dtype, np.float64)
+        # Coarse vectors are in double precision next to vectors in single precision.
+        coarse = np.dtype(self._z.restrict(self._work).dtype)
         E, v = sparse.csr_array(matrix.astype(wide)), np.random.default_rng(0).standard_normal(self.count).astype(wide)
         before = left = 0.0
-        for _ in range(STEPS + 1):
+        for step in range(STEPS + 1):
             v = v - v.mean() if singular else v
             product = E @ v
             length = np.sqrt(max(0.0, float(np.real(np.vdot(v, product)))))
             if not length > 0:
                 return 0.0
             left, before = length / before if before else 0.0, 1.0
-            solved = self.coarse_solve(self.device.array(product / length, self._work.dtype))
+            if step == STEPS:
+                break
+            solved = self.coarse_solve(self.device.array(product / length, coarse))
             v = v / length - self.device.to_host(solved)
         return left
 

@@ -72,20 +72,21 @@ def returned_as(like: Any, x: Any) -> Any:
     """
     if not is_foreign(like):
         return x
-    if isinstance(x, np.ndarray) and _place(like, "b")[0] in CUDA:
-        cupy = _cupy("b")
-        with cupy.cuda.Device(_place(like, "b")[1]):
-            x = cupy.asarray(x)
-    library: Any
-    if hasattr(like, "__array_namespace__"):
-        library = like.__array_namespace__()
-    else:
-        library = sys.modules.get(type(like).__module__.partition(".")[0])
+    library: Any = None
+    there = x
     # After a solve nothing that another library raises may lose x.
     with contextlib.suppress(Exception):
-        taken = library.from_dlpack(x)
-        return taken if taken.dtype.itemsize == x.itemsize else x
-    return x
+        if isinstance(x, np.ndarray) and _place(like, "b")[0] in CUDA:
+            cupy = _cupy("b")
+            with cupy.cuda.Device(_place(like, "b")[1]):
+                there = cupy.asarray(x)
+        if hasattr(like, "__array_namespace__"):
+            library = like.__array_namespace__()
+        else:
+            library = sys.modules.get(type(like).__module__.partition(".")[0])
+        taken = library.from_dlpack(there)
+        return taken if taken.dtype.itemsize == x.itemsize else there
+    return there
 
 
 def _place(array: Any, name: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ other size says anything about a row: with coefficients of 1 and 1e12 the rows a
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
+from workbench.operators.stencil import Stencil
 from workbench.scaling import unit_columns
 
 ROUNDING = 32.0
@@ -105,16 +107,21 @@ def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceO
 
 def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
     eps, size = precision_of(operator), operator.shape[0]
-    if not isinstance(operator, Matrix):
-        # Stencils and boxes may be large: a norm far above rounding spares the assembly.
-        product = device.zeros(size, operator.dtype)
-        bound.apply(device.array(ones, operator.dtype), product)
-        try:
-            if device.norm(product) > np.sqrt(eps * size) * largest(operator.diagonal()):
-                return False
-        except InputError:
+    if isinstance(operator, Matrix):
+        return excess(operator.csr, ones, eps) is None
+    # Stencils and boxes may be large, so they are not assembled: |d| + |A 1 - d| bounds a row's sum of |A| from below,
+    # and is that sum where no other entry is positive.
+    product = device.zeros(size, operator.dtype)
+    bound.apply(device.array(ones, operator.dtype), product)
+    try:
+        highest = operator.largest_diagonal if isinstance(operator, Stencil) else largest(operator.diagonal())
+        if device.norm(product) > np.sqrt(eps * size) * highest:
             return False
-    return excess(operator.to_csr(), ones, eps) is None
+        diagonal, mapped = operator.diagonal(), device.to_host(product)
+    except InputError:
+        return False
+    units = eps * (ROUNDING + math.sqrt((operator.nnz or size) / size))
+    return bool(np.all(np.abs(mapped) <= units * (np.abs(diagonal) + np.abs(mapped - diagonal))))
 
 
 def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) -> RowExcess | None:

@@ -286,8 +286,9 @@ def _row_length_and_norm(setup: SolveSetup) -> tuple[int, float]:
     if isinstance(operator, Box):
         return int(np.ceil(operator.nnz / operator.shape[0])), operator.largest_row_sum
     if isinstance(operator, Stencil):
-        bands = sum(float(np.abs(low).max()) for low in operator.lower)
-        return 2 * len(operator.lower) + 1, float(np.abs(operator.main).max()) + 2 * bands
+        # Semidefinite, so no entry is larger than those of the diagonal.
+        entries = 2 * len(operator.strides) + 1
+        return entries, entries * operator.largest_diagonal
     try:
         matrix = operator.to_csr()
     except InputError:

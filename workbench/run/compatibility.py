@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
 import numpy as np
 
 from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
-from workbench.errors import InputError
+from workbench.errors import CLUSTERS, InputError
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
 from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
@@ -76,7 +77,16 @@ def check_grid(configuration: Configuration) -> None:
 
 
 def check_cluster(configuration: Configuration) -> None:
-    """Raise InputError for a cluster where there is nothing for its workers to do, and for sums that they cannot do."""
+    """Raise InputError for a cluster where there may be none, or where there is nothing for its workers to do, and for
+    sums that they cannot do.
+
+    What a Dask scheduler sends is unpickled, which executes code: visitors of a page may not name one.
+    """
+    if configuration.cluster and os.environ.get(CLUSTERS) == "none":
+        raise InputError(
+            f"clusters are not available on this page, got {configuration.cluster}; leave the cluster out",
+            changes={"cluster": None},
+        )
     if configuration.cluster and not configuration.preconditioner.on_workers:
         raise InputError(
             f"cluster {configuration.cluster} solves the boxes of preconditioner schwarz, and "

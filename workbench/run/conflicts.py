@@ -27,7 +27,7 @@ from workbench.settings import AUTO, STOPPING
 from workbench.solvers import MethodTraits
 
 MOST = 8
-"""Conflicts of a configuration that are looked for."""
+"""Conflicts of a configuration that are searched for."""
 
 OperatorOf = Callable[[Configuration], Operator | None]
 """A of a configuration, None where it is not assembled; may raise InputError."""
@@ -43,7 +43,7 @@ class Conflict(NamedTuple):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The choices that are to be made anew."""
+        """The choices that are to be made again."""
         return tuple(self.changes) or ((self.at,) if self.at else ())
 
 

@@ -267,11 +267,14 @@ class Run:
         # Its vectors are freed first: there may be no room for two recurrences.
         self._recurrence = None
         try:
+            self.setup.x = x
             self.setup.begin_at(x)
             self._recurrence = self._made_recurrence(clock)
             self._recurrence.start()
         except InputError as error:
-            self.ending = Ending(Reason.INACCURATE, f"at iteration {self.iterations}, without a restart: {error}")
+            self.ending = Ending(
+                self._judge.without_restart, f"at iteration {self.iterations}, without a restart: {error}"
+            )
 
     def _made_recurrence(self, clock: Clock | None) -> Recurrence:
         stopping = self.configuration.stopping

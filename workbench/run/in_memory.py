@@ -170,8 +170,9 @@ def system_of(
     if isinstance(operator, LinearOperatorAdapter):
         vectors = _checked_function(operator, vectors, bilinear=kind is ComplexSymmetricMatrix)
     elif vectors is not None:
+        matrix = operator.to_csr()
         for column, vector in enumerate(vectors.T):
-            refuse_excess(excess(operator.to_csr(), vector, precision_of(operator)), column)
+            refuse_excess(excess(matrix, vector, precision_of(operator)), column)
     return LinearSystem(operator, b.astype(dtype, copy=False), null_space=vectors, notes=notes), x0
 
 

@@ -40,10 +40,10 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
 
     b: on the device. true_residual: ||b - A x||/||b|| of the run that failed after so many iterations. CG is applied to
     A v = 0 from v = b: it takes off v what lies in the range of A, and stops at what A maps to zero. A run that was
-    stopped by rounding, or by a low limit of iterations, is not looked into.
+    stopped by rounding, or by a low limit of iterations, is not examined.
 
     Cost: at most as many iterations of CG as the failed run made, or for a small A `ROUNDS` times as many; four vectors
-    more than CG needs.
+    on the device more than CG needs, and ten in host memory.
     """
     limited = reason is Reason.MAXITER and iterations < setup.operator.shape[0]
     low = limited or true_residual <= np.sqrt(np.finfo(b.dtype).eps)
@@ -51,7 +51,8 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
     if reason not in FAILED or low or mixed or setup.solver.complex_symmetric or setup.solver.has_user_lines:
         return ""
     try:
-        share = _share_of_null_vector(setup, b, max(iterations, LEAST))
+        most = max(iterations, min(LEAST, ROWS // setup.operator.shape[0]))
+        share = _share_of_null_vector(setup, b, most)
     # There may be no room for it.
     except InputError:
         return ""
@@ -82,7 +83,7 @@ def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -
 
     vectors, operators = {"b": device.zeros(size, b.dtype), "x": v}, {"A": setup.bound, "M": setup.first_level}
     workspace = device.workspace(size, np.dtype(b.dtype), vectors=vectors, operators=operators)
-    for _ in range(max(1, min(ROUNDS, ROWS // (iterations * size)))):
+    for _ in range(max(1, min(ROUNDS, ROWS // max(1, iterations * size)))):
         first = math.inf
         for _ in itertools.islice(CG().iterates(workspace), iterations + 1):
             square = float(np.real(workspace.scalar("rr")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.errors import InputError
 from workbench.recording import History
 from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
@@ -89,6 +91,8 @@ class Judge:
         """The smallest norm so far, and its iteration."""
         self.restart_from: DeviceVector = None
         """The iterate from which the recurrence is to be restarted because of rounding; None for no restart."""
+        self.without_restart = Reason.INACCURATE
+        """The reason of a run whose restart fails."""
         self._restarts = 0
         self._restarted_at = (0, math.inf)
         """The iteration and the true residual."""
@@ -132,6 +136,7 @@ class Judge:
         if ending is None or ending.reason.converged:
             return ending
         if ending.reason in RESTARTED and self._restarts_from_best(row.iteration):
+            self.without_restart = ending.reason
             return None
         return self._explained(ending, row.iteration, workspace)
 
@@ -180,6 +185,7 @@ class Judge:
         return self._restarts_help
 
     def _restart(self, x: DeviceVector, iteration: int, true_residual: float) -> None:
+        self.without_restart = Reason.INACCURATE
         self._restarts += 1
         self._restarted_at = iteration, true_residual
         self.best = (math.inf, iteration)
@@ -240,7 +246,9 @@ class Judge:
         if found := null_component(self._setup, reason, self._setup.b, true_residual, iteration):
             reason, detail = Reason.INCONSISTENT, f"{detail}; {found}"
         else:
-            detail += suspects(reason, self._setup, self._best_x.x, drift)
+            # There may be no room for its vectors.
+            with contextlib.suppress(InputError):
+                detail += suspects(reason, self._setup, self._best_x.x, drift)
         if reason not in (Reason.INDEFINITE, Reason.INCONSISTENT):
             eps = float(np.finfo(self._setup.b.dtype).eps)
             of_residual = self._norm is Norm.RESIDUAL

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, error_message
 from workbench.recording import History
-from workbench.run.cancellation import StoppedError
+from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.job import Job, State
 from workbench.run.report import result_of_failure
@@ -66,7 +66,7 @@ class RaceEntry(Job):
             return self.result
         history = self.run.history if self.run else History()
         seconds = self.run.setup_seconds if self.run else math.nan
-        reason = Reason.CANCELLED if self.stopping else Reason.FAILED
+        reason = Reason.CANCELLED if self.error in (STOPPED_EARLY, STOPPED_IN_SETUP) else Reason.FAILED
         return result_of_failure(self.configuration, reason, self.error, history, seconds)
 
     @property

@@ -179,8 +179,10 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
         return None, "the vectors were lost with the device"
     device = setup.device
     if quantity is Quantity.RESIDUAL:
-        # Before the start there is no recurrence, and in a user's lines r may be any vector.
+        # Before the start there is no recurrence, after a failure x may be another one, and in a user's lines r may be
+        # any vector.
         stored = setup.solver.residual == "r" and not setup.solver.has_user_lines and state.history.count
+        stored = stored and not (state.ending and not state.ending.reason.converged)
         r = state.workspace.gathered("r") if stored and state.workspace else None
         if r is not None:
             return r, "r of the recurrence"

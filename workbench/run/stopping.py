@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from workbench import limits
 from workbench.errors import RUN_SECONDS, InputError
 from workbench.registry import unknown_name
 from workbench.settings import STOPPING, Norm, check_settings
@@ -114,11 +115,11 @@ class Stopping:
         return dataclasses.replace(self, **values)
 
     def out_of_time(self, seconds: float) -> str | None:
-        """What a run has taken that has iterated for so many seconds, None where it may go on.
+        """What a run has taken that has iterated for so many seconds, None where it may continue.
 
         A page has a limit of its own (`RUN_SECONDS`), which holds where it is less than max_seconds.
         """
-        page = float(os.environ.get(RUN_SECONDS) or "inf")
+        page = limits.page_seconds(os.environ.get(RUN_SECONDS, ""))
         if seconds >= page:
             return f"{seconds:.3g} s; on this page a run may iterate for {page:g} s ({RUN_SECONDS})"
         return f"{seconds:.3g} s" if self.max_seconds is not None and seconds >= self.max_seconds else None

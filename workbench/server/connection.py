@@ -18,6 +18,10 @@ MALFORMED = (ValueError, TypeError, LookupError, AttributeError, AssertionError,
 """What Jupyter raises for a message whose JSON is none, is nested too deeply, or lacks what a message has."""
 
 
+def _refused(*_: Any, **__: Any) -> None:
+    raise ValueError("a message to the channel of a kernel's output")
+
+
 class NoDelayConnection(ZMQChannelsWebsocketConnection):
     """A kernel websocket with Nagle's algorithm off (TCP_NODELAY), which closes on malformed messages.
 
@@ -31,6 +35,12 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
         if not SESSION.fullmatch(self.session.session):
             raise HTTPError(400, "session_id has 1 to 200 printable ASCII characters and no space")
         await super().prepare()
+
+    def create_stream(self) -> None:
+        """Connect to the channels of the kernel; that of its output takes no message."""
+        super().create_stream()
+        # It is never written to, so what is sent there would stay in the server's memory.
+        self.channels["iopub"].send_multipart = _refused
 
     def connect(self) -> Any:
         """Connect to the page with TCP_NODELAY set."""

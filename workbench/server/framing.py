@@ -14,7 +14,9 @@ V1 = "v1.kernel.websocket.jupyter.org"
 MOST_PARTS = 10_000
 """Parts of a message; each becomes one of the message to the kernel. A page sends six, and one for each buffer."""
 MOST_HEADER = 1 << 16
-"""Bytes of a message's header, the one part that the server itself parses; Jupyter's have some 250."""
+"""Bytes of a message's header, the one part that the server itself parses with v1; Jupyter's have some 250."""
+MOST_JSON = 1 << 20
+"""Bytes of the JSON of a legacy message, all of which the server parses."""
 
 
 class _Layout(NamedTuple):
@@ -37,6 +39,8 @@ def check_frame(message: str | bytes, protocol: str | None) -> None:
     if isinstance(message, str):
         if protocol == V1:
             raise ValueError("a text where the protocol has binary messages")
+        if len(message) > MOST_JSON:
+            raise ValueError(f"a text of {len(message)} characters, at most {MOST_JSON} are read")
         return
     word, fewest = _LAYOUTS[protocol]
     size = struct.calcsize(word)
@@ -48,5 +52,6 @@ def check_frame(message: str | bytes, protocol: str | None) -> None:
     ends = (*offsets, len(message))
     if offsets[0] < first or any(start > end for start, end in zip(offsets, ends[1:], strict=True)):
         raise ValueError(f"offsets that do not ascend from {first} to at most {len(message)}")
-    if protocol == V1 and offsets[2] - offsets[1] > MOST_HEADER:
-        raise ValueError(f"a header of {offsets[2] - offsets[1]} bytes, at most {MOST_HEADER} are read")
+    parsed, most = (offsets[2] - offsets[1], MOST_HEADER) if protocol == V1 else (ends[1] - offsets[0], MOST_JSON)
+    if parsed > most:
+        raise ValueError(f"{parsed} bytes for the server to parse, at most {most} are read")

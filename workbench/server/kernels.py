@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import sys
 from pathlib import Path
@@ -15,7 +14,8 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.web import HTTPError
 
-from workbench.errors import KERNEL_MEMORY, RUN_SECONDS, InputError
+from workbench import limits
+from workbench.errors import CLUSTERS, KERNEL_MEMORY, RUN_SECONDS, InputError
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -27,8 +27,9 @@ class ForkingProvisioner(LocalProvisioner):
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
-        limits = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: f"{pages.run_seconds:g}"}
-        kwargs["env"] = {**kwargs["env"], **limits}
+        bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds[CLUSTERS] = "" if pages.clusters else "none"
+        kwargs["env"] = {**kwargs["env"], **bounds}
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
             try:
@@ -64,13 +65,20 @@ class PageKernels(AsyncMappingKernelManager):
         help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
     ).tag(config=True)
 
-    run_seconds = traitlets.Float(
-        float(os.environ.get(RUN_SECONDS) or math.inf),
-        min=0,
-        help="Seconds that each run of a page may iterate; its iterate then is the result. Setup is not counted.",
+    run_seconds = traitlets.Unicode(
+        os.environ.get(RUN_SECONDS, ""),
+        help="Seconds that each run of a page may iterate; its best iterate then is the result. Setup is not counted. "
+        "No limit if empty.",
     ).tag(config=True)
+
     most_pages = traitlets.Int(
-        100, min=1, help="Pages that are served at once, each with its kernel; further ones are told to wait."
+        100, min=1, help="Pages that are served at once, each with its kernel; further ones are refused."
+    ).tag(config=True)
+
+    clusters = traitlets.Bool(
+        False,
+        help="Whether a page may use a Dask cluster. What a scheduler sends is unpickled, so whoever opens a page may "
+        "then execute code.",
     ).tag(config=True)
 
     def __init__(self, **kwargs: Any) -> None:
@@ -78,9 +86,12 @@ class PageKernels(AsyncMappingKernelManager):
         try:
             self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
             """Bytes of `kernel_memory`."""
+            limits.page_seconds(self.run_seconds)
         except InputError as error:
             # The server has not started; a traceback would hide the sentence.
             raise SystemExit(str(error)) from None
+        self._starting = 0
+        """Kernels that are not counted yet."""
         self.forks = ForkServer() if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
@@ -90,14 +101,18 @@ class PageKernels(AsyncMappingKernelManager):
 
     async def start_kernel(self, **kwargs: Any) -> str:
         """Start the kernel of a page. Raises HTTPError where there are too many."""
-        if len(self) >= self.most_pages:
+        if len(self) + self._starting >= self.most_pages:
             sentence = (
                 f"this server shows {self.most_pages} pages at once, and as many are open; come back when one has been "
                 "closed, or start the server with a larger --PageKernels.most_pages"
             )
             # Voila's page of errors shows the reason alone.
             raise HTTPError(503, sentence, reason=sentence)
-        return await super().start_kernel(**kwargs)
+        self._starting += 1
+        try:
+            return await super().start_kernel(**kwargs)
+        finally:
+            self._starting -= 1
 
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""

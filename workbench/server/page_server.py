@@ -33,7 +33,8 @@ class PageServer(Voila):
     def refusals(self) -> list[Rule]:
         """Requests that are refused. Where the server listens to others, it does not know its names."""
         nowhere = Rule(PathMatches(url_path_join(self.server_url or "/", f"(?:{NOWHERE})")), Refusal, NOT_FOUND)
-        return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), nowhere] if is_local(self.ip) else [nowhere]
+        common = [Rule(ForeignSite(), Refusal, FROM_ELSEWHERE), nowhere]
+        return [Rule(ForeignHost(self.hosts), Refusal, FORBIDDEN), *common] if is_local(self.ip) else common
 
 
 class ForeignHost(Matcher):
@@ -52,6 +53,16 @@ class ForeignHost(Matcher):
         return None if is_local(name) or name in self._known else {}
 
 
+class ForeignSite(Matcher):
+    """Matches requests that another site makes in the background, each of which would start a kernel; not its links."""
+
+    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
+        """An empty dict where it matches, as tornado expects."""
+        asked = request.headers
+        opened = asked.get("Sec-Fetch-Mode") == "navigate" and asked.get("Sec-Fetch-Dest") == "document"
+        return {} if asked.get("Sec-Fetch-Site") == "cross-site" and not opened else None
+
+
 class Refusal(RequestHandler):
     """Answers with a status and a sentence, whatever the method."""
 
@@ -67,6 +78,7 @@ class Refusal(RequestHandler):
 
 
 NOT_FOUND = {"status": 404, "sentence": "there is nothing at this address"}
+FROM_ELSEWHERE = {"status": 403, "sentence": "another site may link to this page, but not load it in the background"}
 FORBIDDEN = {
     "status": 403,
     "sentence": "this server listens on its own machine only and answers to localhost; if it is meant to be reached by "

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import importlib
+import os
 import time
 import warnings
 import weakref
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from workbench.devices.clock import Clock, Recorder
-from workbench.errors import DeviceError, InputError
+from workbench.errors import CLUSTERS, DeviceError, InputError
 from workbench.machine.packages import DISTRIBUTION
 from workbench.settings import LOCAL
 from workbench.several import quiet
@@ -215,6 +216,9 @@ class Workers:
             raise DeviceError(f"the scheduler of cluster {self.cluster} does not answer any more") from None
 
     def _connected(self, address: str) -> Any:
+        # Whoever checks before: what a scheduler sends is unpickled.
+        if os.environ.get(CLUSTERS) == "none":
+            raise InputError("clusters are not available on this page; leave the cluster out")
         try:
             self._greet(address)
             with warnings.catch_warnings():

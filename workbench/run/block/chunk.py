@@ -99,18 +99,31 @@ class Chunk:
     def _take_best(self) -> str:
         """Let every column without convergence be the best of the last one, its copy, x0 and zero; a clause on that."""
         measures, judge = self.measures, self.judge
-        found = {"": measures.solution_on_host(), "copies": measures.solution_on_host(self._best.X)}
-        found |= {"zero": np.zeros_like(found[""]), "x0": measures.starts()}
-        norms = np.stack([measures.residuals_of(X) for X in found.values()])
+        starts, of_b = measures.starts(), measures.norms_of_b()
+        norms = np.stack(
+            [
+                measures.true_residuals(measures.X),
+                measures.true_residuals(self._best.X),
+                of_b,
+                measures.residuals_of(starts) if starts.any() else of_b,
+            ]
+        )
         norms[~np.isfinite(norms)] = np.inf
         chosen = np.where(judge.has_converged, 0, norms.argmin(axis=0))
         if not chosen.any():
             return ""
-        made = np.stack([list(found.values())[which][:, j] for j, which in enumerate(chosen)], axis=1)
-        measures.finish(made)
+        made = measures.solution_on_host()
         columns = [np.flatnonzero(chosen == which) for which in range(4)]
-        kept = [f"column {j} of X is that of iteration {self._best.iterations[j]}" for j in columns[1]]
-        kept += [f"column {j} of X is 0" for j in columns[2]] + [f"column {j} of X is that of x0" for j in columns[3]]
+        if columns[1].size:
+            made[:, columns[1]] = measures.solution_on_host(self._best.X)[:, columns[1]]
+        made[:, columns[2]] = 0
+        made[:, columns[3]] = starts[:, columns[3]]
+        measures.finish(made)
+        judge.confirm_best(np.where(chosen > 0, norms.min(axis=0), np.inf), max(0, self.iterations))
+        first = self.place.start
+        kept = [f"column {first + j} of X is that of iteration {self._best.iterations[j]}" for j in columns[1]]
+        kept += [f"column {first + j} of X is 0" for j in columns[2]]
+        kept += [f"column {first + j} of X is that of x0" for j in columns[3]]
         return "; " + ", ".join(kept[:MOST_NAMED]) + (", and others" if len(kept) > MOST_NAMED else "")
 
     def close(self) -> None:

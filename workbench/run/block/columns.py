@@ -70,12 +70,14 @@ class ColumnsJudge:
         if iteration == 0:
             self._first = self.norms.copy()
             self._restarted_at = float(self.relative.sum())
-        going = ~self.frozen
-        if np.isfinite(self.norms[going]).all() and (self.norms[going] <= self._confirm_below[going]).any():
+        active = ~self.frozen
+        if np.isfinite(self.norms[active]).all() and (self.norms[active] <= self._confirm_below[active]).any():
             self._confirm(iteration)
         if self.frozen.all():
             return self._all(iteration)
         ending = self._failure(row, iteration, seconds)
+        if ending and ending.reason in RESTARTED and self.restart_is_due:
+            return None
         if ending and ending.reason in RESTARTED and not row.breakdown and self._restarts_from_best():
             return None
         return ending
@@ -94,6 +96,12 @@ class ColumnsJudge:
         self._best = math.inf
         self.restart_is_due = True
         return True
+
+    def confirm_best(self, true: np.ndarray, iteration: int) -> None:
+        """End as converged the columns that meet the tolerance by an earlier x. true: ||b_j - A x_j|| of that."""
+        for j in np.flatnonzero(~self.has_converged & (true <= self.tolerance)):
+            consistent = np.hypot(true[j], self._removed[j]) <= self.tolerance[j]
+            self._end(int(j), Reason.CONVERGED if consistent else Reason.CONSISTENT, iteration)
 
     def about_starts(self) -> str:
         """A clause on starts that are too far off, of columns that have not converged; empty without any."""
