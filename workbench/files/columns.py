@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,8 @@ from workbench.files.reading import opened
 from workbench.files.unpacking import GZIP, unpacked
 
 Shape = tuple[int, ...]
+LARGEST_ENTRY = 16
+"""Bytes of a complex number."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,19 +39,33 @@ class VectorFile:
 
     @property
     def columns(self) -> int:
-        """The number of columns; 1 for a vector. Cost: the head of the file. Raises InputError."""
-        with _opened(self.path) as stream:
-            if _is_array(self.path, stream):
-                shape = _read_array(self.path, stream, lambda array, length: array_head(array, length).shape)
-            else:
-                with unpacked(stream, self.path.name, _refusal(self.path), self.part) as text:
-                    shape = read_header(text.stream, text.most).shape
-        return shape[1] if len(shape) == 2 else 1
+        """The number of columns; 1 for a vector. Cost: the head of the file, of an archive all of it, once for each
+        version of a file. Raises InputError."""
+        try:
+            known = self.path.stat()
+        except OSError:
+            return _columns(self.path, self.part)
+        return _known_columns(self.path, self.part, known.st_mtime_ns, known.st_size)
 
     def read(self, size: int) -> np.ndarray:
         """The columns, shape (size, s). Raises InputError for damaged files, other shapes, NaN and infinity."""
         values = finite_array(read_values(self.path, size, self.part), self.name)
         return values[:, None] if values.ndim == 1 else values
+
+
+@functools.lru_cache(maxsize=64)
+def _known_columns(path: Path, part: str, _changed: int, _size: int) -> int:
+    return _columns(path, part)
+
+
+def _columns(path: Path, part: str) -> int:
+    with _opened(path) as stream:
+        if _is_array(path, stream):
+            shape = _read_array(path, stream, lambda array, length: array_head(array, length).shape)
+        else:
+            with unpacked(stream, path.name, _refusal(path), part) as text:
+                shape = read_header(text.stream, text.most).shape
+    return shape[1] if len(shape) == 2 else 1
 
 
 def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
@@ -61,7 +78,7 @@ def read_values(path: Path, size: int, part: str = "") -> np.ndarray:
     def check(shape: Shape) -> None:
         if not shape or shape[0] != size or len(shape) > 2 or 0 in shape:
             raise InputError(f"it has shape {shape}, but the matrix has {size} rows; it must be {size} x s")
-        needed, free = 8 * int(np.prod(shape, dtype=object)), limits.memory()[1]
+        needed, free = LARGEST_ENTRY * int(np.prod(shape, dtype=object)), limits.memory()[1]
         if needed > free:
             raise InputError(f"its shape {shape} needs {needed / 1e9:.3g} GB, and {free / 1e9:.3g} GB are free")
 

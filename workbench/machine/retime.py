@@ -52,7 +52,7 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
 
 
 def machines_for(lanes: Iterable[str], known: Sequence[Profile]) -> tuple[list[Profile], list[Profile]]:
-    """The machines that a trace with events on these lanes can be modelled on, and the accelerators beside them.
+    """The machines that a trace with events on these lanes can be modelled on, and the accelerators next to them.
 
     With events both on the cores and on an accelerator these are CPUs and GPUs, one of each to be chosen; else every
     machine with the numbers that the events need, and no accelerator.

@@ -107,6 +107,11 @@ class Problem(Block):
         """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
         raise TypeError(f"problem {self.name} does not implement assemble")
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether its files are on this machine, so that reading them downloads nothing."""
+        return True
+
     def given_rhs(self) -> VectorFile:
         """The right-hand side that comes with a matrix from a file. Raises InputError where none does."""
         raise InputError(

@@ -67,11 +67,14 @@ class SuiteSparse(Problem):
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         return self._read(ComplexSymmetricMatrix)
 
+    @property
+    def at_hand(self) -> bool:
+        return cached(*group_and_name(self.matrix)) is not None
+
     def given_rhs(self) -> VectorFile:
-        place = group_and_name(self.matrix)
-        if cached(*place) is None:
-            self.assemble()
-        path = cached(*place)
+        if not self.at_hand:
+            self._fetch()
+        path = cached(*group_and_name(self.matrix))
         assert path is not None
         return given_rhs(path)
 
@@ -84,17 +87,23 @@ class SuiteSparse(Problem):
                 entries, members = read_entries(stream, path.name, f"cannot read {path}", exact=True)
             self._check_facts(entries, f"{path} holds", "; delete it to fetch it again")
         else:
-            path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
-            base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
-            url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
-            with downloaded(url, path, sha256) as stream:
-                refusal = f"{printable_path(url)} sent what cannot be read"
-                entries, members = read_entries(stream, path.name, refusal, exact=True)
-                self._check_facts(entries, f"{printable_path(url)} sent")
+            path, entries, members = self._fetch()
         try:
             return matrix_system(kind(entries), given_rhs_name(path, members))
         except InputError as error:
             raise InputError(f"cannot use {path}: {error}") from None
+
+    def _fetch(self) -> tuple[Path, sparse.csr_array, list[str]]:
+        """Download the archive into the cache: its path, the entries of the matrix, and the names of its files."""
+        group, name = group_and_name(self.matrix)
+        path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
+        base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
+        url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
+        with downloaded(url, path, self._sha256) as stream:
+            refusal = f"{printable_path(url)} sent what cannot be read"
+            entries, members = read_entries(stream, path.name, refusal, exact=True)
+            self._check_facts(entries, f"{printable_path(url)} sent")
+        return path, entries, members
 
     @property
     def _sha256(self) -> str:

@@ -147,7 +147,7 @@ def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver
 def check_varying(configuration: Configuration, first_level: object, M: object) -> None:
     """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence.
 
-    first_level, M: as in `SolveSetup`; what varies in M beside the first level is the coarse solver.
+    first_level, M: as in `SolveSetup`; what varies in M in addition to the first level is the coarse solver.
     """
     if not getattr(M, "varies", False) or configuration.solver.applies_m_to_r:
         return

@@ -23,7 +23,7 @@ from workbench.run.compatibility import (
 from workbench.run.configuration import Configuration
 from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.vector_files import asks_for_blocks
-from workbench.settings import AUTO, STOPPING
+from workbench.settings import AUTO, GIVEN, STOPPING
 from workbench.solvers import MethodTraits
 
 MOST = 8
@@ -54,7 +54,8 @@ def check(configuration: Configuration, device: Device | None, operator: Operato
     memory is taken. Cost: some milliseconds.
     """
     check_norm(configuration)
-    if asks_for_blocks(configuration, None):
+    # A form asks this whenever it changes: nothing is downloaded for it.
+    if (configuration.rhs != GIVEN or configuration.problem.at_hand) and asks_for_blocks(configuration, None):
         check_columns(configuration)
     check_cluster(configuration)
     check_mixed(configuration)

@@ -106,7 +106,12 @@ class EntryForm(FieldForm):
         self.conflicts = ()
         if not self.check():
             try:
-                self.conflicts = tuple(conflicts(self.configuration()))
+                found = conflicts(self.configuration())
+                # An entry has its own method; what is the base's cannot be changed here.
+                self.conflicts = tuple(
+                    one if all(name.partition(".")[0] in METHOD for name in one.changes) else one._replace(changes={})
+                    for one in found
+                )
             except InputError as error:
                 self.conflicts = (Conflict(str(error), {}),)
         self.show()

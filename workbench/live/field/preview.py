@@ -61,10 +61,15 @@ class Preview:
         return self._cells is not None and self._cells.whole
 
     def operator(self, configuration: Configuration) -> Operator | None:
-        """A of a configuration, or one of its kind; None where only the run assembles it. Raises InputError."""
+        """A of a configuration, or one of its kind; None where only the run assembles it, and where something outside
+        the form may mend it, as a file that is missing. Raises InputError for what another choice mends."""
         try:
             return self._cells_of(configuration.problem, symmetric=configuration.solver.complex_symmetric).operator
         except NotYetError:
+            return None
+        except InputError as error:
+            if error.changes:
+                raise
             return None
 
     def scene(self, configuration: Configuration) -> Scene:

@@ -97,6 +97,7 @@ class TimelineView(StreamView):
 
     def close(self) -> None:
         self._shown = self._drawn = Shown()
+        self._wanted, self._made = None, (None, None, "")
         super().close()
 
     def clear(self) -> None:
@@ -152,10 +153,10 @@ class TimelineView(StreamView):
         shown, machine, accelerator, _ = wanted
         assert shown.trace is not None
         try:
-            cores, beside = profile(machine), profile(accelerator) if accelerator else None
-            if beside and (cores.kind, beside.kind) != ("cpu", "gpu"):
-                raise InputError(f"{cores.title} and {beside.title} are not a CPU and a GPU; choose one of each")
-            comparison = Comparison(shown.trace, cores, beside)
+            cores, gpu = profile(machine), profile(accelerator) if accelerator else None
+            if gpu and (cores.kind, gpu.kind) != ("cpu", "gpu"):
+                raise InputError(f"{cores.title} and {gpu.title} are not a CPU and a GPU; choose one of each")
+            comparison = Comparison(shown.trace, cores, gpu)
         except InputError as error:
             self._made = wanted, None, f"{error}."
         else:

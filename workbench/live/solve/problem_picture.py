@@ -80,11 +80,10 @@ class ProblemPicture:
         self._panel.publisher.wake()
 
     def _conflicts(self, chosen: Configuration) -> list[Conflict]:
-        """The conflicts of what the form says, with what the picture shows of A. What fails otherwise may be mended
-        outside the form, and is for the run to tell."""
+        """The conflicts of what the form says, with what the picture shows of A."""
         try:
             return conflicts(chosen, self._preview.operator)
-        except (InputError, MemoryError):
+        except MemoryError:
             return conflicts(chosen)
 
     def _show_run(self, run: Run) -> None:

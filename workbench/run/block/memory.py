@@ -59,8 +59,8 @@ def bytes_per_column(setup: SolveSetup) -> int:
     solver = setup.solver
     assert isinstance(solver, BlockSolver)
     # P B and x next to x^ of a projected system, and the work space of P, of which a second level may have two; the
-    # best columns, and those that are returned.
-    further = 2 + (0 if setup.projection is None else 3 if setup.variant.projects_system else 2)
+    # best columns.
+    further = 1 + (0 if setup.projection is None else 3 if setup.variant.projects_system else 2)
     M = setup.M
     vectors = blocks_of(solver, plain=isinstance(M, Inlined) and M.formula == "v") + further
     return vectors * setup.operator.shape[0] * setup.operator.dtype.itemsize

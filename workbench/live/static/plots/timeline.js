@@ -145,7 +145,7 @@ function render({ model, el }) {
   };
 }
 
-// The machine whose modelled times are compared with those of the run, or the accelerator beside it; hidden where the run
+// The machine whose modelled times are compared with those of the run, or its accelerator; hidden where the run
 // leaves nothing to choose.
 function machineChoice(model, trait, text, spoken) {
   const root = element("label", "wb-machine", text);
