@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import shutil
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from typing import Any
 
 from workbench.errors import InputError
@@ -36,11 +34,8 @@ class LocalWorkers:
     def __init__(self, distributed: Any, count: int) -> None:
         with contextlib.ExitStack() as opened:
             # Closed last first; also where a signal ends the start.
-            self._folder = os.path.join(tempfile.gettempdir(), f"workbench-dask-{uuid.uuid4().hex}")
+            self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
             opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
-            # A scheduler whose start was broken off may write there once more.
-            atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
-            os.mkdir(self._folder, 0o700)
             self._cluster = distributed.LocalCluster(
                 n_workers=0,
                 processes=True,
