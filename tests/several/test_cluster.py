@@ -368,9 +368,9 @@ print(*run.setup.workers.processes, flush=True)
 """
 
 
-def test_a_command_that_is_ended_leaves_no_folder(tmp_path):
-    """Once its workers are there."""
-    begun = "workbench-dask-*/dask-scratch-space/worker-*"
+@pytest.mark.parametrize("begun", ["workbench-dask-*", "workbench-dask-*/dask-scratch-space/worker-*"])
+def test_a_command_that_is_ended_leaves_no_folder(begun, tmp_path):
+    """While it starts its workers, and once they are there."""
     chosen = ["--solver", "mpcg", "--preconditioner", BOXES, "--cluster", "local:1"]
     endless = ["--rtol", "1e-300", "--stagnation", "1000000"]
     process = subprocess.Popen(

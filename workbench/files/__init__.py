@@ -2,6 +2,6 @@
 
 from workbench.files.arrays import read_array
 from workbench.files.reading import opened, read_bytes
-from workbench.files.writing import check_target, ended_in_order, replacing, write
+from workbench.files.writing import check_target, ended_in_order, replacing, unbroken, write
 
-__all__ = ["check_target", "ended_in_order", "opened", "read_array", "read_bytes", "replacing", "write"]
+__all__ = ["check_target", "ended_in_order", "opened", "read_array", "read_bytes", "replacing", "unbroken", "write"]

@@ -197,6 +197,28 @@ def _cleared_away(folder: Path) -> Iterator[Path]:
             signal.raise_signal(number)
 
 
+_unbroken: list[None] = []
+"""One entry for each block of `unbroken` that is entered."""
+_late: list[int] = []
+"""Signals that arrived meanwhile."""
+
+
+@contextlib.contextmanager
+def unbroken() -> Iterator[None]:
+    """A block of the main thread that signals handled by `ended_in_order` end only after its last line, as what it
+    starts would continue in threads of its own. In other threads, which no signal ends, it does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _unbroken.append(None)
+    try:
+        yield
+    finally:
+        _unbroken.pop()
+        if _late and not _unbroken:
+            raise SystemExit(128 + _late.pop())
+
+
 @contextlib.contextmanager
 def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
     """SIGTERM and SIGHUP raise SystemExit inside, with the status that shells give for them, so that what the block
@@ -208,6 +230,9 @@ def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
     def end(number: int, _frame: Any) -> None:
         if received is not None:
             received.append(number)
+        if _unbroken:
+            _late.append(number)
+            return
         raise SystemExit(128 + number)
 
     mine = threading.current_thread() is threading.main_thread()

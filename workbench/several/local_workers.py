@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.files import unbroken
 
 START_SECONDS = 120.0
 """Seconds within which all workers must have started."""
@@ -33,17 +34,19 @@ class LocalWorkers:
 
     def __init__(self, distributed: Any, count: int) -> None:
         with contextlib.ExitStack() as opened:
-            # Closed last first; also where a signal ends the start.
-            self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
-            opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
-            self._cluster = distributed.LocalCluster(
-                n_workers=0,
-                processes=True,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=False,
-                scheduler_kwargs={"local_directory": self._folder},
-            )
-            opened.callback(self._end_scheduler)
+            # Closed last first; also where a signal ends the start. A scheduler whose start is broken off would write
+            # into the folder once it has been removed.
+            with unbroken():
+                self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
+                opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
+                self._cluster = distributed.LocalCluster(
+                    n_workers=0,
+                    processes=True,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=False,
+                    scheduler_kwargs={"local_directory": self._folder},
+                )
+                opened.callback(self._end_scheduler)
             self.address: str = self._cluster.scheduler_address
             self.processes: list[subprocess.Popen[bytes]] = []
             opened.callback(self._end_processes)
