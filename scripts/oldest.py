@@ -51,7 +51,7 @@ def exact(line: str) -> str:
 
 
 def install(bounds: str) -> None:
-    """Make the environment anew."""
+    """Make the environment again from nothing."""
     print(f"installing the lower bound of each dependency into {VENV.name}", flush=True)
     run([sys.executable, "-m", "venv", "--clear", VENV])
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "-q", "install"]

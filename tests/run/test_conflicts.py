@@ -1,4 +1,4 @@
-"""Rules across choices: all that are broken are told before a run, with changes that mend them together."""
+"""Rules across choices: all that are broken are said before a run, with changes that mend them together."""
 
 from __future__ import annotations
 

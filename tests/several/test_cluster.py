@@ -268,7 +268,7 @@ def test_no_scheduler_at_the_address(greeting, monkeypatch, capfd):
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address} within 1 s"):
             Run(configuration(address))
         with contextlib.suppress(OSError):
-            # Who waits for a connection is told.
+            # Ends the wait of the thread that accepts connections.
             other.shutdown(socket.SHUT_RDWR)
     assert capfd.readouterr() == ("", "")
 

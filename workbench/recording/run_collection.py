@@ -69,7 +69,8 @@ def load_runs(path: str | Path) -> list[NamedRun]:
         except InputError as error:
             text = str(error)
             raise InputError(text if text.startswith(named) else f"{named} cannot be opened: {text}") from None
-        # For invalid bytes zipfile raises several kinds of exceptions.
+        # What zipfile raises for invalid bytes; NotImplementedError if a damaged header names a version of ZIP that it
+        # cannot read.
         except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
             raise InputError(
                 f"{named} is damaged or no file of runs; use another copy, or save the runs again"

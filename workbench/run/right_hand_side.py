@@ -169,16 +169,15 @@ def make_consistent(b: Any, complement: NullSpace, exponent: int = 0) -> tuple[A
         return b, 0.0, ""
     b = np.asarray(b)
     length = norm(b)
-    if complement.is_constant:
-        # One pass where there is nothing to remove.
-        mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
-        if abs(mean) * math.sqrt(b.size) <= rounding(b.dtype) * length:
-            return b, 0.0, ""
+    mean = b.mean(dtype=np.result_type(b.dtype, np.float64)) if complement.is_constant else None
+    # One pass where there is nothing to remove.
+    if mean is not None and abs(mean) * math.sqrt(b.size) <= rounding(b.dtype) * length:
+        return b, 0.0, ""
     projected, removed = complement.complement(b, devices.device("cpu"))
     if removed <= rounding(b.dtype) * length:
         return b, 0.0, ""
     component = f"the component of b to which the range of A is orthogonal, {removed / length:.3g} of ||b||,"
-    if complement.is_constant:
+    if mean is not None:
         value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
         component = f"the mean of b, {value if b.dtype.kind == 'c' else value.real:.6g},"
     if norm(projected) <= rounding(b.dtype) * length:

@@ -218,7 +218,7 @@ def prepare(
     with phases(DEVICE):
         device = devices.device(configuration.device).limited(configuration.memory_limit)
     need = None
-    with all_at_once(configuration, _small_operator, system and system.operator):
+    with all_at_once(configuration, _operator_of_a_file, system and system.operator):
         if system is None:
             with phases(PROBLEM):
                 need = check(configuration, device)
@@ -282,7 +282,7 @@ def assembled(configuration: Configuration) -> LinearSystem:
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
 
 
-def _small_operator(configuration: Configuration) -> Operator | None:
+def _operator_of_a_file(configuration: Configuration) -> Operator | None:
     """A of a matrix from a file, whose rules are known once it is read; None for a grid, which may be large."""
     return assembled(configuration).operator if configuration.problem.known_size is None else None
 

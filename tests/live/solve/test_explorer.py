@@ -502,7 +502,7 @@ def test_the_memory_that_is_missing_is_told_before_a_run(explorer, eventually):
 
 def test_the_result_is_that_of_the_last_run(explorer, eventually):
     explorer.run().wait(LIMIT)
-    eventually(lambda: "Converged" in explorer.result.value and explorer.status.told)
+    eventually(lambda: "Converged" in explorer.result.value and explorer.status.shown_elsewhere)
     # E is not solved to rounding, which the setup finds out.
     choices = {"variant": "def2", "coarse": "multilevel", "preconditioner": "jacobi"}
     explorer.form.load(configure("poisson5", n=64, deflation="blocks:32", **choices))
@@ -510,11 +510,11 @@ def test_the_result_is_that_of_the_last_run(explorer, eventually):
     eventually(lambda: "wb-bad" in explorer.result.value)
     assert "needs E solved to rounding" in explorer.result.value
     assert "Converged" not in explorer.result.value
-    eventually(lambda: explorer.status.told)
+    eventually(lambda: explorer.status.shown_elsewhere)
     assert explorer.status.progress["when"].endswith("without an iteration")
     # What is wrong in the form is not about the last run.
     explorer.form.set("rtol", "small")
-    eventually(lambda: not explorer.status.told)
+    eventually(lambda: not explorer.status.shown_elsewhere)
 
 
 def test_a_run_has_one_time(explorer, eventually):

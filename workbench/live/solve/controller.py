@@ -45,7 +45,7 @@ class Controller:
     the last that has ended. begin: starts a job from what the view shows; it may raise. sentence: says how the present
     job is. why_not: why nothing can be started now, empty where it can; it then stands in the bar. refresh: brings the
     rest of the view up to date. single: the view has one job at a time, so that none can be begun while one is alive.
-    told: whether the view shows the sentence on a job that has ended elsewhere, so that the bar need not.
+    shown_elsewhere: whether the view shows the sentence on a job that has ended elsewhere, so that the bar need not.
     mend: makes the changes that `mending` has words for, and which end what `why_not` says. step: makes one iteration.
     starting: the words of the first button. name: how the sentence names a job of a queue.
     """
@@ -58,7 +58,7 @@ class Controller:
         *,
         refresh: Callable[[], object] = lambda: None,
         why_not: Callable[[], str] = str,
-        told: Callable[[Any], bool] = lambda _job: False,
+        shown_elsewhere: Callable[[Any], bool] = lambda _job: False,
         mending: Callable[[], str] = str,
         mend: Callable[[], object] | None = None,
         step: Callable[[], object] | None = None,
@@ -76,7 +76,7 @@ class Controller:
         self.notice: Callable[[], str] = str
         """What has changed since the present job ended, in place of how it ended."""
         self._sentence, self._refresh, self._why_not, self._name = sentence, refresh, why_not, name
-        self._told, self._mending = told, mending
+        self._shown_elsewhere, self._mending = shown_elsewhere, mending
         self._of_job = True
         """Whether the sentence is on the present job alone."""
         self._single, self._period = single, period
@@ -179,7 +179,7 @@ class Controller:
         self.bar.run.description = self._starting()
         self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
         self._refresh()
-        self.bar.told = self._of_job and self._told(job)
+        self.bar.shown_elsewhere = self._of_job and self._shown_elsewhere(job)
         if any(other.ending for other in self.jobs):
             # The answer to Stop comes as soon as the state has changed.
             return SOON

@@ -68,7 +68,7 @@ class Explorer(HeldView):
             self._sentence,
             refresh=self._refresh,
             why_not=lambda: self.form.complaint,
-            told=lambda session: session is not None and self._told is session,
+            shown_elsewhere=lambda session: session is not None and self._shown_run is session,
             mending=lambda: self.form.mending,
             mend=self.form.mend,
             step=self.step,
@@ -113,7 +113,7 @@ class Explorer(HeldView):
         self._turn_page()
         self._lock = threading.Lock()
         self._reported: object = None
-        self._told: AnyRun | None = None
+        self._shown_run: AnyRun | None = None
         """The run that the result is of."""
         self._timed: Session | None = None
         self._followed: RunSource | None = None
@@ -181,7 +181,7 @@ class Explorer(HeldView):
             run.settle()
         self.panel.close()
         self.controller.jobs = ()
-        self._followed = self._timed = self._told = self._progress = None
+        self._followed = self._timed = self._shown_run = self._progress = None
 
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
@@ -274,7 +274,7 @@ class Explorer(HeldView):
             last = ended[-1] if ended else None
             self.setup.value = _setup_of(last) if last else ""
             self.result.value = _result_of(last) if last else ""
-            self._told = last.source if last else None
+            self._shown_run = last.source if last else None
             self._empty.layout.display = "none" if listed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in exported if run.record and run.record.trace]

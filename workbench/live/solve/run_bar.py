@@ -46,7 +46,7 @@ class RunBar(StatusLine):
     progress = traitlets.Dict().tag(sync=True)
     wrong = traitlets.Bool(False).tag(sync=True)
     """Whether the sentence is about a field, to which the page then offers a link."""
-    told = traitlets.Bool(False).tag(sync=True)
+    shown_elsewhere = traitlets.Bool(False).tag(sync=True)
     """Whether the view shows the sentence on an ended run elsewhere, so that here it is for screen readers alone."""
 
     def __init__(

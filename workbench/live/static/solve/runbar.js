@@ -68,7 +68,7 @@ function render({ model, el }) {
     words.dataset.state = now;
     words.dataset.tone = tone;
     write(words, model.get("text"));
-    line.classList.toggle("wb-heard", model.get("told"));
+    line.classList.toggle("wb-heard", model.get("shown_elsewhere"));
     sign.replaceChildren(...(SIGNS[tone] ? [icon(SIGNS[tone], `wb-${tone}`)] : []));
     root.dataset.tone = tone;
     if (isTurn()) tellKernel(model, { kind: "read" });
@@ -127,7 +127,7 @@ function render({ model, el }) {
   const resized = new ResizeObserver(() => showProgress());
   resized.observe(root);
   const listeners = [
-    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords], ["change:told", showWords],
+    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords], ["change:shown_elsewhere", showWords],
     ["change:state", showWords], ["change:progress", showProgress],
   ];
   for (const [name, show] of listeners) model.on(name, show);
