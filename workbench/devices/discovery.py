@@ -131,13 +131,9 @@ def nvidia_driver() -> NvidiaDriver | None:
 
 def numba_threads() -> Threads:
     """The threads of numba's parallel kernels. Costs the import of numba, about 0.5 s."""
-    import numba
+    from workbench.jit.threads import cores, layer
 
-    try:
-        layer = numba.threading_layer()  # pyright: ignore[reportPrivateImportUsage]
-    except ValueError:
-        layer = ""
-    return Threads(numba.get_num_threads(), layer)
+    return Threads(cores(), layer())
 
 
 def _output(*command: str) -> str:

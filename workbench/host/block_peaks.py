@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from workbench.jit.compiled import kernel
+from workbench.jit.compiled import kernel, njit
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from workbench.host.boxes import Boxes, sides
 from workbench.host.face_codes import FaceCodes
-from workbench.jit.compiled import Kernel, kernel
+from workbench.jit.compiled import Kernel, kernel, njit
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 

@@ -8,9 +8,8 @@ M and A have the same row sums. Computed in double precision for any precision o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from workbench.jit.compiled import kernel
+from workbench.jit.compiled import kernel, njit
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 

@@ -44,6 +44,14 @@ def cores() -> int:
     return config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def layer() -> str:
+    """Name of numba's threading layer, empty until a parallel kernel has run."""
+    try:
+        return numba.threading_layer()  # pyright: ignore[reportPrivateImportUsage]
+    except ValueError:
+        return ""
+
+
 _all, _one = counters(cores()), counters(1)
 
 

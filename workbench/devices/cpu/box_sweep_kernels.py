@@ -12,8 +12,6 @@ over D of a box with constant coefficients.
 
 from __future__ import annotations
 
-from numba import njit
-
 from workbench.jit.cache_lines import (
     entries_of_line,
     first_entries,
@@ -26,7 +24,7 @@ from workbench.jit.cache_lines import (
     spread,
     times,
 )
-from workbench.jit.compiled import kernel
+from workbench.jit.compiled import kernel, njit
 from workbench.jit.work_stealing import acquired, publish, published, shared, threads
 
 TOGETHER = 4

@@ -14,11 +14,10 @@ tile, and the four recurrences are independent of one another.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from workbench.devices.traffic import product_flops
-from workbench.jit.compiled import REORDERED, kernel
+from workbench.jit.compiled import REORDERED, kernel, njit
 from workbench.jit.dot_sums import total
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import cores, launch, prepare
