@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from scipy import sparse
 
 from workbench import devices
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
+
+# How long an example takes says nothing on a machine that does other work beside the tests.
+settings.register_profile("beside other work", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("beside other work")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -69,7 +69,6 @@ def test_complex_values_are_refused_for_a_real_system():
     assert arrays.cast(np.array([1.5]), np.dtype(np.complex64), "x0").dtype == np.complex64
 
 
-@settings(deadline=None)
 @given(hnp.arrays(st.sampled_from(["f2", "f4", "f8", "c8", "c16", "i4", "U2", "O", "?"]), st.integers(0, 6)))
 def test_any_array_is_converted_exactly_or_refused(values):
     try:

@@ -11,7 +11,7 @@ from workbench import scaling
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(1, 200), exponent=st.integers(-300, 300), seed=st.integers(0, 1000))
 def test_norms_agree_with_extended_precision(dtype, size, exponent, seed):
     rng = np.random.default_rng(seed)
@@ -34,7 +34,6 @@ def test_norms_of_subnormal_and_overflowing_vectors():
     assert scaling.norm(np.empty(0)) == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e10, 1e10), min_size=1, max_size=20), st.integers(-200, 200))
 def test_scaling_by_a_power_of_two_is_exact(values, exponent):
     vector = np.where(np.abs(values) < 1e-200, 0, values)

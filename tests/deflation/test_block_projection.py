@@ -105,7 +105,7 @@ def test_both_levels_of_a_block_are_those_of_its_columns(variant, where, acceler
     np.testing.assert_allclose(*map(device.to_host, made), rtol=1e-11, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 3 * LONGEST_ROW), min_size=1, max_size=6), st.integers(0, 2**31))
 def test_sums_of_pieces_are_sums_of_subdomains(sizes, seed):
     labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))

@@ -20,7 +20,7 @@ def random_parts(per_side, kinds, seed):
     return Parts(per_side, firsts, (phase * 7).astype(np.int32)), box
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     per_side=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
     kinds=st.integers(1, 6),

@@ -159,7 +159,7 @@ def test_user_vectors_of_every_shape_solve_the_system():
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.floats(0.1, 10), st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_columns_with_disjoint_supports_become_labels(numbers, weight, as_sparse):
     labels = np.unique(numbers, return_inverse=True)[1]
     Z = weight * np.eye(labels.max() + 1)[labels]

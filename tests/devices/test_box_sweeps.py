@@ -111,7 +111,7 @@ def test_both_kernels_of_the_cores_are_the_numpy_loop(cpu, case):
     np.testing.assert_array_equal(plain, blocked)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     shapes=st.lists(st.tuples(st.integers(1, 40), st.integers(1, 70)), min_size=1, max_size=5),
     sweeps=st.integers(1, 90),

@@ -95,7 +95,7 @@ def test_many_elements_on_all_cores():
     check(devices.device("cpu"), 1, 40_001, 4, 2, np.float64)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 6), st.integers(1, ROWS_AT_ONCE))
 def test_random_pieces(seed, size, count, rows):
     check(devices.device("cpu"), seed, size, count, rows, np.float64)

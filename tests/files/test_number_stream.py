@@ -57,7 +57,7 @@ def read(text: str, rows: int, columns: int = 1, form: str = "array", field: str
     return stored if form == "array" else stored.toarray()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(values=st.lists(st.tuples(finite, styles, ends, gaps), min_size=1, max_size=8))
 def test_numbers_of_every_style_are_read_back_exactly(values):
     expected = np.array([[value] for value, *_ in values])
@@ -69,7 +69,6 @@ def test_numbers_of_every_style_are_read_back_exactly(values):
     np.testing.assert_array_equal(read(text, len(values), form="coordinate"), expected)
 
 
-@settings(deadline=None)
 @given(values=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=5), plus=st.booleans())
 def test_integers_are_read_back_exactly(values, plus):
     text = "".join(f"{value:{'+' if plus else ''}d}\n" for value in values)
@@ -87,7 +86,7 @@ def nearly(draw: st.DrawFn) -> str:
 junk = st.one_of(st.text("+-.eEdD019", min_size=1, max_size=6), st.composite(nearly)())
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(word=junk, before=st.integers(0, 3), after=st.integers(0, 2))
 @example(word="1e+.5", before=0, after=0)
 @example(word="+.e5", before=1, after=1)
@@ -110,7 +109,7 @@ def test_a_word_is_read_as_python_does_or_refused_with_its_line(word, before, af
         assert repr(word.encode("latin-1").decode("ascii", "replace"))[1:-1] in str(caught.value)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(words=st.lists(st.sampled_from(["1", "+1", "2", "3", "0", "1.0", "-1", "1e0", "x", "1.5", ".5"]), max_size=5))
 def test_a_line_is_an_entry_or_refused_with_its_number(words):
     indices = [int(word) if re.fullmatch(r"[+-]?\d+", word) else 0 for word in words[:2]]

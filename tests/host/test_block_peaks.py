@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.extra.numpy as arrays
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.host.block_peaks import block_peaks
@@ -28,7 +28,6 @@ PLANES = arrays.arrays(
 )
 
 
-@settings(deadline=None)
 @given(PLANES, st.integers(1, 7))
 def test_every_block_has_its_peak(plane, step):
     made = block_peaks(plane, step)

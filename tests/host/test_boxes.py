@@ -42,7 +42,7 @@ def numbered(case):
     return phase, rng, *numbered_parts(phase, grid, per_side)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=cases())
 def test_parts_are_numbered_box_by_box_and_by_phase(case):
     grid, per_side, _, _ = case
@@ -57,7 +57,7 @@ def test_parts_are_numbered_box_by_box_and_by_phase(case):
     assert np.array_equal(np.repeat(np.arange(boxes.firsts.size - 1), np.diff(boxes.firsts)), boxes.box)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=cases())
 def test_E_is_the_galerkin_matrix(case):
     grid = case[0]
@@ -102,7 +102,7 @@ def test_boxes_that_are_not_split():
 
 
 @given(size=st.integers(1, 50000), seed=st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_counting(size, seed):
     values = np.random.default_rng(seed).integers(0, 3, size).astype(float)
     assert nonzeros(values) == np.count_nonzero(values)

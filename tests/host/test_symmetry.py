@@ -11,7 +11,7 @@ from scipy import sparse
 from workbench.host.symmetry import asymmetry
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     size=st.integers(1, 12),
     density=st.floats(0, 1),

@@ -64,7 +64,7 @@ def check(operator, x, product=assembled):
     assert np.all(np.abs(dots - expected) <= 1e-13 * (np.array(bounds) + 1e-300))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     grid=st.lists(st.integers(1, 12), min_size=1, max_size=3).map(tuple),
     reach=st.sampled_from([1, 2]),

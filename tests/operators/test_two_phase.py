@@ -38,7 +38,7 @@ def both(phase, coefficients, sides, distance):
     return made, assemble_diffusion(field, sides, scale=3.0, dirichlet_distance=distance)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(cases())
 def test_entries_are_those_of_finite_volumes(case):
     made, reference = both(*case)
@@ -52,7 +52,7 @@ def test_entries_are_those_of_finite_volumes(case):
         assert made.nnz == reference.nnz
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cases(), st.sampled_from([np.float32, np.float64]))
 def test_product_with_dot_products(case, dtype):
     phase, coefficients, sides, distance = case

@@ -68,7 +68,7 @@ def test_default_radii_are_the_fitted_ones():
     assert default_radius(5, 2) == pytest.approx(0.35 / 3)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 20), dimensions=st.sampled_from([2, 3]))
 def test_random_bubbles_are_reproducible_and_disjoint(seed: int, count: int, dimensions: int):
     radius = 0.7 * default_radius(count, dimensions)
@@ -90,7 +90,7 @@ def test_the_geometry_seed_moves_the_bubbles_and_the_grid_does_not():
     np.testing.assert_array_equal(first, finer)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 6), dimensions=st.sampled_from([2, 3]))
 def test_the_text_form_is_lossless(seed: int, count: int, dimensions: int):
     geometry = at_random(count, 0.05, dimensions, seed)
@@ -216,7 +216,7 @@ def test_a_bubble_between_the_cell_centres_is_refused():
     assert phase_grid(larger.assemble()).sum() == 4, "the radius that the sentence names is enough"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.floats(0.1, 0.9),
     st.floats(0.1, 0.9),

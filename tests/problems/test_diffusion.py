@@ -59,7 +59,7 @@ coefficients = st.tuples(st.lists(st.integers(1, 4), min_size=1, max_size=3), st
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     c=coefficients,
     held=st.sets(st.sampled_from(side_names(3))),

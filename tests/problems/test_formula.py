@@ -56,7 +56,7 @@ trees = st.recursive(leaves, grown, max_leaves=8).filter(lambda drawn: len(drawn
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(trees)
 def test_the_values_are_those_of_numpy(tree):
     text, expected = tree
@@ -179,7 +179,7 @@ def test_hostile_text_is_refused(text):
     assert threading.active_count() == before
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=60), st.text("xy()+-*/.,0123 sincoeifls<>=!", max_size=60)))
 def test_any_text_is_parsed_or_refused(text):
     try:

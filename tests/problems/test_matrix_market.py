@@ -57,7 +57,7 @@ def hermitian(draw: st.DrawFn, kind: str) -> np.ndarray:
     return lower + lower.conj().T + np.diag(diagonal)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
 @pytest.mark.parametrize("form", ["coordinate", "array"])

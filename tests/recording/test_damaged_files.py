@@ -270,7 +270,7 @@ def small_trace():
 WORDS = ["null", "[]", "{}", "-1", "1e999", "Infinity", "NaN", "true", '"a"', '"\\ud800"', "9" * 5000, "9" * 30, DEEP]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_fuzzed_traces_are_refused_or_usable(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("trace")
@@ -329,7 +329,7 @@ def test_damaged_links_are_read_correctly_or_refused():
         refused_or(lambda text=text: from_link(text), lambda found: found == CONFIGURATION or pytest.fail(str(found)))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(data=st.data())
 @example(data=None)
 def test_fuzzed_configurations_are_refused_or_complete(tmp_path_factory, data):

@@ -87,9 +87,7 @@ CONFIGURATIONS = st.builds(
     x0=st.sampled_from(RUN["x0"].choices),
     seed=st.integers(0, 2**64),
 )
-MANY = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+MANY = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 def by_command(text):
@@ -235,7 +233,7 @@ def test_a_bomb_and_deep_nesting_are_bounded():
         from_link(nested)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=80), st.binary(max_size=80).map(lambda some: packed(some.hex()))))
 def test_any_text_is_refused_with_a_sentence(text):
     with pytest.raises(InputError):

@@ -133,7 +133,7 @@ def test_steepest_descent_gives_no_ritz_values():
         ritz_values(result.history)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 40), st.integers(0, 10_000), st.sampled_from(OF_CG))
 def test_iterations_equal_those_of_cg_on_well_conditioned_systems(size, seed, name):
     operator = random_matrix(size, seed=seed)

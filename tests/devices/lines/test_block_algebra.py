@@ -68,7 +68,7 @@ def test_on_accelerators(accelerator, case):
     check(accelerator, **case)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(size=st.integers(1, 40_000), s=st.sampled_from((2, 5)))
 def test_any_number_of_rows(size, s):
     check(devices.device("cpu"), size, s, s, "float64")

@@ -262,7 +262,7 @@ def assert_same(found, expected, what):
     np.testing.assert_array_equal(found, expected, err_msg=f"{what} differs")
 
 
-MANY = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=250, suppress_health_check=list(HealthCheck))
 
 
 @MANY
@@ -458,7 +458,6 @@ def compare(text, dtype, sizes=SIZES, fusions=(True, False), uses_operators=Fals
 
 
 FEW = {
-    "deadline": None,
     "suppress_health_check": list(HealthCheck),
     "phases": [Phase.explicit, Phase.generate],
     "derandomize": True,

@@ -226,7 +226,7 @@ ACTS = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(ACTS, max_size=14))
 def test_whatever_is_done_the_drawing_is_valid_and_undo_leads_back(messages):
     model = BubbleModel(SQUARE)

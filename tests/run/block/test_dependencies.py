@@ -24,7 +24,7 @@ def test_combinations_of_few_columns_are_named():
     assert dependencies((1j * B).astype(np.complex64)) == {3: [0, 1], 6: [2]}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 1000))
 def test_as_many_columns_are_named_as_the_rank_lacks(rank, s, seed):
     B = normal(40, rank, seed=seed) @ normal(rank, s, seed=seed + 1)
