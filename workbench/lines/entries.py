@@ -57,11 +57,14 @@ def elements(name: str, shapes: Shapes) -> tuple[Element, ...]:
     return tuple(Entry(name, row, column) for row in range(shape.rows) for column in range(shape.columns))
 
 
+def offset_of(element: Element, shapes: Shapes) -> int:
+    """Words from the first entry of a small matrix to this one; matrices lie among the scalars row by row."""
+    return 0 if isinstance(element, Name) else element.row * shapes[element.name].columns + element.column
+
+
 def slot_of(element: Element, slots: Mapping[str, int], shapes: Shapes) -> int:
-    """Where a scalar or an entry of a small matrix lies among the scalars; matrices lie there row by row."""
-    if isinstance(element, Name):
-        return slots[element.name]
-    return slots[element.name] + element.row * shapes[element.name].columns + element.column
+    """Where a scalar or an entry of a small matrix lies among the scalars."""
+    return slots[element.name] + offset_of(element, shapes)
 
 
 def of_line(line: Formula | Dot, shapes: Shapes) -> tuple[Assignment | Sum, ...]:

@@ -64,6 +64,15 @@ class Pass:
     def dots(self) -> tuple[Dot, ...]:
         return tuple(line for line in self.body if isinstance(line, Dot))
 
+    def renamed(self, names: Mapping[str, str]) -> Pass:
+        """The same pass with other names."""
+        return Pass(
+            tuple(line.renamed(names) for line in self.scalars),
+            tuple(line.renamed(names) for line in self.body),
+            tuple(names[name] for name in self.loads),
+            tuple(names[name] for name in self.stores),
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class Apply:

@@ -86,8 +86,8 @@ def work_of(line: Solve) -> str:
     return f"{line.target} = solve({line.matrix})"
 
 
-def numba_text(line: Solve, shapes: Shapes, slots: Mapping[str, int]) -> list[str]:
-    """The rows of Python that solve."""
+def numba_text(line: Solve, shapes: Shapes, slots: Mapping[str, str]) -> list[str]:
+    """The rows of Python that solve. slots: where each matrix lies, as text."""
     return _text(NUMBA, line, shapes, slots)
 
 
@@ -96,8 +96,8 @@ def c_text(line: Solve, shapes: Shapes, slots: Mapping[str, int]) -> list[str]:
     return _text(C, line, shapes, slots)
 
 
-def _text(template: str, line: Solve, shapes: Shapes, slots: Mapping[str, int]) -> list[str]:
+def _text(template: str, line: Solve, shapes: Shapes, slots: Mapping[str, int | str]) -> list[str]:
     right = shapes.get(line.right, SCALAR)
-    numbers = {"n": right.rows, "m": right.columns, "matrix": slots[line.matrix], "right": slots[line.right]}
-    numbers |= {"target": slots[line.target], "work": slots[work_of(line)]}
+    places = {"matrix": line.matrix, "right": line.right, "target": line.target, "work": work_of(line)}
+    numbers = {"n": right.rows, "m": right.columns, **{key: slots[name] for key, name in places.items()}}
     return string.Template(template).substitute(numbers).strip().split("\n")

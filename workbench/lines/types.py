@@ -252,6 +252,10 @@ class Formula:
         """The names that the expression reads, each once, in order."""
         return tuple(dict.fromkeys(node.name for node in walk(self.expression) if isinstance(node, Name | Entry)))
 
+    def renamed(self, names: Mapping[str, str]) -> Formula:
+        """The line with other names; its text stays."""
+        return dataclasses.replace(self, target=names[self.target], expression=renamed(self.expression, names))
+
 
 @dataclasses.dataclass(frozen=True)
 class Dot:
@@ -271,6 +275,11 @@ class Dot:
     def reads(self) -> tuple[str, ...]:
         return self.left, self.right
 
+    def renamed(self, names: Mapping[str, str]) -> Dot:
+        """The line with other names; its text stays."""
+        target, left, right = names[self.target], names[self.left], names[self.right]
+        return dataclasses.replace(self, target=target, left=left, right=right)
+
 
 @dataclasses.dataclass(frozen=True)
 class Solve:
@@ -285,6 +294,11 @@ class Solve:
     @property
     def reads(self) -> tuple[str, ...]:
         return self.matrix, self.right
+
+    def renamed(self, names: Mapping[str, str]) -> Solve:
+        """The line with other names; its text stays."""
+        target, matrix, right = names[self.target], names[self.matrix], names[self.right]
+        return dataclasses.replace(self, target=target, matrix=matrix, right=right)
 
 
 @dataclasses.dataclass(frozen=True)

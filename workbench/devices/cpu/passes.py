@@ -7,7 +7,6 @@ LLVM vectorizes the loop, which `for i in range(low, high)` prevents.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -15,17 +14,15 @@ import numpy as np
 
 from workbench.jit import generated
 from workbench.jit.threads import chunks_of, launch, prepare
-from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, slot_of
+from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, offset_of
 from workbench.lines.printer import Numba, printed, variable
 from workbench.lines.schedule import Pass
-from workbench.lines.solution import numba_text
+from workbench.lines.solution import numba_text, work_of
 from workbench.lines.types import VECTOR, Formula, Name, Shapes, Solve, accumulator, tall_names
-
-_VARIABLE = re.compile(r"\bscalars\[(?P<slot>\d+)(?P<rest>[^\]]*)\]|\b(?P<kind>[axvsc](?:\d+x\d+)?)_(?P<name>\w+)")
 
 
 class PassKernel(NamedTuple):
-    """A kernel and the slots of the scalars that it uses, in the order of its text. sums: number of dot products."""
+    """A kernel, and the places among the scalars that it uses. sums: number of dot products."""
 
     kernel: Callable[..., None]
     slots: np.ndarray
@@ -33,10 +30,14 @@ class PassKernel(NamedTuple):
 
 
 def compile_pass(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> PassKernel:
-    """Compile one pass. Arguments of the kernel: loads and stores, all scalars, the slots of those that it uses, and
+    """Compile one pass. Arguments of the kernel: loads and stores, all scalars, the places of those that it uses, and
     memory for partial sums."""
-    text, used = numbered(source(step, shapes, slots, dtype))
-    return PassKernel(generated.kernel(text), np.array(used, np.int64), len(of_lines(step.dots, shapes)))
+    numbers = _numbers(step)
+    step, shapes = step.renamed(numbers), {numbers[name]: shapes[name] for name in numbers if name in shapes}
+    used = {numbers[name]: slots[name] for name in numbers if name in slots}
+    text = source(step, shapes, {name: f"slots[{k}]" for k, name in enumerate(used)}, dtype)
+    sums = len(of_lines(step.dots, shapes))
+    return PassKernel(generated.kernel(text), np.array(list(used.values()), np.int64), sums)
 
 
 def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
@@ -48,26 +49,21 @@ def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalar
     return lambda: launch(size, kernel, *arrays, scalars, slots, partial)
 
 
-def numbered(text: str) -> tuple[str, list[int]]:
-    """The text with names and slots numbered in order of occurrence, and the slots in that order.
+def _numbers(step: Pass) -> dict[str, str]:
+    """A number for each name of a pass, in order of occurrence.
 
-    Programs that differ only in names or in the slots of scalars then share a kernel: the methods of a family have most
-    of their passes in common.
+    Programs that differ only in names then share a kernel: the methods of a family have most of their passes in common.
     """
-    names: dict[str, int] = {}
-    used: dict[str, int] = {}
-
-    def number(match: re.Match[str]) -> str:
-        if match["slot"]:
-            return f"scalars[slots[{used.setdefault(match['slot'], len(used))}]{match['rest']}]"
-        return f"{match['kind']}_{names.setdefault(match['name'], len(names))}"
-
-    return _VARIABLE.sub(number, text), [int(slot) for slot in used]
+    lines = (*step.scalars, *step.body)
+    names = [*step.loads, *step.stores, *(name for line in lines for name in (*line.reads, line.target))]
+    numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(names))}
+    solved = [line for line in step.scalars if isinstance(line, Solve)]
+    return numbers | {work_of(line): work_of(line.renamed(numbers)) for line in solved}
 
 
-def source(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> str:
+def source(step: Pass, shapes: Shapes, slots: Mapping[str, str], dtype: np.dtype) -> str:
     """The Python text of the kernel. Prefixes of names: a_ an array, x_ its chunk, v_ an element, s_ a scalar, c_ a
-    scalar in the precision of the vectors."""
+    scalar in the precision of the vectors. slots: where each scalar and small matrix lies, as text."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     arrays = list(dict.fromkeys([*step.loads, *step.stores]))
     text = [f"def kernel({', '.join(['taken', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
@@ -80,17 +76,14 @@ def source(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype
                 f"    total = {_zero(wide)}",
                 "    for chunk in range(chunks):",
                 f"        total += partial[chunk, {place}]",
-                f"    scalars[{slot_of(element.target, slots, shapes)}] = total",
+                f"    {_place(element.target, slots, shapes)} = total",
             ]
     return "\n".join(text) + "\n"
 
 
-def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype, wide: np.dtype) -> list[str]:
-    def place(element: Element) -> str:
-        return f"scalars[{slot_of(element, slots, shapes)}]"
-
+def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, str], dtype: np.dtype, wide: np.dtype) -> list[str]:
     def loaded(name: str) -> list[str]:
-        return [f"{variable('s', element)} = {place(element)}" for element in elements(name, shapes)]
+        return [f"{variable('s', element)} = {_place(element, slots, shapes)}" for element in elements(name, shapes)]
 
     dialect = Numba(wide, tall_names(shapes), "s")
     used = [name for line in (*step.scalars, *step.body) if isinstance(line, Formula) for name in line.reads]
@@ -101,7 +94,7 @@ def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: n
             continue
         made = elements(line.target, shapes)
         text += _assigned(line, shapes, dialect, wide)
-        text += [f"{place(element)} = {variable('s', element)}" for element in made]
+        text += [f"{_place(element, slots, shapes)} = {variable('s', element)}" for element in made]
     in_body = [name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall]
     numbers = [element for name in dict.fromkeys(in_body) for element in elements(name, shapes)]
     return text + [f"{variable('c', element)} = np.{dtype.name}({variable('s', element)})" for element in numbers]
@@ -144,6 +137,12 @@ def _loop(step: Pass, arrays: list[str], shapes: Shapes, dtype: np.dtype, wide: 
     body += [f"partial[chunk, {k}] = sum_{k}" for k in range(place)]
     extent = "size" if shapes[arrays[0]] == VECTOR else "shape[0]"
     return [f"n = a_{arrays[0]}.{extent}", "chunks = partial.shape[0]", *generated.over("chunks", body)]
+
+
+def _place(element: Element, slots: Mapping[str, str], shapes: Shapes) -> str:
+    """A scalar, or an entry of a small matrix, among the scalars."""
+    offset = offset_of(element, shapes)
+    return f"scalars[{slots[element.name]}{f' + {offset}' if offset else ''}]"
 
 
 def _element(element: Element) -> str:
