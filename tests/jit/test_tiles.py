@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.jit import generated
+from workbench.jit import generated, tiles
 from workbench.jit.threads import launch
 from workbench.jit.tiles import widths
 
@@ -42,10 +42,18 @@ def test_words_of_tiles_agree_with_numpy(dtype, width):
     assert np.all(out[:, [0, 1, -2, -1]] == 7)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", range(1, 70))
-def test_tiles_cover_a_row_and_are_nearly_equal(columns):
-    made = widths(columns)
-    assert [begin for begin, _ in made] == list(np.cumsum([0, *(width for _, width in made)]))[:-1]
+def test_tiles_cover_a_row_by_one_register_or_powers_of_two(columns, dtype):
+    made, one = widths(columns, dtype), tiles.REGISTER // np.dtype(dtype).itemsize
     sizes = [width for _, width in made]
+    assert [begin for begin, _ in made] == list(np.cumsum([0, *sizes]))[:-1]
     assert sum(sizes) == columns
-    assert max(sizes) <= min(16, min(sizes) + 1)
+    assert all(width <= 16 and (width <= one or width.bit_count() == 1) for width in sizes)
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("register", [16, 32, 64])
+def test_twenty_columns_are_sixteen_and_four(register, monkeypatch):
+    monkeypatch.setattr(tiles, "REGISTER", register)
+    assert widths(20, np.dtype(float)) == [(0, 16), (16, 4)]

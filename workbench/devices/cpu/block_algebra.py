@@ -33,7 +33,7 @@ CHUNKS = f"1 + target.size//{CHUNK}"
 def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[[], np.ndarray]:
     """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t). Reads (s + t) N words."""
     sums = _partial_sums(x, x.shape[1], y.shape[1])
-    gram_of = _gram(x.shape[1], y.shape[1], x.dtype.kind == "c" and not transposed)
+    gram_of = _gram(x.shape[1], y.shape[1], sums.dtype, x.dtype.kind == "c" and not transposed)
     prepare(gram_of, x, y, sums)
 
     def run() -> np.ndarray:
@@ -48,7 +48,7 @@ def column_dots(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Ca
     """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,). Reads 2 s N words."""
     s = x.shape[1]
     sums = _partial_sums(x, _at_once(s), s)
-    dots = _dots(s, x.dtype.kind == "c" and not transposed)
+    dots = _dots(s, sums.dtype, x.dtype.kind == "c" and not transposed)
     prepare(dots, x, y, sums)
 
     def run() -> np.ndarray:
@@ -67,7 +67,7 @@ def combine(
     Without base for None. target may be base or factor. Each block vector is read or written once.
     """
     addend = target if base is None else base
-    product = _combined(*shape, base is not None) if len(shape) == 2 else _scaled(*shape, base is not None)
+    product = (_combined if len(shape) == 2 else _scaled)(*shape, factor.dtype, base is not None)
     if len(shape) == 1:
         # A number per column is a matrix of one row, here for each of the rows that are taken at once.
         shape = (_at_once(*shape), *shape)
@@ -91,16 +91,22 @@ def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 
 @functools.cache
-def _gram(s: int, t: int, conjugate: bool) -> Kernel:
+def _gram(s: int, t: int, dtype: np.dtype, conjugate: bool) -> Kernel:
     """A few rows of the Gram matrix at a time, summed in registers over rows of X and Y that stay in the cache."""
     body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
     body += [f"for first in range(n*chunk//chunks, n*(chunk + 1)//chunks, {ROWS}):"]
     body += [f"    end = min(first + {ROWS}, n*(chunk + 1)//chunks)"]
-    for q, width in widths(t):
-        for begin, count in widths(s, max(1, NUMBERS // width)):
-            body += [f"    {line}" for line in _some_of_gram(range(begin, begin + count), q, width, conjugate)]
+    for q, width in widths(t, dtype):
+        for rows in _evenly(s, max(1, NUMBERS // width)):
+            body += [f"    {line}" for line in _some_of_gram(rows, q, width, conjugate)]
     text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
     return generated.kernel("\n".join(text) + "\n")
+
+
+def _evenly(count: int, most: int) -> list[range]:
+    """Nearly equal parts of 0 .. count - 1, none longer than `most`."""
+    parts = -(-count // most)
+    return [range(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
 
 
 def _some_of_gram(rows: range, q: int, width: int, conjugate: bool) -> list[str]:
@@ -124,9 +130,9 @@ def _some_of_gram(rows: range, q: int, width: int, conjugate: bool) -> list[str]
 
 
 @functools.cache
-def _combined(s: int, t: int, based: bool) -> Kernel:
+def _combined(s: int, t: int, dtype: np.dtype, based: bool) -> Kernel:
     """Some rows of the result at a time; target may be factor, so their sums stay in registers to the end."""
-    tiles = widths(t)
+    tiles = widths(t, dtype)
     most = max(1, NUMBERS // t)
     body = [f"n, chunks = target.shape[0], {CHUNKS}", "first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
     body += [f"even = first + (end - first)//{most}*{most}"]
@@ -145,24 +151,24 @@ def _combined(s: int, t: int, based: bool) -> Kernel:
 
 
 def _at_once(columns: int) -> int:
-    """Rows that one tile takes of block vectors with few columns, whose rows lie one after another."""
+    """Rows of block vectors with few columns that are taken at once, as one long row: they lie one after another."""
     return max(1, FEWEST // columns)
 
 
 @functools.cache
-def _dots(s: int, conjugate: bool) -> Kernel:
+def _dots(s: int, dtype: np.dtype, conjugate: bool) -> Kernel:
     """Sums of the products of each column; sums[chunk] has a row for each row that is taken at once."""
     rows = _at_once(s)
-    tiles = [(0, rows * s)] if rows > 1 else widths(s)
+    tiles = widths(rows * s, dtype)
     body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
     body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks", f"even = first + (end - first)//{rows}*{rows}"]
-    for q, width in tiles:
-        body += [f"total_{q} = zeros(total, {width})", f"for i in range(first, even, {rows}):"]
-        body += [f"    total_{q} = {_products(q, width, conjugate, f'total_{q}')}"]
-        body += [f"put(total, 0, {q}, total_{q})"]
+    body += [f"total_{q} = zeros(total, {width})" for q, width in tiles]
+    body += [f"for i in range(first, even, {rows}):"]
+    body += [f"    total_{q} = {_products(q, width, conjugate, f'total_{q}')}" for q, width in tiles]
+    body += [f"put(total, 0, {q}, total_{q})" for q, _ in tiles]
     if rows > 1:
-        added = _products(0, s, conjugate, f"take(total, 0, 0, {s})")
-        body += ["for i in range(even, end):", f"    put(total, 0, 0, {added})"]
+        added = [(q, _products(q, width, conjugate, f"take(total, 0, {q}, {width})")) for q, width in widths(s, dtype)]
+        body += ["for i in range(even, end):", *(f"    put(total, 0, {q}, {products})" for q, products in added)]
     text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
     return generated.kernel("\n".join(text) + "\n")
 
@@ -174,10 +180,10 @@ def _products(q: int, width: int, conjugate: bool, total: str) -> str:
 
 
 @functools.cache
-def _scaled(s: int, based: bool) -> Kernel:
+def _scaled(s: int, dtype: np.dtype, based: bool) -> Kernel:
     """base + factor times a number per column. row: the numbers, for each of the rows that are taken at once."""
     rows = _at_once(s)
-    tiles = [(0, rows * s)] if rows > 1 else widths(s)
+    tiles = widths(rows * s, dtype)
     body = [f"n, chunks = target.shape[0], {CHUNKS}", "first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
     body += [f"even = first + (end - first)//{rows}*{rows}"]
     body += [f"s{q} = take(row, 0, {q}, {width})" for q, width in tiles]
@@ -188,6 +194,7 @@ def _scaled(s: int, based: bool) -> Kernel:
 
     body += [f"for i in range(first, even, {rows}):", *(stored(q, width, f"s{q}") for q, width in tiles)]
     if rows > 1:
-        body += ["for i in range(even, end):", stored(0, s, f"take(row, 0, 0, {s})")]
+        alone = [stored(q, width, f"take(row, 0, {q}, {width})") for q, width in widths(s, dtype)]
+        body += ["for i in range(even, end):", *alone]
     text = ["def kernel(taken, target, base, factor, row):", *(f"    {line}" for line in generated.over(CHUNKS, body))]
     return generated.kernel("\n".join(text) + "\n")

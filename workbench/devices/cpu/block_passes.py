@@ -47,25 +47,29 @@ def compiled(
 
 
 def text(work: BlockPass, s: int, dtype: np.dtype) -> str:
-    """The kernel. a_ a block vector, v_ its tile, f_ a vector, r_ numbers per column, t_ sums."""
+    """The kernel. a_ a block vector, v_ its tile, f_ a vector; of the tile at column q, rq_ numbers per column, tq_
+    sums."""
     first = f"a_{work.arrays[0]}"
     body = [f"n, chunks, total = {first}.shape[0], sums.shape[0], sums[chunk]"]
-    for q, width in widths(s):
-        body += [f"r_{name} = take(rows, {k}, {q}, {width})" for k, name in enumerate(work.rows)]
-        body += [f"t_{k} = zeros(total, {width})" for k in range(len(work.products))]
-        body += ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):"]
+    tiles = widths(s, accumulator(dtype))
+    numbers = [(k, name, q, width) for q, width in tiles for k, name in enumerate(work.rows)]
+    sums = [(k, q, width) for q, width in tiles for k in range(len(work.products))]
+    body += [f"r{q}_{name} = take(rows, {k}, {q}, {width})" for k, name, q, width in numbers]
+    body += [f"t{q}_{k} = zeros(total, {width})" for k, q, width in sums]
+    body += ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):"]
+    for q, width in tiles:
         body += [f"    v_{name} = take(a_{name}, i, {q}, {width})" for name in work.loads]
-        body += [f"    {line}" for line in _row(work, width, dtype)]
+        body += [f"    {line}" for line in _row(work, q, width, dtype)]
         body += [f"    put(a_{name}, i, {q}, v_{name})" for name in work.stores]
-        body += [f"put(total, {k}, {q}, t_{k})" for k in range(len(work.products))]
+    body += [f"put(total, {k}, {q}, t{q}_{k})" for k, q, _ in sums]
     arguments = [*(f"a_{name}" for name in work.arrays), *(f"f_{name}" for name in work.factors), "rows", "sums"]
     lines = [f"def kernel(taken, {', '.join(arguments)}):"]
     lines += [f"    {line}" for line in generated.over("sums.shape[0]", body)]
     return "\n".join(lines) + "\n"
 
 
-def _row(work: BlockPass, width: int, dtype: np.dtype) -> list[str]:
-    """The statements on the tiles of row i."""
+def _row(work: BlockPass, q: int, width: int, dtype: np.dtype) -> list[str]:
+    """The statements on the tiles of row i from column q on."""
     lines, count = [], 0
     zero = f"zeros(a_{work.arrays[0]}, {width})"
     for statement in work.statements:
@@ -78,9 +82,9 @@ def _row(work: BlockPass, width: int, dtype: np.dtype) -> list[str]:
                     if term.small is None:
                         total = f"add_scaled({total}, {term.sign}, {value})"
                     elif term.sign > 0:
-                        total = f"add_products({total}, r_{term.small}, {value})"
+                        total = f"add_products({total}, r{q}_{term.small}, {value})"
                     else:
-                        total = f"add_products({total}, add_scaled({zero}, -1, r_{term.small}), {value})"
+                        total = f"add_products({total}, add_scaled({zero}, -1, r{q}_{term.small}), {value})"
                 lines.append(f"v_{target} = {total}")
             case Scaling(target=target, argument=argument, factor=factor):
                 number = "1" if factor is None else f"f_{factor}[i]" if isinstance(factor, str) else repr(factor)
@@ -88,6 +92,6 @@ def _row(work: BlockPass, width: int, dtype: np.dtype) -> list[str]:
             case Products(left=left, right=right, transposed=transposed):
                 first = f"widened(v_{left})"
                 first = f"conjugated({first})" if dtype.kind == "c" and not transposed else first
-                lines.append(f"t_{count} = add_products(t_{count}, {first}, widened(v_{right}))")
+                lines.append(f"t{q}_{count} = add_products(t{q}_{count}, {first}, widened(v_{right}))")
                 count += 1
     return lines

@@ -35,7 +35,7 @@ class BlockCsrProduct:
     ) -> None:
         self._matrix, self._bounds, self._columns = (data, indices, indptr), bounds, columns
         block = np.empty((0, columns), data.dtype)
-        self._kernel = generated.kernel(csr_text(columns, added=added))
+        self._kernel = generated.kernel(csr_text(columns, data.dtype, added=added))
         prepare(self._kernel, *self._matrix, block, block, bounds)
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> None:
@@ -53,12 +53,12 @@ class BlockCsrProduct:
         return product_flops(data.size * self._columns, data.dtype)
 
 
-def csr_text(columns: int, *, added: bool = False) -> str:
+def csr_text(columns: int, dtype: np.dtype, *, added: bool = False) -> str:
     """The kernel of the product, row by row. A tile has several sums, to which the entries of a row go in turn."""
     body = ["for row in range(bounds[chunk], bounds[chunk + 1]):", "    first, end = indptr[row], indptr[row + 1]"]
     if added:
         body += ["    if first == end:", "        continue"]
-    for column, width in widths(columns):
+    for column, width in widths(columns, dtype):
         sums = max(1, min(MOST_SUMS, NUMBERS // width))
         body += [f"    t{k} = zeros(y, {width})" for k in range(sums)]
         body += [f"    t0 = take(y, row, {column}, {width})"] if added else []
@@ -110,7 +110,7 @@ def stencil_text(bands: int, columns: int, dtype: np.dtype, *, constant: bool) -
     text = [f"def kernel(taken, x, y, main, {lows}, strides, bounds):", "    n = x.shape[0]"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     body = ["for i in range(bounds[chunk], bounds[chunk + 1]):"]
-    for column, width in widths(columns):
+    for column, width in widths(columns, dtype):
         tile = f"zeros(y, {width}), main[{0 if constant else 'i'}], take(x, i, {column}, {width})"
         body += [f"    t = add_scaled({tile})"]
         for k in range(bands):
