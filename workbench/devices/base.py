@@ -9,8 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.devices.clock import Clock
+from workbench.devices.dot_lines import DOTS
+from workbench.devices.element_wise import AppliedElementWise, ElementWise
 from workbench.devices.lines.function import Lines, LinesDevice
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import OnePass
 
 
 class DeviceBase(LinesDevice):
@@ -21,6 +24,14 @@ class DeviceBase(LinesDevice):
     def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
+
+    def dots(self, dtype: np.dtype) -> OnePass:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        return self.one_pass(DOTS, ("x", "y"), dtype)
+
+    def applied(self, operator: ElementWise, size: int, dtype: np.dtype) -> AppliedElementWise:
+        """An element-wise operator as a kernel of its own."""
+        return AppliedElementWise(self, operator, size, dtype)
 
     def holds(self, values: Any) -> bool:
         """Whether this is a user's vector in the memory of this device."""

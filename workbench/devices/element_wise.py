@@ -1,11 +1,16 @@
-"""Operators that act element by element, so that a program inlines them into its passes."""
+"""Operators that act element by element: inlined into the passes of a program, or in a pass of their own."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
-from workbench.devices.operator_protocols import DeviceVector
+import numpy as np
+
+from workbench.devices.dot_lines import DOTS, PRODUCT
+from workbench.devices.lines.function import LinesDevice
+from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,3 +22,23 @@ class ElementWise:
 
     formula: str
     factors: Mapping[str, DeviceVector]
+
+
+class AppliedElementWise:
+    """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
+
+    def __init__(self, device: LinesDevice, operator: ElementWise, size: int, dtype: np.dtype) -> None:
+        self.element_wise = operator
+        self._device, self._dtype = device, dtype
+        self._product = self._compiled(PRODUCT)
+        self.traffic, self.flops = self._product.work(size, dtype)
+
+    @functools.cached_property
+    def _product_and_dots(self) -> OnePass:
+        return self._compiled(f"{PRODUCT}\n{DOTS}")
+
+    def _compiled(self, text: str) -> OnePass:
+        return self._device.one_pass(text, ("x", "y"), self._dtype, operators={"M": self.element_wise})
+
+    def apply(self, r: DeviceVector, u: DeviceVector, *wanted: str) -> Dots | None:
+        return (self._product_and_dots if wanted else self._product).apply(r, u)

@@ -19,10 +19,16 @@ Dots = Any
 same operator overwrites them."""
 
 
-class PairKernel(Protocol):
-    """The dot products (x, y), (y, y) and (x, x) of two vectors."""
+class OnePass(Protocol):
+    """Paper lines of one pass as a function of vectors; see `one_pass.OnePass`."""
 
-    def apply(self, x: DeviceVector, y: DeviceVector, /) -> Dots: ...
+    def apply(self, *vectors: DeviceVector) -> Dots:
+        """Run; returns the dot products, if any."""
+        ...
+
+    def work(self, size: int, dtype: np.dtype) -> tuple[int, int]:
+        """Bytes and flops of one application to vectors of shape (size,)."""
+        ...
 
 
 class DeviceOperator(Protocol):
@@ -53,19 +59,6 @@ class SeriesTerm(Protocol):
 
     @property
     def traffic(self) -> int: ...
-
-    @property
-    def flops(self) -> int: ...
-
-
-class ChebyshevStep(Protocol):
-    """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
-
-    def apply(
-        self, r: DeviceVector, s: DeviceVector, p: DeviceVector, u: DeviceVector, a: float, b: float, *, first: bool
-    ) -> Dots: ...
-
-    def traffic(self, *, first: bool) -> int: ...
 
     @property
     def flops(self) -> int: ...

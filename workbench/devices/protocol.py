@@ -16,18 +16,16 @@ from scipy import sparse
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.fast_diagonalization import Diagonalized
-from workbench.devices.lines.function import Lines
-from workbench.devices.lines.program_device import ProgramDevice
+from workbench.devices.lines.function import Lines, LinesDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
     BoxSolves,
-    ChebyshevStep,
     CoarseLevel,
     CoarseUpdate,
     DeviceOperator,
     DeviceVector,
-    PairKernel,
+    OnePass,
     PieceVectors,
     RestrictedProduct,
     Restriction,
@@ -146,7 +144,7 @@ class Reductions(Protocol):
         """s = b - s."""
         ...
 
-    def dots(self, dtype: np.dtype) -> PairKernel:
+    def dots(self, dtype: np.dtype) -> OnePass:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass, compiled here."""
         ...
 
@@ -155,7 +153,7 @@ class Reductions(Protocol):
         ...
 
 
-class Programs(ProgramDevice, Protocol):
+class Programs(LinesDevice, Protocol):
     """Paper lines, compiled for this device, and the scalars that they compute."""
 
     @property
@@ -250,10 +248,6 @@ class Operators(Protocol):
 
     def csr_terms(self, lower: sparse.csr_array, scale: DeviceVector) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
-        ...
-
-    def chebyshev_step(self, inverse: DeviceVector) -> ChebyshevStep:
-        """One step of the Chebyshev iteration, inverse being D^-1."""
         ...
 
     def stencil_pivots(

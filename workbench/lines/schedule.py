@@ -61,6 +61,11 @@ class Pass:
     stores: tuple[str, ...]
 
     @property
+    def arrays(self) -> tuple[str, ...]:
+        """The vectors that it reads or writes, in the order of a kernel's arguments."""
+        return tuple(dict.fromkeys([*self.loads, *self.stores]))
+
+    @property
     def dots(self) -> tuple[Dot, ...]:
         return tuple(line for line in self.body if isinstance(line, Dot))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Box, Operator, Stencil, check_diagonal
 from workbench.operators.base import MissingEntriesError
@@ -55,6 +56,23 @@ class Chebyshev(Preconditioner):
         return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)
 
 
+FIRST = """
+p = b*(d*r)
+u = p
+"""
+"""The first step from u = 0; d is D^-1."""
+LATER = """
+p = a*p + b*(d*(r - s))
+u = u + p
+"""
+"""A step after s = A(u)."""
+DOTS = """
+xy = (r, u)
+yy = (u, u)
+xx = (r, r)
+"""
+
+
 class ChebyshevSeries:
     """u = p(D^-1 A) D^-1 r on a device: the Chebyshev iteration from u = 0 on the interval [low, high]."""
 
@@ -62,51 +80,69 @@ class ChebyshevSeries:
         self, degree: int, low: float, high: float, product: BoundOperator, inverse: DeviceVector, device: Device
     ) -> None:
         self.low, self.high = low, high
-        self._product, self._step = product, device.chebyshev_step(inverse)
+        self._product, self._inverse = product, inverse
         self.waits = getattr(product, "waits", False)
         """Whether an application synchronizes with the host."""
         self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
-        center, radius = (high + low) / 2, (high - low) / 2
-        rho, self._weights = radius / center, [(0.0, 1 / center)]
-        for _ in range(degree):
-            previous, rho = rho, 1 / (2 * center / radius - rho)
-            self._weights.append((rho * previous, 2 * rho / radius))
+
+        def step(text: str, number: int, a: float, b: float) -> OnePass:
+            lines, dtype = text + (DOTS if number == degree else ""), inverse.dtype
+            return device.one_pass(lines, ("d", "r", "s", "p", "u"), dtype, numbers={"a": a, "b": b})
+
+        weights = _weights(degree, low, high)
+        # From u = 0, the first step needs no product; an `improve` begins with one.
+        self._first = step(FIRST, 0, *weights[0])
+        self._steps = [step(LATER, number, a, b) for number, (a, b) in enumerate(weights)]
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r; computes all three dot products. r and u must be distinct vectors."""
-        dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
-        for a, b in self._weights[1:]:
-            self._product.apply(u, self._s)
-            dots = self._step.apply(r, self._s, self._p, u, a, b, first=False)
-        return dots
+        dots = self._first.apply(self._inverse, r, self._s, self._p, u)
+        return self._continued(r, u, self._steps[1:]) if self._steps[1:] else dots
 
     def improve(self, r: DeviceVector, u: DeviceVector, /) -> Dots:
         """u = u + p(D^-1 A) D^-1 (r - A u), with all three dot products. Call `apply` once before."""
+        return self._continued(r, u, self._steps)
+
+    def _continued(self, r: DeviceVector, u: DeviceVector, steps: Sequence[OnePass]) -> Dots:
         dots = None
-        for a, b in self._weights:
+        for step in steps:
             self._product.apply(u, self._s)
-            dots = self._step.apply(r, self._s, self._p, u, a, b, first=False)
+            dots = step.apply(self._inverse, r, self._s, self._p, u)
         return dots
+
+    @property
+    def traffic(self) -> int:
+        return self._counted(self._steps[1:], self._first)[0]
+
+    @property
+    def flops(self) -> int:
+        return self._counted(self._steps[1:], self._first)[1]
 
     @property
     def improve_traffic(self) -> int:
         """Bytes of one `improve`."""
-        return len(self._weights) * (self._product.traffic + self._step.traffic(first=False))
+        return self._counted(self._steps)[0]
 
     @property
     def improve_flops(self) -> int:
         """Operations of one `improve`."""
-        return len(self._weights) * (self._product.flops + self._step.flops)
+        return self._counted(self._steps)[1]
 
-    @property
-    def traffic(self) -> int:
-        later = len(self._weights) - 1
-        return self._step.traffic(first=True) + later * (self._product.traffic + self._step.traffic(first=False))
+    def _counted(self, steps: Sequence[OnePass], *alone: OnePass) -> tuple[int, int]:
+        """Bytes and operations of steps behind a product each, and of others alone."""
+        works = [step.work(self._inverse.size, self._inverse.dtype) for step in (*steps, *alone)]
+        works += [(self._product.traffic, self._product.flops)] * len(steps)
+        return sum(moved for moved, _ in works), sum(operations for _, operations in works)
 
-    @property
-    def flops(self) -> int:
-        later = len(self._weights) - 1
-        return self._step.flops + later * (self._product.flops + self._step.flops)
+
+def _weights(degree: int, low: float, high: float) -> list[tuple[float, float]]:
+    """a and b of each step p = a p + b D^-1 (r - A u)."""
+    center, radius = (high + low) / 2, (high - low) / 2
+    rho, weights = radius / center, [(0.0, 1 / center)]
+    for _ in range(degree):
+        previous, rho = rho, 1 / (2 * center / radius - rho)
+        weights.append((rho * previous, 2 * rho / radius))
+    return weights
 
 
 def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Device) -> float:

@@ -133,19 +133,6 @@ def test_factorized_inverses(accelerator, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_chebyshev_steps(accelerator, dtype):
-    given = [numbers(20011, dtype, seed) for seed in range(5)]
-    inverse, r, s, p, u = given
-    for first in (True, False):
-        placed = [accelerator.array(values, values.dtype) for values in given]
-        accelerator.chebyshev_step(placed[0]).apply(*placed[1:], 0.3, 0.7, first=first)
-        step = 0.7 * inverse * (r - (0 if first else s)) + (0 if first else 0.3 * p)
-        tolerance = 8 * np.finfo(dtype).eps
-        np.testing.assert_allclose(accelerator.to_host(placed[3]), step, rtol=0, atol=tolerance)
-        np.testing.assert_allclose(accelerator.to_host(placed[4]), step + (0 if first else u), rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
 def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
     scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
     element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})

@@ -24,6 +24,7 @@ from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
 from workbench.lines.types import Formula
 from workbench.operators import Matrix
+from workbench.preconditioners import chebyshev
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 BODY = """
@@ -33,7 +34,7 @@ BODY = """
     h = (u, x)
 """
 SCALARS = "e = sqrt(1 + abs(g))/h if h >= 0 else -conj(c)\nc = e*e - 1"
-SLOTS = {"c": 0, "b": 1, "g": 2, "h": 3, "e": 4}
+SLOTS = {"c": 0, "b": 1, "g": 2, "h": 3, "e": 4, "a": 5, "xy": 6, "yy": 7, "xx": 8}
 
 
 def _of_faces(directions, dtype):
@@ -69,16 +70,22 @@ def kernels(dtype):
         yield products.csr(items, based=True)
         yield from (products.csr(items, based=based, summed=False, part=True) for based in (True, False))
         yield deflation.runs(items)
-    yield from (products.chebyshev(first=first) for first in (True, False))
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
-    (step,) = plan(parse(BODY), names, names - {"u"}, {})
-    assert isinstance(step, Pass)
-    yield passes.body(step, infer(parse(BODY), names), SLOTS, dtype).text
+    yield _body(BODY, names, names - {"u"}, dtype)
+    vectors = {"d", "r", "s", "p", "u"}
+    yield from (_body(text, vectors, vectors, dtype) for text in (chebyshev.FIRST, chebyshev.LATER + chebyshev.DOTS))
     lines = [line for line in parse(SCALARS) if isinstance(line, Formula)]
     yield passes.finish([(0, 2), (1, 3)], lines, infer(lines, ()), SLOTS, LAYOUT.accumulator(dtype)).text
+
+
+def _body(text, vectors, persistent, dtype):
+    """The loop of lines of one pass."""
+    (step,) = plan(parse(text), vectors, persistent, {})
+    assert isinstance(step, Pass)
+    return passes.body(step, infer(parse(text), vectors), SLOTS, dtype).text
 
 
 def test_a_kernel_in_pieces_is_its_text():

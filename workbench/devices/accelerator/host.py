@@ -9,6 +9,7 @@ import numpy as np
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.dot_lines import DOTS
 
 
 class CallableProduct:
@@ -25,7 +26,7 @@ class CallableProduct:
         self._device, self._product = device, product
         self._size = size
         self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
-        self._dots = device.dots(np.dtype(dtype))
+        self._dots = device.one_pass(DOTS, ("x", "y"), dtype)
 
     def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
         self._device.fetch(x, self._x)

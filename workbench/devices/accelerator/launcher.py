@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from workbench.devices.kernels.volume_slice import VOLUME
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.errors import InputError
+from workbench.lines.schedule import Inlined
 
 
 class Launcher:
@@ -268,8 +269,18 @@ class Launcher:
             assert dots is not None
             return dots.to_host()[0].item()
 
-    def dots(self, dtype: np.dtype) -> OnePass:
-        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        made = OnePass(self, DOTS, ("x", "y"))
-        made.prepare(dtype)
+    # Paper lines of one pass.
+
+    def one_pass(
+        self,
+        text: str,
+        vectors: Sequence[str],
+        dtype: np.dtype,
+        *,
+        operators: Mapping[str, Inlined] | None = None,
+        numbers: Mapping[str, complex] | None = None,
+    ) -> OnePass:
+        """Compile paper lines of one pass as a function of vectors."""
+        made = OnePass(self, text, vectors, operators, numbers)
+        made.prepare(np.dtype(dtype))
         return made

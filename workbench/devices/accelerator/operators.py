@@ -14,7 +14,6 @@ from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.compact_columns import CompactColumns
-from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
@@ -102,14 +101,6 @@ class Operators(Launcher):
     def block_algebra(self) -> BlockAlgebra:
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return BlockAlgebra(self)
-
-    def applied(self, operator: Any, size: int, dtype: np.dtype) -> Any:
-        """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""
-        return AppliedElementWise(self, operator, size, dtype)
-
-    def chebyshev_step(self, inverse: Vector) -> Any:
-        """p = a p + b D^-1 (r - s), u = u + p."""
-        return products.ChebyshevStep(self, inverse)
 
     # Factors are computed on the host: they are part of the setup, and sequential.
 

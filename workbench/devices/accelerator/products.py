@@ -267,27 +267,3 @@ class FactorizedInverse:
     @property
     def flops(self) -> int:
         return 2 * self._lower.flops
-
-
-class ChebyshevStep:
-    """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
-
-    def __init__(self, device: Launcher, inverse: Vector) -> None:
-        self._device, self._inverse = device, inverse
-        self._kernels = {
-            first: device.kernel(texts.chebyshev(first=first), "chebyshev", inverse.dtype) for first in (True, False)
-        }
-        self._dots = Dots(device, inverse.dtype, device.layout.groups_for(inverse.size))
-
-    def apply(self, r: Vector, s: Vector, p: Vector, u: Vector, a: float, b: float, *, first: bool) -> Dots:
-        """One step, in place."""
-        numbers = [self._device.number(value, r.dtype) for value in (a, b)]
-        self._device.launch_over(self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial)
-        return self._dots
-
-    def traffic(self, *, first: bool) -> int:
-        return (4 if first else 7) * self._inverse.nbytes
-
-    @property
-    def flops(self) -> int:
-        return (14 if self._inverse.dtype.kind == "c" else 5) * self._inverse.size

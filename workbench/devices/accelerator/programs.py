@@ -132,7 +132,7 @@ def _pass(
     place: int,
     finish: Any,
 ) -> Callable[[], None]:
-    arrays = {name: workspace.vector(name) for name in passes.arrays_of(step)}
+    arrays = {name: workspace.vector(name) for name in step.arrays}
     if place not in kernels:
         single = [name for name, vector in arrays.items() if vector.dtype != workspace.dtype]
         text = passes.body(step, shapes, workspace.slots, workspace.dtype, single)

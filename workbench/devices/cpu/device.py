@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import block_columns
+from workbench.devices.cpu.one_pass import OnePass
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.watch import Watch
@@ -17,6 +18,7 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 from workbench.host import memory
 from workbench.jit.compiled import settle
+from workbench.lines.schedule import Inlined
 from workbench.lines.types import accumulator
 from workbench.scaling import norm
 
@@ -153,6 +155,20 @@ class Cpu(StepByStep, Operators):
     def watch(self, workspace: Workspace, every: int | None) -> Watch:
         """The scalars of the last iteration, read after every one."""
         return Watch(workspace)
+
+    def one_pass(
+        self,
+        text: str,
+        vectors: Sequence[str],
+        dtype: np.dtype,
+        *,
+        operators: Mapping[str, Inlined] | None = None,
+        numbers: Mapping[str, complex] | None = None,
+    ) -> OnePass:
+        """Compile paper lines of one pass as a function of arrays."""
+        made = OnePass(text, vectors, operators, numbers)
+        made.prepare(dtype)
+        return made
 
     def settle(self) -> None:
         """Wait for kernels that are being compiled; a launch before that waits for its own kernel."""

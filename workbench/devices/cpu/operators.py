@@ -16,17 +16,11 @@ from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.pieces import PieceVectors
-from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
 from workbench.devices.cpu.stencil import FaceProduct, StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
-from workbench.devices.cpu.unfused import (
-    AppliedElementWise,
-    CallableProduct,
-    CoarseLevel,
-    DotProducts,
-)
+from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
@@ -110,17 +104,9 @@ class Operators(DeviceBase):
         transposed = CsrTerm(upper.data, upper.indices, upper.indptr, summed=True)
         return CsrTerm(*rows), CsrTerm(*rows, scale=scale), transposed
 
-    def dots(self, dtype: np.dtype) -> DotProducts:
-        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        return DotProducts(self, dtype)
-
     def block_algebra(self) -> BlockAlgebra:
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return block_algebra
-
-    def applied(self, operator: Any, size: int, dtype: np.dtype) -> AppliedElementWise:
-        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
-        return AppliedElementWise(self, operator, size, dtype)
 
     def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
         """Local vectors of pieces."""
@@ -212,10 +198,6 @@ class Operators(DeviceBase):
     def csr_factor(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> CsrFactor:
         """The same with L in CSR form."""
         return CsrFactor(lower, inverse, block, scale)
-
-    def chebyshev_step(self, inverse: np.ndarray) -> ChebyshevStep:
-        """p = a p + b D^-1 (r - s), u = u + p."""
-        return ChebyshevStep(inverse)
 
     def inverse_factor(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
         """The factor G of a factorized sparse inverse, and the row that broke down or -1."""

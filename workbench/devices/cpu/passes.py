@@ -55,7 +55,7 @@ def _numbers(step: Pass) -> dict[str, str]:
     Programs that differ only in names then share a kernel: the methods of a family have most of their passes in common.
     """
     lines = (*step.scalars, *step.body)
-    names = [*step.loads, *step.stores, *(name for line in lines for name in (*line.reads, line.target))]
+    names = [*step.arrays, *(name for line in lines for name in (*line.reads, line.target))]
     numbers = {name: str(k) for k, name in enumerate(dict.fromkeys(names))}
     solved = [line for line in step.scalars if isinstance(line, Solve)]
     return numbers | {work_of(line): work_of(line.renamed(numbers)) for line in solved}
@@ -65,11 +65,11 @@ def source(step: Pass, shapes: Shapes, slots: Mapping[str, str], dtype: np.dtype
     """The Python text of the kernel. Prefixes of names: a_ an array, x_ its chunk, v_ an element, s_ a scalar, c_ a
     scalar in the precision of the vectors. slots: where each scalar and small matrix lies, as text."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
-    arrays = list(dict.fromkeys([*step.loads, *step.stores]))
-    text = [f"def kernel({', '.join(['taken', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
+    arrays = [f"a_{name}" for name in step.arrays]
+    text = [f"def kernel({', '.join(['taken', *arrays, 'scalars', 'slots', 'partial'])}):"]
     text += [f"    {line}" for line in _scalar_lines(step, shapes, slots, dtype, wide)]
     if step.body:
-        text += [f"    {line}" for line in _loop(step, arrays, shapes, dtype, wide)]
+        text += [f"    {line}" for line in _loop(step, shapes, dtype, wide)]
         sums = [element for element in of_lines(step.dots, shapes) if isinstance(element, Sum)]
         for place, element in enumerate(sums):
             text += [
@@ -109,7 +109,7 @@ def _assigned(line: Formula, shapes: Shapes, dialect: Numba, dtype: np.dtype) ->
     ]
 
 
-def _loop(step: Pass, arrays: list[str], shapes: Shapes, dtype: np.dtype, wide: np.dtype) -> list[str]:
+def _loop(step: Pass, shapes: Shapes, dtype: np.dtype, wide: np.dtype) -> list[str]:
     dialect = Numba(dtype, tall_names(shapes), "c")
     loop = [
         # Vectors may be stored in less precision than that of the arithmetic.
@@ -131,12 +131,13 @@ def _loop(step: Pass, arrays: list[str], shapes: Shapes, dtype: np.dtype, wide: 
     stores = [element for name in step.stores for element in elements(name, shapes)]
     loop += [f"{_element(element)} = {variable('v', element)}" for element in stores]
     body = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks"]
-    body += [f"x_{name} = a_{name}[low:high]" for name in arrays]
+    body += [f"x_{name} = a_{name}[low:high]" for name in step.arrays]
     body += [f"sum_{k} = {_zero(wide)}" for k in range(place)]
     body += ["for i in range(high - low):", *(f"    {line}" for line in loop)]
     body += [f"partial[chunk, {k}] = sum_{k}" for k in range(place)]
-    extent = "size" if shapes[arrays[0]] == VECTOR else "shape[0]"
-    return [f"n = a_{arrays[0]}.{extent}", "chunks = partial.shape[0]", *generated.over("chunks", body)]
+    first = step.arrays[0]
+    extent = "size" if shapes[first] == VECTOR else "shape[0]"
+    return [f"n = a_{first}.{extent}", "chunks = partial.shape[0]", *generated.over("chunks", body)]
 
 
 def _place(element: Element, slots: Mapping[str, str], shapes: Shapes) -> str:

@@ -1,15 +1,12 @@
-"""CPU operators without a dedicated kernel: compositions of others, passes of paper lines, and NumPy."""
+"""CPU operators without a kernel: functions of NumPy arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from workbench.devices.base import DeviceBase
 from workbench.devices.clock import TimedCalls
-from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.types import accumulator
 
@@ -29,36 +26,6 @@ class CoarseLevel:
         """Subtract (coarse, solved) from the first dot product, (p, A p)."""
         dots[0] -= np.vdot(coarse, solved)
         return dots
-
-
-class DotProducts:
-    """(x, y), (y, y) and (x, x) in one pass."""
-
-    def __init__(self, device: DeviceBase, dtype: np.dtype) -> None:
-        self._lines = device.lines(DOTS)
-        self._lines.compile(x=np.zeros(1, dtype), y=np.zeros(1, dtype))
-
-    def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
-        dots = self._lines(x=x, y=y)
-        return dots["xy"], dots["yy"], dots["xx"]
-
-
-class AppliedElementWise:
-    """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
-
-    def __init__(self, device: DeviceBase, operator: Any, size: int, dtype: np.dtype) -> None:
-        self.element_wise = operator
-        self._product = device.lines(PRODUCT, operators={"M": operator})
-        self._product_and_dots = device.lines(f"{PRODUCT}\n{DOTS}", operators={"M": operator})
-        _, compiled = self._product.compile(x=np.zeros(size, dtype), y=np.zeros(size, dtype))
-        self.traffic, self.flops = compiled.bytes, compiled.flops
-
-    def apply(self, r: np.ndarray, u: np.ndarray, *wanted: str) -> tuple[Any, Any, Any] | None:
-        if not wanted:
-            self._product(x=r, y=u)
-            return None
-        dots = self._product_and_dots(x=r, y=u)
-        return dots["xy"], dots["yy"], dots["xx"]
 
 
 class CallableProduct:

@@ -16,11 +16,6 @@ from workbench.lines.solution import c_text
 from workbench.lines.types import Formula, Name, Shapes, Solve, tall_names
 
 
-def arrays_of(step: Pass) -> list[str]:
-    """The vectors that a pass reads or writes, in the order of the kernel's arguments."""
-    return list(dict.fromkeys([*step.loads, *step.stores]))
-
-
 def sums_of(step: Pass, shapes: Shapes) -> list[Sum]:
     """The dot products of a pass, element by element, in the order of its partial sums."""
     return [element for element in of_lines(step.dots, shapes) if isinstance(element, Sum)]
@@ -36,7 +31,7 @@ def body(
     """
     arguments = [
         f"GLOBAL {'' if name in step.stores else 'const '}{'float' if name in single else 'T'}* RESTRICT a_{name}"
-        for name in arrays_of(step)
+        for name in step.arrays
     ]
     arguments += ["GLOBAL const W* scalars", *(["GLOBAL W* partial"] if step.dots else []), "const I64 n"]
     used = {name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall}

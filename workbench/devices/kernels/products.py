@@ -116,16 +116,6 @@ def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) 
     return f"{text} y[row] = v; {dots('left[row]', wanted=summed)['dots_add']}"
 
 
-def chebyshev(*, first: bool) -> str:
-    """p = a p + b D^-1 (r - s), u = u + p; the first step takes s = p = u = 0."""
-    if first:
-        direction, iterate = "T_SCALE(b, T_MUL(inverse[i], r[i]))", "q"
-    else:
-        direction = "T_ADD(T_SCALE(a, p[i]), T_SCALE(b, T_MUL(inverse[i], T_SUB(r[i], s[i]))))"
-        iterate = "T_ADD(u[i], q)"
-    return fill("chebyshev", direction=direction, iterate=iterate, **dots("r[i]"))
-
-
 def _block_solve(name: str) -> str:
     summed = dots("r[i]")
     pieces = {"arguments": read("blocks_arguments"), "forward": read("blocks_forward")}

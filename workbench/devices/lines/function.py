@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Number
 from typing import Any, Protocol
 
@@ -12,7 +12,9 @@ import numpy as np
 from workbench.devices.lines.compiled import Compiled
 from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import OnePass
 from workbench.lines.parse import parse
+from workbench.lines.schedule import Inlined
 from workbench.lines.types import LinesError
 from workbench.registry import unknown_name
 
@@ -22,6 +24,18 @@ class LinesDevice(ProgramDevice, Protocol):
 
     def overlap(self, a: Any, b: Any) -> bool:
         """Whether two vectors share memory."""
+        ...
+
+    def one_pass(
+        self,
+        text: str,
+        vectors: Sequence[str],
+        dtype: np.dtype,
+        *,
+        operators: Mapping[str, Inlined] | None = None,
+        numbers: Mapping[str, complex] | None = None,
+    ) -> OnePass:
+        """Compile paper lines of one pass as a function of vectors; see `one_pass.OnePass`."""
         ...
 
 

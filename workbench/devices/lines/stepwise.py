@@ -36,7 +36,7 @@ class StepByStep:
                 continue
             if place not in kernels:
                 kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype)
-            arrays = [workspace.vector(name) for name in dict.fromkeys([*step.loads, *step.stores])]
+            arrays = [workspace.vector(name) for name in step.arrays]
             runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
         return runs
 

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.measure import SMALL
 from workbench.devices.cpu import Cpu
-from workbench.devices.operator_protocols import PairKernel
+from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
 from workbench.host.launching import launch_latency
 
@@ -113,7 +113,7 @@ def profile_rates(cpu: Any, accelerator: Any, traffic: int) -> Rates:
     )
 
 
-def product_seconds(device: Device, bound: PairKernel, size: int, dtype: np.dtype) -> float:
+def product_seconds(device: Device, bound: DeviceOperator, size: int, dtype: np.dtype) -> float:
     """Seconds of one product of an operator bound to a device."""
     x, out = device.copy(device.array(np.ones(size, dtype), dtype)), device.zeros(size, dtype)
 
