@@ -23,6 +23,7 @@ from workbench.devices.coarse import Levels
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lines.types import OperatorDot
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace, null_space_of
 
@@ -220,7 +221,7 @@ class Projection:
 
     # The interface of a bound operator, for P A in place of A.
 
-    offers = ("xy",)
+    offers = (OperatorDot.XY,)
     local = False
     """Whether a product couples neighbours alone, as A itself does."""
 

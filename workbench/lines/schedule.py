@@ -22,6 +22,7 @@ from workbench.lines.types import (
     Line,
     LinesError,
     Name,
+    OperatorDot,
     Shapes,
     Solve,
     renamed,
@@ -30,10 +31,6 @@ from workbench.lines.types import (
 
 RECOMPUTE_LIMIT = 2
 """Storing and reading back moves three words (write, fetch on write, read); up to two further reads cost less."""
-
-
-DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
-"""The dot products of an operator's argument x and result y, and where each is found among those that it returns."""
 
 
 @runtime_checkable
@@ -81,16 +78,16 @@ class Pass:
 
 @dataclasses.dataclass(frozen=True)
 class Apply:
-    """One operator application; `dots` names the scalars that take xy, yy or xx of it."""
+    """One operator application; `dots` names the scalars that take dot products of it."""
 
     operator: str
     argument: str
     target: str
-    dots: tuple[tuple[str, str], ...]
+    dots: tuple[tuple[str, OperatorDot], ...]
 
     @property
-    def wanted(self) -> tuple[str, ...]:
-        """The dot products that are asked for, of xy, yy and xx."""
+    def wanted(self) -> tuple[OperatorDot, ...]:
+        """The dot products that are asked for."""
         return tuple(dict.fromkeys(which for _, which in self.dots))
 
 
@@ -138,7 +135,7 @@ def plan(
     vectors: the names with a row per unknown, block vectors included. persistent: those of them that keep their values
     from call to call and are always stored.
 
-    offers: which of xy, yy and xx each operator computes along with its product, by the operator's name.
+    offers: which dot products each operator computes along with its product, by the operator's name.
     With fuse=False every vector update and dot product is a pass of its own and every vector is stored.
     """
     drafts = _group(lines, vectors, offers, fuse=fuse)
@@ -156,7 +153,7 @@ class _Draft:
     application: Application | None = None
     scalars: list[Formula | Solve] = dataclasses.field(default_factory=list)
     body: list[Formula | Dot] = dataclasses.field(default_factory=list)
-    operator_dots: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    operator_dots: list[tuple[str, OperatorDot]] = dataclasses.field(default_factory=list)
 
     @property
     def pending(self) -> set[str]:
@@ -225,19 +222,16 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
     return not draft.pending.intersection(line.reads)
 
 
-def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
-    """Which of the dot products that an operator offers this is: x its argument, y its result.
+def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]) -> OperatorDot | None:
+    """Which of the dot products that an operator offers this is.
 
     None also where the step sets that scalar already: the sums of a step are stored in no particular order.
     """
     application = draft.application
     if application is None or dot.columnwise or dot.target in draft.pending:
         return None
-    pairs = {
-        (application.argument, application.target): "xy",
-        (application.target, application.target): "yy",
-        (application.argument, application.argument): "xx",
-    }
+    names = {"x": application.argument, "y": application.target}
+    pairs = {(names[left], names[right]): which for which in OperatorDot for left, right in [which]}
     which = pairs.get((dot.left, dot.right))
     return which if which in offers[application.operator] else None
 

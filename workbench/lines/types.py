@@ -99,6 +99,19 @@ def accumulator(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.complex128 if np.issubdtype(dtype, np.complexfloating) else np.float64)
 
 
+class OperatorDot(enum.StrEnum):
+    """A dot product of an operator's argument x and result y; operators return them in this order."""
+
+    XY = "xy"
+    YY = "yy"
+    XX = "xx"
+
+    @property
+    def place(self) -> int:
+        """Where it is found among those that an operator returns."""
+        return tuple(OperatorDot).index(self)
+
+
 # Expressions. Their text form is valid input of the parser again.
 
 

@@ -20,6 +20,7 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import LONGEST_ROW
+from workbench.lines.types import OperatorDot
 from workbench.operators import Size
 from workbench.registry import find
 from workbench.run.compatibility import mixed_refusal
@@ -310,7 +311,7 @@ class _Opaque:
     """An operator of which a plan needs nothing but its place."""
 
     traffic = flops = 0
-    offers = ("xy", "yy", "xx")
+    offers = tuple(OperatorDot)
 
     def apply(self, x: Any, out: Any, /, *wanted: str) -> np.ndarray:
         """The plan is not run."""

@@ -17,7 +17,7 @@ from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
 from workbench.devices.lines.program_device import Storage
 from workbench.lines.entries import slot_of
-from workbench.lines.schedule import DOT_PLACES, Apply, Pass, Step
+from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
 
 RECORDED_AT = 3
@@ -36,7 +36,7 @@ def bind_steps(
         later = steps[place + 1] if place + 1 < len(steps) else None
         after = later.scalars if isinstance(later, Pass) else ()
         if isinstance(step, Apply):
-            sums = [(DOT_PLACES[which], workspace.slots[name]) for name, which in step.dots]
+            sums = [(which.place, workspace.slots[name]) for name, which in step.dots]
             finish = _finish(device, workspace, shapes, kernels, place, sums, after)
             runs.append(_application(device, workspace, step, finish))
             continue

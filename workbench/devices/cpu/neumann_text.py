@@ -16,6 +16,7 @@ import numpy as np
 from workbench.host.series_sizes import ALIGNED, BLOCK
 from workbench.host.stencil_entries import Faces, sums
 from workbench.jit.generated import over
+from workbench.lines.types import OperatorDot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -274,10 +275,10 @@ def _kernel(vectors: str, levels: list[Level], *, begin: int, beyond: int) -> st
     body += [f"high = n if chunk == chunks - 1 else n*(chunk + 1)//chunks//{ALIGNED}*{ALIGNED}"]
     body += [f"begin, beyond = max(0, low - {begin}*far), min(n, high + {beyond}*far)", "mine = scratch[thread]"]
     zero = "0j" if of.dtype.kind == "c" else "0.0"
-    body += [f"xy, yy, xx = {zero}, {zero}, {zero}"]
+    body += [f"{dot} = {zero}" for dot in OperatorDot]
     body += [f"for bottom in range(begin, high + {max(level.lag for level in levels)}*far, {BLOCK}):"]
     body += [f"    top = bottom + {BLOCK}", *(f"    {line}" for level in levels for line in level.text())]
-    body += [f"partial[chunk, {k}] = {name}" for k, name in enumerate(("xy", "yy", "xx"))]
+    body += [f"partial[chunk, {k}] = {name}" for k, name in enumerate(OperatorDot)]
     text += ["    chunks = partial.shape[0]", *(f"    {line}" for line in over("chunks", body))]
     if any(level.summed for level in levels):
         text += [

@@ -23,10 +23,7 @@ from workbench.host.face_codes import FaceCodes
 from workbench.host.stencil_entries import Bands, Entries, Faces, distances
 from workbench.jit import generated
 from workbench.jit.threads import chunks_of, launch, prepare
-from workbench.lines.types import accumulator
-
-SUMS = ("xy", "yy", "xx")
-"""The dot products (x, y), (y, y) and (x, x), as a kernel names and orders them."""
+from workbench.lines.types import OperatorDot, accumulator
 
 
 class _Product:
@@ -149,7 +146,7 @@ def product_text(entries: Entries, dtype: np.dtype, labelling: Labelling | None 
         text += [f"    {line}" for line in over_groups([*body, *labelling.restrict("y", "0")])]
     else:
         text += ["    chunks = partial.shape[0]", *(f"    {line}" for line in generated.over("chunks", body))]
-    for k in range(len(SUMS)):
+    for k in range(len(OperatorDot)):
         text += [
             f"    total = {_zero(dtype)}",
             "    for chunk in range(chunks):",
@@ -161,7 +158,7 @@ def product_text(entries: Entries, dtype: np.dtype, labelling: Labelling | None 
 
 def _chunk(entries: Entries, dtype: np.dtype, align: int) -> list[str]:
     """Lines for the product on one chunk, with its part of the dot products."""
-    text = [*bounds(align), *(f"{name} = {_zero(dtype)}" for name in SUMS)]
+    text = [*bounds(align), *(f"{name} = {_zero(dtype)}" for name in OperatorDot)]
     text += ["a = max(low, first)", "b = max(a, min(high, last))"]
     text += [f"{name} = {view}" for name, view in {**entries.views("a", "b"), "s_y": "y[a:b]"}.items()]
     text += ["for i in range(b - a):"]
@@ -170,7 +167,7 @@ def _chunk(entries: Entries, dtype: np.dtype, align: int) -> list[str]:
     edge = [*entries.edge_row(), f"v = np.{dtype.name}(v)", "y[i] = v", *stencil_entries.sums("x[i]", dtype)]
     for start, stop in (("low", "min(high, first)"), ("max(low, last)", "high")):
         text += [f"for i in range({start}, {stop}):", *(f"    {line}" for line in edge)]
-    return [*text, *(f"partial[chunk, {k}] = {name}" for k, name in enumerate(SUMS))]
+    return [*text, *(f"partial[chunk, {k}] = {name}" for k, name in enumerate(OperatorDot))]
 
 
 def _zero(dtype: np.dtype) -> str:

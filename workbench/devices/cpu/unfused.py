@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.clock import TimedCalls
-from workbench.lines.schedule import DOT_PLACES
-from workbench.lines.types import accumulator
+from workbench.lines.types import OperatorDot, accumulator
 
 
 class CoarseLevel:
@@ -44,5 +43,5 @@ class CallableProduct:
         if wanted:
             vectors = {name: vector.astype(self._dots.dtype, copy=False) for name, vector in (("x", x), ("y", out))}
             for left, right in wanted:
-                self._dots[DOT_PLACES[left + right]] = np.vdot(vectors[left], vectors[right])
+                self._dots[OperatorDot(left + right).place] = np.vdot(vectors[left], vectors[right])
         return self._dots

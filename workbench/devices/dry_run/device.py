@@ -21,6 +21,7 @@ from workbench.devices.dry_run.runtime import ShapeOnlyRuntime
 from workbench.devices.dry_run.sizes import BlockSizes, Cut, Sizes, blocks
 from workbench.devices.pair.split import RowBlocks
 from workbench.devices.traffic import product_flops
+from workbench.lines.types import OperatorDot
 
 
 class Product:
@@ -30,7 +31,7 @@ class Product:
     """
 
     def __init__(self, block: BlockSizes, dtype: np.dtype, accelerator: Accelerator | None, *, offers: bool) -> None:
-        self.offers = ("xy", "yy", "xx") if offers else ()
+        self.offers = tuple(OperatorDot) if offers else ()
         self.traffic, self.flops = block.nbytes, product_flops(block.entries, dtype)
         self._accelerator = accelerator
         self._dots: Any = Dots(accelerator, dtype, 1) if accelerator else np.zeros(3)

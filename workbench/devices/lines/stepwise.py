@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.devices.lines.program_device import Storage
-from workbench.lines.schedule import DOT_PLACES, Apply, Step
+from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 
 
@@ -30,7 +30,7 @@ class StepByStep:
         runs = []
         for place, step in enumerate(steps):
             if isinstance(step, Apply):
-                targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
+                targets = [(workspace.slots[name], which.place) for name, which in step.dots]
                 x, out = workspace.vector(step.argument), workspace.vector(step.target)
                 runs.append(_application(workspace.operator(step), x, out, step.wanted, workspace.scalars, targets))
                 continue

@@ -16,7 +16,6 @@ from workbench.devices.lines.program_device import ProgramDevice
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse
-from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.shapes import infer
 from workbench.lines.solution import work_of
 from workbench.lines.types import (
@@ -26,6 +25,7 @@ from workbench.lines.types import (
     Kind,
     Line,
     LinesError,
+    OperatorDot,
     Shape,
     Shapes,
     Solve,
@@ -209,7 +209,7 @@ class Workspace:
         applied = [line for line in lines if isinstance(line, Application) and line.operator == operator]
         if any(shapes[line.argument] != VECTOR for line in applied):
             return ()
-        return getattr(self.operators[operator], "offers", tuple(DOT_PLACES))
+        return getattr(self.operators[operator], "offers", tuple(OperatorDot))
 
     def _check_vector(self, name: str, vector: Any) -> None:
         if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:
