@@ -31,6 +31,7 @@ from workbench.jit import (
     cache_lines,
     compiler,
     dot_sums,
+    elements,
     objects,
     outlining,
     portable,
@@ -230,7 +231,7 @@ def warm_up() -> None:
 
 
 def _vocabulary() -> dict[str, Any]:
-    return {"shared": work_stealing.shared, "threads": work_stealing.threads, **tiles.WORDS}
+    return {"shared": work_stealing.shared, "threads": work_stealing.threads, **tiles.WORDS, **elements.WORDS}
 
 
 def _sorted(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -248,7 +249,7 @@ def _text_of(module: str) -> str:
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     codegen = portable.context().codegen()
-    support = (work_stealing, tiles, cache_lines, dot_sums, thread_pool, objects, outlining, portable)
+    support = (work_stealing, tiles, elements, cache_lines, dot_sums, thread_pool, objects, outlining, portable)
     texts = [inspect.getsource(module) for module in (*support, sys.modules[__name__])]
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, repr(codegen.magic_tuple()))
     # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.

@@ -77,6 +77,27 @@ def zeros(_typing, x, width):
     return tile(x, width), lambda *_: ir.Constant(tile.vector, None)
 
 
+@intrinsic(prefer_literal=True)
+def filled(_typing, x, width, number):
+    """A tile of equal numbers in the dtype of x."""
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+    tile = Tile(x.dtype, width.literal_value)
+
+    def code(context, builder, signature, arguments):
+        number = context.cast(builder, arguments[2], signature.args[2], tile.dtype)
+        parts = [number]
+        if isinstance(tile.dtype, types.Complex):
+            made = context.make_complex(builder, tile.dtype, value=number)
+            parts = [made.real, made.imag]
+        row = ir.Constant(tile.vector, ir.Undefined)
+        for k in range(tile.vector.count):
+            row = builder.insert_element(row, parts[k % len(parts)], ir.Constant(ir.IntType(32), k))
+        return row
+
+    return tile(x, width, number), code
+
+
 @intrinsic
 def put(_typing, y, row, column, tile):
     """Store a tile into a row of y."""
@@ -186,7 +207,8 @@ def _splat(builder: Any, value: Any, vector: ir.VectorType) -> Any:
     return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
 
 
-WORDS = {function.__name__: function for function in (take, zeros, put, add_scaled, add_products, conjugated, widened)}
+_FUNCTIONS = (take, zeros, filled, put, add_scaled, add_products, conjugated, widened)
+WORDS = {function.__name__: function for function in _FUNCTIONS}
 """What the text of a kernel may use."""
 
 

@@ -13,14 +13,17 @@ from workbench.devices.lines import one_pass
 
 
 class Dots:
-    """Partial sums of (x, y), (y, y) and (x, x), shape (3, count); the next application overwrites them."""
+    """Partial sums of (x, y), (y, y) and (x, x), or of other terms, shape (sums, count).
 
-    def __init__(self, device: Any, dtype: np.dtype, groups: int) -> None:
+    The next application overwrites them.
+    """
+
+    def __init__(self, device: Any, dtype: np.dtype, groups: int, sums: int = 3) -> None:
         self._device, self.count = device, groups
-        self.partial: Vector = device.empty((3, self.count), device.wide(dtype))
+        self.partial: Vector = device.empty((sums, self.count), device.wide(dtype))
 
     def to_host(self) -> np.ndarray:
-        """The three dot products, shape (3,)."""
+        """The sums, shape (sums,)."""
         return self._device.to_host(self.partial).sum(axis=1)
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.base import DeviceBase
+from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, neumann
+from workbench.devices.cpu.bound import bind
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
@@ -43,6 +45,10 @@ class Operators(DeviceBase):
 
     whole_triangles: bool = True
     """Triangular solves with the whole matrix are efficient on one core."""
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language."""
+        return bind(self, request)
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
         """The matrix-vector product of a symmetric stencil."""

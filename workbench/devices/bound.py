@@ -1,0 +1,129 @@
+"""Kernels of the kernel language, bound to a device, to the arrays that they always have, and to a number of rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.kernel_language import Kernel, Typed, typed
+from workbench.kernel_language.count import flops
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Request:
+    """A kernel, and what it is bound to.
+
+    rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
+    numbers that every call has, by name; an integer is int64, another number of Python has the precision of sums. work:
+    numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them rows take
+    equally long. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
+    dtypes: those of further arguments.
+    """
+
+    kernel: Kernel
+    rows: int
+    dtype: np.dtype
+    fixed: Mapping[str, Any]
+    work: np.ndarray | None = None
+    constants: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    numbered: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    summed: bool = True
+    columns: int = 1
+    blocks: tuple[str, ...] = ()
+    dtypes: Mapping[str, np.dtype] = dataclasses.field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        """The work of all rows."""
+        return self.rows if self.work is None else int(self.work[-1])
+
+    def typed(self, fixed: Mapping[str, Any], wide: np.dtype) -> Typed:
+        """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""
+        dtypes = {name: self.dtypes.get(name, self.dtype) for name in self._names}
+        dtypes |= {name: value.dtype for name, value in fixed.items()}
+        blocks = dict.fromkeys(self.blocks, self.columns)
+        return typed(
+            self.kernel,
+            dtypes,
+            self.dtype,
+            wide,
+            constants=self.constants,
+            numbered=self.numbered,
+            blocks=blocks,
+            summed=self.summed,
+        )
+
+    @property
+    def _names(self) -> list[str]:
+        return self.kernel.arguments(self.numbered)
+
+    def numbers(self, wide: np.dtype) -> dict[str, Any]:
+        """The fixed arguments; numbers of Python with the type that they have in the kernel."""
+        real = np.finfo(wide).dtype.type
+        kinds: dict[type, Callable[[Any], Any]] = {int: np.int64, float: real}
+        return {name: kinds.get(type(value), lambda same: same)(value) for name, value in self.fixed.items()}
+
+
+class Bound:
+    """A bound kernel; called with the arguments that are not fixed, in the order of the text.
+
+    A call returns the sums as the device has them, None where there are none. Neither a vector that is written nor
+    its memory may be another argument.
+    """
+
+    def __init__(self, request: Request, of: Typed, fixed: Mapping[str, Any]) -> None:
+        self._request, self._typed = request, of
+        self.free = [name for name in of.arguments if name not in request.fixed]
+        """The names of the arguments of a call."""
+        self._fixed_bytes = sum(
+            int(fixed[name].nbytes) for name, made in of.arguments.items() if made.array and name in fixed
+        )
+        self._order = [fixed.get(name) for name in of.arguments]
+        self._places = [list(of.arguments).index(name) for name in self.free]
+
+    def _arguments(self, free: tuple[Any, ...]) -> list[Any]:
+        """All arguments, in the order of the text."""
+        arguments = self._order.copy()
+        for place, value in zip(self._places, free, strict=True):
+            arguments[place] = value
+        return arguments
+
+    def __call__(self, *free: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def traffic(self) -> int:
+        """Bytes: fixed arrays as they are, other arrays once if they are read and once if they are written."""
+        total, request = self._fixed_bytes, self._request
+        for name in self.free:
+            argument = self._typed.arguments[name]
+            if argument.array:
+                words = request.rows * (request.columns if argument.type.row else 1)
+                total += (argument.read + argument.written) * words * argument.type.dtype.itemsize
+        return total
+
+    @property
+    def flops(self) -> int:
+        """Real operations; a loop over a row's entries has the mean number of them."""
+        request = self._request
+        return round(flops(self._typed, lambda _: request.entries / max(1, request.rows)) * request.rows)
+
+
+Override = Callable[[Any, Request], "Bound | None"]
+"""Another kernel with the same result, made for a device: a `Bound`, or None where the plain text is as good."""
+
+OVERRIDES: dict[tuple[str, str], Override] = {}
+"""By the name of the kernel and the kind of the device, cpu or accelerator; registered by the file of the override."""
+
+
+def override(kernel: Kernel, kind: str) -> Callable[[Override], Override]:
+    """Decorator: register an override."""
+
+    def register(made: Override) -> Override:
+        OVERRIDES[kernel.name, kind] = made
+        return made
+
+    return register

@@ -1,0 +1,178 @@
+"""The printer for the cores: the source of a function `kernel` for `workbench.jit.generated`.
+
+    kernel(taken, arguments.., rows_, begins_, partial_, sums_)
+
+begins_: the first rows of the chunks, and the number of rows; threads share the chunks. partial_, shape (chunks, sums),
+and sums_, shape (sums,), are there for kernels with sums. Elements are read and written by `at` and `set_at`, which
+test no index, so that loops vectorize; division of integers has no test for signs (see `workbench.jit.elements`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.kernel_language.tile_text import TileText
+from workbench.kernel_language.tree import (
+    Assign,
+    Block,
+    Both,
+    Call,
+    Choice,
+    Comparison,
+    Constant,
+    Convert,
+    Element,
+    Expression,
+    For,
+    If,
+    Leave,
+    Negation,
+    Not,
+    Operation,
+    Statement,
+    Store,
+    Sum,
+    Typed,
+    Variable,
+    While,
+)
+
+Tiles = Sequence[tuple[int, int]]
+"""First column and width of the tiles that cover a row of a block vector."""
+_DIVISIONS = {"//": "quotient", "%": "remainder"}
+PAIRS = (("left_", "right_"), ("right_", "right_"), ("left_", "left_"))
+"""The dot products of a kernel with dots, in order."""
+
+
+def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
+    """The source of the kernel. tiles: for block vectors."""
+    arguments = ["taken", *of.arguments, "rows_", "begins_", *(("partial_", "sums_") if of.sums else ())]
+    text = [f"def kernel({', '.join(arguments)}):", "    for thread_ in threads(taken):"]
+    text += ["        for chunk_ in shared(taken, thread_, begins_.size - 1):"]
+    text += ["            low_, high_ = np.int64(begins_[chunk_]), np.int64(begins_[chunk_ + 1])"]
+    text += [f"            {line}" for line in chunk(of, tiles)]
+    return "\n".join([*text, *(["    total(partial_, sums_)"] if of.sums else [])]) + "\n"
+
+
+def chunk(of: Typed, tiles: Tiles = ((0, 1),)) -> list[str]:
+    """Lines for rows low_ to high_ of chunk chunk_; its sums go to partial_."""
+
+    def rows(first: str, end: str, block: Block) -> list[str]:
+        text = [f"for {of.row} in range({first}, {end}):"]
+        return text + [line for tile in tiles for line in _Printer(of, *tile).block(block, 1)]
+
+    text = [f"sum_{k}_ = np.{of.wide.name}(0)" for k in range(of.sums)]
+    if of.halo is None:
+        text += rows("low_", "high_", of.body)
+    else:
+        text += [f"halo_ = {_Printer(of, *tiles[0]).text(of.halo)}", "first_ = min(rows_, halo_)"]
+        text += ["last_ = max(first_, rows_ - halo_)"]
+        text += rows("max(low_, first_)", "min(high_, last_)", of.body)
+        # One text for both ends, which takes less time to compile than two.
+        text += ["for end_ in range(2):", "    from_ = low_ if end_ == 0 else max(low_, last_)"]
+        text += ["    to_ = min(high_, first_) if end_ == 0 else high_"]
+        text += [f"    {line}" for line in rows("from_", "to_", of.edge)]
+    return text + [f"partial_[chunk_, {k}] = sum_{k}_" for k in range(of.sums)]
+
+
+class _Printer:
+    """Statements and expressions; rows of block vectors as the tile of `width` columns from `column` on."""
+
+    def __init__(self, of: Typed, column: int, width: int) -> None:
+        self._of = of
+        self._tile = TileText(self.text, of, column, width)
+
+    def block(self, lines: Block, depth: int) -> list[str]:
+        """Indented lines."""
+        return [text for line in lines for text in self._statement(line, depth)]
+
+    def _statement(self, line: Statement, depth: int) -> list[str]:
+        pad = "    " * depth
+        match line:
+            case Assign(name=name, value=value):
+                return [f"{pad}{name} = {self.text(value)}"]
+            case Store(array=array, place=place, value=value):
+                if value.type.row:
+                    return [f"{pad}{self._tile.put(array, place, value)}"]
+                return [f"{pad}set_at({array}, {self.text(place)}, {self.text(value)})"]
+            case For(name=name, first=first, end=end, step=step, body=body):
+                bounds = ", ".join(map(self.text, (first, end, step)))
+                return [f"{pad}for {name} in range({bounds}):", *self._body(body, depth)]
+            case While(test=test, body=body):
+                return [f"{pad}while {self.text(test)}:", *self._body(body, depth)]
+            case If(test=test, body=body, otherwise=otherwise):
+                text = [f"{pad}if {self.text(test)}:", *self._body(body, depth)]
+                return [*text, *([f"{pad}else:", *self._body(otherwise, depth)] if otherwise else [])]
+            case Leave(word=word):
+                return [f"{pad}{word}"]
+            case Sum(terms=terms):
+                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms])]
+
+    def _body(self, block: Block, depth: int) -> list[str]:
+        return self.block(block, depth + 1) or ["    " * (depth + 1) + "pass"]
+
+    def _sums(self, terms: list[str]) -> list[str]:
+        if not self._of.dots:
+            return [f"sum_{k}_ += {term}" for k, term in enumerate(terms)]
+        conj = "np.conj" if self._of.wide.kind == "c" else ""
+        text = [f"left_, right_ = {terms[0]}, {terms[1]}"]
+        return text + [f"sum_{k}_ += {conj}({left})*{right}" for k, (left, right) in enumerate(PAIRS)]
+
+    def text(self, node: Expression) -> str:
+        """An expression."""
+        if node.type.row and not isinstance(node, Variable):
+            return self._tile.text(node)
+        match node:
+            case Constant(value=value, type=kind):
+                return (
+                    repr(value)
+                    if kind.dtype.kind == "b"
+                    else str(int(value))
+                    if kind.is_integer
+                    else _number(kind.dtype, repr(value))
+                )
+            case Variable(name=name):
+                return name
+            case Element(array=array, place=place):
+                return f"at({array}, {self.text(place)})"
+            case Convert(value=value, type=kind):
+                return _number(kind.dtype, self.text(value))
+            case Operation():
+                return self._operation(node)
+            case Negation(value=value):
+                return f"(-{self.text(value)})"
+            case Comparison(sign=sign, left=left, right=right):
+                return f"({self.text(left)} {sign} {self.text(right)})"
+            case Both(tests=tests, any=one):
+                # Not `and`: the branch would keep a loop from vectorizing.
+                return f"({(' | ' if one else ' & ').join(map(self.text, tests))})"
+            case Not(test=test):
+                return f"(not {self.text(test)})"
+            case Choice(test=test, body=body, otherwise=otherwise):
+                return f"({self.text(body)} if {self.text(test)} else {self.text(otherwise)})"
+            case Call(function=function, arguments=arguments):
+                return _call(function, *map(self.text, arguments))
+
+    def _operation(self, node: Operation) -> str:
+        left, right = self.text(node.left), self.text(node.right)
+        if node.sign in _DIVISIONS:
+            return f"{_DIVISIONS[node.sign]}({left}, {right})"
+        if node.type.is_complex and node.sign == "/":
+            return f"np.true_divide({left}, {right})"
+        if node.type.is_complex and not node.left.type.is_complex:
+            return f"scaled_by({left}, {right})"
+        return f"({left} {node.sign} {right})"
+
+
+def _number(dtype: object, text: str) -> str:
+    return f"np.{dtype}({text})"
+
+
+def _call(function: str, *arguments: str) -> str:
+    match function:
+        case "real":
+            return f"{arguments[0]}.real"
+        case "min" | "max":
+            first, second = arguments
+            return f"({first} if {first} {'<' if function == 'min' else '>'} {second} else {second})"
+    return f"np.{function}({', '.join(arguments)})"
