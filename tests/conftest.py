@@ -52,7 +52,7 @@ def accelerator(request):
 
 
 def _side_by_side():
-    from workbench.devices.accelerator import Accelerator
+    from workbench.devices.accelerator.device import Accelerator
     from workbench.devices.kernels.prelude import Layout
     from workbench.devices.opencl import OpenCL, choose
 

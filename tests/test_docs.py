@@ -26,7 +26,6 @@ def test_the_preconditioner_in_how_to_add_works_as_one_file(tmp_path):
 import sys
 import workbench.preconditioners as package
 package.__path__.append(sys.argv[1])
-package.load_package(package)
 from workbench.cli import main
 sys.exit(main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardson:0.25"]))
 """

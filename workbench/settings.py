@@ -114,6 +114,10 @@ class Cluster(Parameter):
         )
 
 
+HERE, WORKERS = "here", "workers"
+"""Where the inner products of terms are computed: by this process, or by the workers of a cluster."""
+
+
 def is_address(cluster: str | None) -> bool:
     """Whether a checked value of the setting `cluster` is the address of a scheduler."""
     return cluster is not None and not cluster.startswith(LOCAL)

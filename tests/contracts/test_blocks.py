@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import workbench.run  # noqa: F401  registers every block
+import workbench.run  # noqa: F401  declares the packages of blocks
 from workbench import registry
 from workbench.errors import InputError
 

@@ -121,7 +121,7 @@ def test_an_array_too_large_for_the_device(opencl):
 def test_a_device_without_double_precision(opencl, monkeypatch):
     import dataclasses
 
-    from workbench.devices.accelerator import Accelerator
+    from workbench.devices.accelerator.device import Accelerator
 
     single = Accelerator(OpenCL(choose(), dataclasses.replace(opencl.layout, double=False)))
     monkeypatch.setitem(devices._made, "opencl:single", single)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench import devices
-from workbench.devices.accelerator import as_accelerator
+from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench import devices
-from workbench.devices.accelerator import Accelerator
+from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import DeviceError
 from workbench.run import Reason, Run, Session, configure, run_through

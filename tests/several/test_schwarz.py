@@ -9,7 +9,8 @@ from workbench import devices, registry
 from workbench.deflation.blocks import Blocks
 from workbench.errors import InputError
 from workbench.run import configure, solve
-from workbench.several import Several, boxes
+from workbench.several import boxes
+from workbench.several.several import Several
 
 CPU = devices.device("cpu")
 

@@ -24,7 +24,7 @@ def add(verbs: Any) -> None:
 
 
 def _blocks(options: argparse.Namespace) -> int:
-    # Importing workbench.run registers every block.
+    # Importing workbench.run says in which packages blocks are.
     import workbench.run  # noqa: F401
     from workbench.registry import catalogue
 

@@ -1,15 +1,13 @@
 """Second level: deflation spaces, coarse solvers, and the projection of a system."""
 
-import sys
-
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.projection import Projection
 from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant, Subspace, as_subspace
 from workbench.deflation.variants import Variant
-from workbench.registry import load_package
+from workbench.registry import add_package
 
-load_package(sys.modules[__name__])
+add_package(__name__, "deflation", "coarse", "variant")
 
 __all__ = [
     "CoarseSolver",

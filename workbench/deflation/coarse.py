@@ -6,8 +6,7 @@ import dataclasses
 from typing import ClassVar, cast
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy import sparse
 
 from workbench import limits
 from workbench.deflation import lapack
@@ -53,6 +52,14 @@ class CoarseSolver(Block):
         on_host: the solve runs on the cores. exact: E has to be solved with to rounding.
         """
         return self, ""
+
+    def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
+        """The same from the number of vectors and the half-bandwidth of E, before there is an E."""
+        return self
+
+    def is_exact(self, count: int) -> bool:
+        """Whether E of so many vectors is solved with to rounding."""
+        return True
 
 
 class Factor:
@@ -138,7 +145,7 @@ class Inverse(CoarseSolver):
             )
         try:
             return DenseFactor(lapack.inverse(matrix.toarray()))
-        except linalg.LinAlgError as error:
+        except np.linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
 
 
@@ -153,6 +160,8 @@ class BandCholesky(Factor):
     """Band Cholesky by LAPACK (pbtrf, pbtrs)."""
 
     def __init__(self, matrix: sparse.csr_array) -> None:
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+
         self._order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
         entries = matrix[self._order][:, self._order].tocoo()
         rows, columns = entries.coords
@@ -162,13 +171,15 @@ class BandCholesky(Factor):
         band[(rows - columns)[below], columns[below]] = entries.data[below]
         try:
             self._band = lapack.band_cholesky(band)
-        except linalg.LinAlgError as error:
+        except np.linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
         self.form = Banded(self._band, self._order)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
+        from scipy.linalg import cho_solve_banded
+
         solution = np.empty_like(right)
-        solution[self._order] = linalg.cho_solve_banded((self._band, True), right[self._order], check_finite=False)
+        solution[self._order] = cho_solve_banded((self._band, True), right[self._order], check_finite=False)
         return solution
 
     solve_columns = solve

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
-from workbench.deflation.coarse_sparse import SparseFactor
-from workbench.deflation.multilevel import Multilevel
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
-from workbench.host.aggregation import places
-from workbench.registry import register
+from workbench.registry import find, register
 
 SOLVES = 30
 """Coarse solves of a run, about as many as iterations with boxes of four cells per side."""
@@ -56,12 +52,16 @@ class Auto(CoarseSolver):
         chosen = allowed[0]
         listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in allowed)
         reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
-        return {solver.name: solver for solver in (Cholesky(), SparseFactor(), Multilevel())}[chosen], reason
+        return cast(CoarseSolver, find("coarse", chosen)), reason
+
+    def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
+        chosen = by_seconds(seconds_for(count, width, on_host=on_host), exact=exact)[0]
+        return cast(CoarseSolver, find("coarse", chosen))
 
 
 def by_seconds(seconds: Mapping[str, float], *, exact: bool) -> list[str]:
     """The coarse solvers that may be chosen, fastest first. exact: E has to be solved with to rounding."""
-    return sorted((name for name in seconds if not (exact and name == Multilevel.name)), key=lambda name: seconds[name])
+    return sorted((name for name in seconds if not (exact and name == "multilevel")), key=lambda name: seconds[name])
 
 
 def estimated_seconds(matrix: sparse.csr_array, parts: Parts | None = None, *, on_host: bool) -> dict[str, float]:
@@ -91,6 +91,10 @@ def width_of_boxes(parts: Parts) -> int:
 
 def half_bandwidth(matrix: sparse.csr_array) -> int:
     """Of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    from workbench.host.aggregation import places
+
     order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
     place = places(order).astype(np.int64)
     rows = np.repeat(place, np.diff(matrix.indptr))

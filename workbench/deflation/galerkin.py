@@ -9,7 +9,6 @@ from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
-from workbench.host.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.operators import BoundOperator, Operator, Stencil
 
 
@@ -18,6 +17,8 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
 
     Inside a subdomain a row of AZ is the row sum of A, zero for a diffusion stencil; mostly interface rows remain.
     """
+    from workbench.host.coarse_rows import ROUNDING, stencil_az
+
     shape = (labels.size, count)
     if isinstance(operator, Stencil):
         operator = operator.exact
@@ -35,6 +36,8 @@ def az_by_products(
     bound: BoundOperator, labels: np.ndarray, count: int, device: Device, dtype: np.dtype
 ) -> sparse.csr_array:
     """The same for an A without entries. Cost: d + 2 products, and a vector for each until the zeros are dropped."""
+    from workbench.host.coarse_rows import ROUNDING
+
     random = np.random.default_rng(0)
     # |A s| for random signs s is at most the sum of |A| in each row, and hardly ever much less in two trials.
     signs = (random.choice([-1.0, 1.0], labels.size) for _ in range(2))
@@ -59,6 +62,8 @@ def products(
 
 def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
     """E = Z^H (AZ), shape (d, d), symmetrized."""
+    from workbench.host.coarse_rows import label_sums
+
     rows, columns, sums = label_sums(az.indptr, az.indices, az.data, labels)
     summed = sparse.coo_array((sums, (rows, columns)), shape=(count, count)).tocsr()
     return sparse.csr_array((summed + summed.conj().T) / 2)

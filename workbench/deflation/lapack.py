@@ -13,7 +13,6 @@ import importlib
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from workbench.host.blas import on_one_thread
 
@@ -61,7 +60,7 @@ def _call(name: str, dtype: np.dtype, triangle: bytes, *arguments: int | np.ndar
             passed.append(ctypes.byref(ctypes.c_int(argument)))
     _routine(_LETTERS[str(dtype)] + name, len(passed) + 1)(*passed, ctypes.byref(info))
     if info.value > 0:
-        raise LinAlgError(f"{info.value}-th leading minor not positive definite")
+        raise np.linalg.LinAlgError(f"{info.value}-th leading minor not positive definite")
     assert info.value == 0, f"argument {-info.value} of {name} is wrong"
 
 

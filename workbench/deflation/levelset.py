@@ -11,7 +11,6 @@ from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.errors import InputError
-from workbench.host.box_parts import numbered_parts
 from workbench.host.boxes import Boxes
 from workbench.registry import parameter, register
 
@@ -67,6 +66,8 @@ class LevelSet(Deflation):
         if grid is not None and self.k:
             blocks.check(grid)
             per_side = (self.k,) * len(grid)
+            from workbench.host.box_parts import numbered_parts
+
             numbered = numbered_parts(phase, grid, per_side)
             if numbered:
                 return numbered

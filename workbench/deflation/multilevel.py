@@ -74,6 +74,9 @@ class Multilevel(CoarseSolver):
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
         return 130 * count, 130 * count
 
+    def is_exact(self, count: int) -> bool:
+        return count <= self.bottom
+
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None, *, linear: bool = False) -> Factor:
         """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
         if matrix.shape[0] <= self.bottom:

@@ -12,7 +12,6 @@ from workbench.deflation.hierarchy import merged_levels
 from workbench.deflation.multilevel import LISTED, Multilevel
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
-from workbench.host.aggregation import places
 from workbench.host.boxes import Boxes
 
 
@@ -25,6 +24,8 @@ class NestedParts:
     @classmethod
     def of(cls, levels: Levels) -> NestedParts:
         """Those of a factored E."""
+        from workbench.host.aggregation import places
+
         row = places(levels.order)
         return cls._chained(row, (level.parents for level in levels.levels))
 

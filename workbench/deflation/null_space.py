@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from scipy import sparse
 
-from workbench.host.aggregation import row_sums
-
 NULL_TOLERANCE = 1e-10
 """E counts as singular if |E 1| is at most this times the largest row sum of |E|."""
 
 
 def holds_constants(matrix: sparse.csr_array) -> bool:
     """Whether E, shape (d, d), maps the constants to zero, up to rounding."""
+    from workbench.host.aggregation import row_sums
+
     sums, absolute = row_sums(matrix.data, matrix.indptr)
     return sums <= NULL_TOLERANCE * absolute

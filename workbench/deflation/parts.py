@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 
-from workbench.host.box_merging import merged_parts
 from workbench.host.boxes import Boxes
 
 
@@ -45,5 +44,7 @@ class Parts:
 
         Cost: two reads of the phases.
         """
+        from workbench.host.box_merging import merged_parts
+
         firsts, phases, parents = merged_parts(self.firsts, self.phases, self.per_side)
         return Parts(tuple(-(-boxes // 2) for boxes in self.per_side), firsts, phases), parents

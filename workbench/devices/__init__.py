@@ -66,7 +66,7 @@ def _make(name: str) -> Device:
         from workbench.devices.cpu import Cpu
 
         return Cpu()
-    from workbench.devices.accelerator import Accelerator
+    from workbench.devices.accelerator.device import Accelerator
 
     if kind == "opencl":
         from workbench.devices.opencl import OpenCL, choose

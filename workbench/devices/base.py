@@ -37,6 +37,9 @@ class DeviceBase(LinesDevice):
         """Whether this is a user's vector in the memory of this device."""
         return False
 
+    def release(self) -> None:
+        """Free the memory of a run whose device this is alone; devices that runs share have none."""
+
     def settle(self) -> None:
         """Wait for kernels that are still being compiled; here none are."""
 

@@ -10,7 +10,7 @@ import collections
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from workbench.errors import InputError
 
@@ -46,6 +46,17 @@ def rank(lane: str) -> int:
 
 TimedCalls = Iterator[tuple[Any, str, str, int, int]]
 """Calls that a trace records separately: object, name of its method, name in the trace, bytes and flops per call."""
+
+
+@runtime_checkable
+class HasParts(Protocol):
+    """What is applied in parts."""
+
+    def parts(self) -> TimedCalls:
+        """The calls that a trace records separately."""
+        ...
+
+
 Work = Callable[[], tuple[int, int]]
 """Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
 

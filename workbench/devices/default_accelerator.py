@@ -8,7 +8,7 @@ from workbench.errors import InputError
 
 def default_accelerator() -> tuple[str, str]:
     """This machine's accelerator, cuda before opencl, and a sentence on it; the name is empty where there is none."""
-    from workbench.devices.accelerator import as_accelerator
+    from workbench.devices.accelerator.device import as_accelerator
 
     missing = []
     for name in ("cuda", "opencl"):

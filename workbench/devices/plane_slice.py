@@ -6,8 +6,6 @@ import dataclasses
 
 import numpy as np
 
-from workbench.host.block_peaks import block_peaks
-
 
 @dataclasses.dataclass(frozen=True)
 class PlaneSlice:
@@ -30,6 +28,8 @@ class PlaneSlice:
         strides = tuple(values.strides[0] * apart for apart in self.apart)
         plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
         if self.peaks:
+            from workbench.host.block_peaks import block_peaks
+
             return block_peaks(plane, self.step)
         return np.array(plane[self.begins :: self.step, self.begins :: self.step])
 

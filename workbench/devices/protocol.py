@@ -120,6 +120,10 @@ class Memory(Protocol):
         """The downsampled vector as a new NumPy array of shape `volume_slice.seen`; no more than that is copied."""
         ...
 
+    def release(self) -> None:
+        """Free the memory of a run whose device this is alone."""
+        ...
+
     def whole(self, vector: DeviceVector) -> DeviceVector:
         """The vector with the rows of all sides gathered."""
         ...

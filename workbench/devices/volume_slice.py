@@ -6,8 +6,6 @@ import dataclasses
 
 import numpy as np
 
-from workbench.host.volume_peaks import volume_peaks
-
 
 @dataclasses.dataclass(frozen=True)
 class VolumeSlice:
@@ -26,6 +24,8 @@ class VolumeSlice:
         count, by all cores for peaks."""
         values = np.real(vector).reshape(self.grid)
         if self.peaks:
+            from workbench.host.volume_peaks import volume_peaks
+
             return volume_peaks(values, self.step)
         return values[np.ix_(*(self.middles(cells) for cells in self.grid))]
 

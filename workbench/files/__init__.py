@@ -1,7 +1,6 @@
 """Files of users: how they are opened, unpacked and read, and how they are written."""
 
-from workbench.files.arrays import read_array
 from workbench.files.reading import opened, read_bytes
 from workbench.files.writing import check_target, ended_in_order, replacing, unbroken, write
 
-__all__ = ["check_target", "ended_in_order", "opened", "read_array", "read_bytes", "replacing", "unbroken", "write"]
+__all__ = ["check_target", "ended_in_order", "opened", "read_bytes", "replacing", "unbroken", "write"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from scipy import io, sparse
+from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.files.market_header import Header, read_header
@@ -24,6 +24,8 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the line and the word, or with
     the entry, also for entries stored twice.
     """
+    from scipy import io
+
     header = read_header(text.stream, text.most)
     check(header)
     body = NumberStream(text.stream, header)

@@ -12,14 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
-import scipy.linalg  # noqa: F401  loads SciPy's BLAS before the libraries are counted
 from threadpoolctl import ThreadpoolController
-
-from workbench.jit.threads import cores
 
 
 @functools.cache
 def _libraries() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401  loads SciPy's BLAS before the libraries are counted
+
     return ThreadpoolController()
 
 
@@ -30,6 +29,8 @@ def on_one_thread() -> AbstractContextManager[Any]:
 
 def side_by_side(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     """Call the function for each item, as many at once as there are cores, with BLAS on one thread each."""
+    from workbench.jit.threads import cores
+
     with on_one_thread():
         if min(len(items), cores()) == 1:
             for item in items:

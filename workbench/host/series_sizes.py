@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.jit.threads import cores
-
 MOST_LEVELS = 3
 """Terms in one pass; each further one makes chunks longer and recomputes more at their ends."""
 REACHES_PER_CHUNK = 4
@@ -23,6 +21,8 @@ def stores_bands(directions: int, item: int) -> bool:
 
 def scratch_bytes(size: int, far: int, order: int, item: int) -> int:
     """Bytes of the work space of a series, before it is made. far: the largest stride; item: bytes of an entry."""
+    from workbench.jit.threads import cores
+
     if order > MOST_LEVELS:
         rows = cores() * (MOST_LEVELS - 1)
         reach = far * (MOST_LEVELS - 1)

@@ -10,7 +10,8 @@ import time
 import numpy as np
 
 from workbench import devices, limits
-from workbench.devices.accelerator import Accelerator, as_accelerator, measure
+from workbench.devices.accelerator import measure
+from workbench.devices.accelerator.device import Accelerator, as_accelerator
 from workbench.errors import InputError
 from workbench.host.launching import LAUNCHES, launch_latency
 from workbench.host.triad import update_bandwidth

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from workbench.arrays import HostFunction, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
 """A matrix is symmetric if A and A^H differ by at most the first times its largest entry, or by the second in units of
@@ -101,7 +103,7 @@ class LinearOperatorAdapter:
     (N,), if it is known.
     """
 
-    linear: linalg.LinearOperator
+    linear: LinearOperator
     vector_dtype: np.dtype | None = None
     main: np.ndarray | None = None
 
@@ -193,6 +195,8 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
         check_shape(A.shape)
         check_indices(A)
         return kind(sparse.csr_array(A))
+    from scipy.sparse import linalg
+
     if isinstance(A, linalg.LinearOperator):
         return LinearOperatorAdapter(A)
     if isinstance(A, np.ma.MaskedArray):

@@ -13,7 +13,6 @@ from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
-from workbench.host.counting import nonzeros
 from workbench.operators.base import BoundOperator
 
 
@@ -168,6 +167,8 @@ class BandStencil(Stencil):
     @property
     def nnz(self) -> int:
         """Non-zero entries of the assembled matrix."""
+        from workbench.host.counting import nonzeros
+
         return nonzeros(self.main) + 2 * sum(nonzeros(low) for low in self.lower)
 
     @property

@@ -7,7 +7,6 @@ import functools
 import numpy as np
 
 from workbench.devices.protocol import Device
-from workbench.host import face_coding
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 from workbench.operators.base import DOUBLE, BoundOperator
@@ -49,6 +48,8 @@ class TwoPhaseStencil(Stencil):
     @functools.cached_property
     def _bands(self) -> tuple[np.ndarray, ...]:
         """The diagonal and the lower bands."""
+        from workbench.host import face_coding
+
         lower = (face_coding.band(self.faces, direction) for direction in range(len(self.grid)))
         return self.diagonal(), *(band.astype(self.dtype, copy=False) for band in lower)
 
@@ -62,6 +63,8 @@ class TwoPhaseStencil(Stencil):
         return self.shape[0] * (1 + 2 * len(self.grid)) - 2 * outside
 
     def diagonal(self) -> np.ndarray:
+        from workbench.host import face_coding
+
         return face_coding.diagonal(self.faces).astype(self.dtype, copy=False)
 
     @property

@@ -1,11 +1,9 @@
-"""First-level preconditioners M, one file each, registered on import."""
-
-import sys
+"""First-level preconditioners M, one file each, found by the registry."""
 
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle
-from workbench.registry import load_package
+from workbench.registry import add_package
 
-load_package(sys.modules[__name__])
+add_package(__name__, "preconditioner")
 
 __all__ = ["ElementWise", "MultigridCycle", "Preconditioner"]

@@ -1,11 +1,9 @@
-"""Problems: bubbly flow and Poisson on boxes, and matrices from files. One file per family, registered on import."""
-
-import sys
+"""Problems: bubbly flow and Poisson on boxes, and matrices from files. One file per family, found by the registry."""
 
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.files import problem_from_text
-from workbench.registry import load_package
+from workbench.registry import add_package
 
-load_package(sys.modules[__name__])
+add_package(__name__, "problem")
 
 __all__ = ["LinearSystem", "Problem", "problem_from_text"]

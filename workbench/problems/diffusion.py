@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.host import face_coding
 from workbench.operators import BandStencil, Stencil, TwoPhaseStencil
 from workbench.problems.memory import check_memory
 from workbench.problems.sides import Boundary, parse_sides, side_names
@@ -78,6 +77,8 @@ def assemble_two_phases(
     values = (_face(low, low, scale), _face(low, high, scale), _face(high, high, scale))
     walls = low * (scale / dirichlet_distance), high * (scale / dirichlet_distance)
     closed = [boundaries[name] is not Boundary.DIRICHLET for name in side_names(phase.ndim)]
+    from workbench.host import face_coding
+
     faces = face_coding.face_codes(phase, values, closed, walls)
     if faces is not None:
         return TwoPhaseStencil(phase.shape, faces)

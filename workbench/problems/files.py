@@ -19,7 +19,7 @@ from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.given_rhs import given_rhs, given_rhs_name
 from workbench.problems.matrix_market import read_matrix
-from workbench.registry import find, parameter, register, registered, unknown_name
+from workbench.registry import find, known, parameter, register, registered, unknown_name
 
 
 @register
@@ -71,7 +71,7 @@ def problem_from_text(text: str) -> Problem:
 
     Raises InputError for a path without a file and for an unknown name.
     """
-    if text.partition(":")[0] in registered("problem"):
+    if known("problem", text.partition(":")[0]):
         return _problem(text)
     # A text that is not a valid path may still be a name.
     with contextlib.suppress(InputError):

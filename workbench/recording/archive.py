@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import limits
 from workbench.errors import InputError
-from workbench.files import read_array
+from workbench.files.arrays import read_array
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods of savez and savez_compressed; the memory that other methods need is not bounded."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError, quoted
@@ -40,6 +39,9 @@ from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN, read_size
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 __all__ = [
     "MACHINE",

@@ -16,9 +16,8 @@ from workbench.problems import Problem
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.stopping import Norm
-from workbench.settings import MIXED, RUN
+from workbench.settings import HERE, MIXED, RUN
 from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.mpcg import HERE
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 """Preconditioners that are complex symmetric where A is."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench import registry
-from workbench import several as several  # registers what combines preconditioners
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
@@ -17,6 +16,9 @@ from workbench.run.link_codec import is_shared, read_shared
 from workbench.run.stopping import Stopping
 from workbench.settings import AUTO, BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
+
+registry.add_package("workbench.several", "preconditioner")
+registry.add_package("workbench.run", "deflation")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from workbench.arrays import (
     HostFunction,
@@ -45,6 +44,9 @@ from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import as_block
 
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryProblem(Problem):
@@ -69,7 +71,7 @@ class InMemoryPreconditioner(Preconditioner):
     follows_scale: ClassVar[bool] = False
 
     action: Callable[[np.ndarray], Any] = lambda r: r
-    linear: linalg.LinearOperator | None = None
+    linear: LinearOperator | None = None
 
     def function(self, size: int, dtype: np.dtype) -> HostFunction:
         """M^-1 on vectors of a system, with checks of the returned vectors."""
@@ -105,6 +107,8 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
     """
     if M is None or isinstance(M, (str, Preconditioner)):
         return cast(Preconditioner, as_block("preconditioner", "none" if M is None else M))
+    from scipy.sparse import linalg
+
     if isinstance(M, linalg.LinearOperator) or sparse.issparse(M) or isinstance(M, np.ndarray):
         if M.shape != (size, size):
             raise InputError(f"M has shape {M.shape}, but the matrix has {size} rows; M must be {size} x {size}")

@@ -7,6 +7,8 @@ vectors of single precision does the same.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
 from workbench.devices.protocol import Device
@@ -14,7 +16,9 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.several.several import Several
+
+if TYPE_CHECKING:
+    from workbench.several.several import Several
 
 STEPS = 10
 """Of the power method: the largest eigenvalue to about a factor of 2."""
@@ -38,10 +42,9 @@ def alike(
     factor = _reciprocal(largest_eigenvalue(bound, first_level, operator, device))
     if factor == 1:
         return first_level
-    if isinstance(first_level, Several):
-        return first_level.times(factor)
-    assert isinstance(preconditioner, InMemoryPreconditioner)
-    return preconditioner.times(factor).setup(operator, device)
+    if isinstance(preconditioner, InMemoryPreconditioner):
+        return preconditioner.times(factor).setup(operator, device)
+    return cast("Several", first_level).times(factor)
 
 
 def _reciprocal(value: float) -> float:

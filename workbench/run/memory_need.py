@@ -6,14 +6,12 @@ import dataclasses
 import enum
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench import limits
 from workbench.deflation import CoarseSolver, Variant
-from workbench.deflation.coarse_auto import by_seconds, seconds_for
-from workbench.deflation.multilevel import Multilevel
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
@@ -22,7 +20,6 @@ from workbench.errors import InputError
 from workbench.host.boxes import LONGEST_ROW
 from workbench.lines.types import OperatorDot
 from workbench.operators import Size
-from workbench.registry import find
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
 from workbench.settings import AUTO, GIVEN, MIXED, PHASES, RANDOM, SOURCES, is_file
@@ -57,7 +54,7 @@ def where_of(device: Device) -> Where:
 
 CHEAPER: dict[str, dict[str, Any]] = {
     "precision mixed": {"precision": MIXED},
-    "coarse solver multilevel": {"coarse": Multilevel.name},
+    "coarse solver multilevel": {"coarse": "multilevel"},
 }
 """Choices that take less memory, by their words."""
 
@@ -240,12 +237,9 @@ class _Estimate:
         chosen, coarse = self._configuration.variant, self._configuration.coarse
         if not self._count:
             return None, None
-        if coarse.name == AUTO:
-            exact = not chosen.accepts_inexact
-            ranked = by_seconds(seconds_for(self._count, self._bandwidth, on_host=self._on_host), exact=exact)
-            coarse = cast(CoarseSolver, find("coarse", ranked[0]))
-        exact = not isinstance(coarse, Multilevel) or self._count <= coarse.bottom
-        return coarse, chosen.resolved(exact and not self._mixed)
+        exact = not chosen.accepts_inexact
+        coarse = coarse.for_count(self._count, self._bandwidth, on_host=self._on_host, exact=exact)
+        return coarse, chosen.resolved(coarse.is_exact(self._count) and not self._mixed)
 
     @property
     def _bandwidth(self) -> int:

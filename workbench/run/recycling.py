@@ -13,7 +13,6 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from workbench.deflation import Deflation, DeflationContext, DenseSubspace
 from workbench.deflation.subspace import null_rounding
@@ -176,15 +175,17 @@ class _Basis:
         self.directions.append(np.array(device.to_host(workspace.vector("p"))))
 
     def ritz_vectors(self, count: int) -> np.ndarray:
+        from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal
+
         steps = self.steps
         if not 1 <= count <= steps:
             raise InputError(f"{count} Ritz vectors need {count} iterations, but the run made {steps}; ask for fewer")
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
         entries = lanczos_entries(alpha, beta)
-        values = linalg.eigvalsh_tridiagonal(*entries)
+        values = eigvalsh_tridiagonal(*entries)
         null = int(np.count_nonzero(values < NULL * values[-1]))
         first = max(0, min(null, steps - count))
-        _, small = linalg.eigh_tridiagonal(*entries, select="i", select_range=(first, first + count - 1))
+        _, small = eigh_tridiagonal(*entries, select="i", select_range=(first, first + count - 1))
         # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).
         of_u = small * ((-1.0) ** np.arange(steps) / np.sqrt(self._gamma[:steps]))[:, None]
         of_p = of_u.copy()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
 from workbench.devices.operator_protocols import DeviceVector, Dots
-from workbench.devices.pair import Split
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
@@ -31,8 +30,10 @@ from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vect
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
 from workbench.scaling import scaled, scaled_scalar
 from workbench.settings import MIXED, RUN
-from workbench.several.workers import Workers
 from workbench.solvers import MethodTraits, Solver
+
+if TYPE_CHECKING:
+    from workbench.several.workers import Workers
 
 SINGLE = np.dtype(np.float32)
 
@@ -155,8 +156,7 @@ class SolveSetup:
         """Drop all references to memory of the device."""
         self.bound = self.product = self.M = self.first_level = ReleasedOperator()
         self.b = self.x = self.exact = self.projection = None
-        if isinstance(self.device, Split):
-            self.device.release()
+        self.device.release()
 
     def solution(self, x: DeviceVector) -> DeviceVector:
         """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
@@ -246,7 +246,7 @@ def prepare(
         configuration.preconditioner.check_symmetric(
             operator.shape[0], operator.dtype, bilinear=solver.complex_symmetric
         )
-    workers = Workers(configuration.cluster) if configuration.cluster else None
+    workers = _connected(configuration.cluster) if configuration.cluster else None
     try:
         inner, product = system, bound
         if configuration.precision == MIXED:
@@ -285,6 +285,13 @@ def assembled(configuration: Configuration) -> LinearSystem:
 def _operator_of_a_file(configuration: Configuration) -> Operator | None:
     """A of a matrix from a file, whose rules are known once it is read; None for a grid, which may be large."""
     return assembled(configuration).operator if configuration.problem.known_size is None else None
+
+
+def _connected(cluster: str) -> Workers:
+    # Few runs have a cluster.
+    from workbench.several.workers import Workers
+
+    return Workers(cluster)
 
 
 def _levels(

@@ -127,5 +127,5 @@ def _check_registered(configuration: Configuration) -> None:
                 "a user-defined method cannot be written as a link, a command or a file; save a run of it, which holds "
                 "its lines"
             )
-        if registry.registered(kind).get(block.name) is not type(block):
+        if registry.known(kind, block.name) is not type(block):
             raise InputError(f"the {kind} is held in memory and cannot be written down; save it as a file first")

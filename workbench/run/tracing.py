@@ -6,13 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.deflation.projection import Projection
-from workbench.deflation.variants import TwoLevel
-from workbench.devices.clock import Clock
+from workbench.devices.clock import Clock, HasParts
 from workbench.machine.describe import machine_line
 from workbench.recording import Trace
 from workbench.run.setup import SolveSetup
-from workbench.several.mg_cycle import GridCycle
 
 
 def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
@@ -26,7 +23,7 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     _time(clock, setup.bound, "apply", "A", setup.bound.traffic, setup.bound.flops)
     first_level = setup.first_level if setup.first_level is not setup.M else None
     for owner in (setup.projection, setup.M, first_level):
-        if isinstance(owner, (Projection, TwoLevel, GridCycle)):
+        if isinstance(owner, HasParts):
             for part in owner.parts():
                 _time(clock, *part)
     clock.noting = False

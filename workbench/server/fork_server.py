@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.registry import catalogue
+
 PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "numpy.random", "workbench.live")
 """What every page imports."""
 
@@ -35,10 +37,11 @@ def serve(requests: socket.socket) -> dict[str, Any] | None:
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Import modules, and keep the garbage collector of the kernels from writing to their objects, which would copy
-    the memory."""
+    """Import modules and all blocks, which the menus list, and keep the garbage collector of the kernels from writing
+    to their objects, which would copy the memory."""
     for name in modules:
         importlib.import_module(name)
+    catalogue()
     gc.collect()
     gc.freeze()
 

@@ -1,12 +1,9 @@
-"""Solvers, one file per method with its recurrence only, registered on import."""
+"""Solvers, one file per method with its recurrence only, found by the registry."""
 
-import sys
-
-from workbench.registry import load_package
+from workbench.registry import add_package
 from workbench.solvers.base import MethodTraits, Solver
-from workbench.solvers.cg import CG as CG  # registered first, since messages name the first of a kind as an example
 from workbench.solvers.user_defined import user_solver
 
-load_package(sys.modules[__name__])
+add_package(__name__, "solver")
 
 __all__ = ["MethodTraits", "Solver", "user_solver"]

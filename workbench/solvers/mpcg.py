@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from workbench.registry import parameter, register
+from workbench.settings import HERE, WORKERS
 from workbench.solvers.base import Solver
 from workbench.solvers.multi.basis import Limits
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
 from workbench.solvers.multi.members import as_members
 
-HERE, WORKERS = "here", "workers"
-"""Where the inner products of the terms are computed."""
 SUMS = "who computes the inner products of terms: here, this process, or the workers of a cluster, for schwarz"
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Any, ClassVar
 
 from workbench.errors import InputError
-from workbench.registry import lookup, parameter, register_unlisted, registered
+from workbench.registry import known, lookup, parameter, register_unlisted
 from workbench.solvers.base import Solver
 from workbench.solvers.user_text import check, tidied
 
@@ -63,7 +63,7 @@ def user_solver(name: str, start: str | None = None, iteration: str | None = Non
 
     Raises InputError for invalid lines, and for the name of a built-in method.
     """
-    if name in registered("solver"):
+    if known("solver", name):
         raise InputError(f"the workbench has a method named {name} already; take another name, such as my-{name}")
     original = lookup("solver", like)
     assert issubclass(original, Solver)

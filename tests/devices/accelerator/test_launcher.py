@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from workbench.devices.accelerator import Accelerator
+from workbench.devices.accelerator.device import Accelerator
 
 
 def test_a_thread_does_not_read_the_sums_of_another(accelerator, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
 from workbench import registry
-from workbench.devices.accelerator import Accelerator
+from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, faces, passes, plane_slice, products, scalars, tiles, wavefront

@@ -9,8 +9,8 @@ from workbench.deflation.blocks import Blocks
 from workbench.errors import InputError
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.stopping import Stopping
-from workbench.several import Several, boxes
-from workbench.several.several import Whole
+from workbench.several import boxes
+from workbench.several.several import Several, Whole
 from workbench.solvers.multi.basis import Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts

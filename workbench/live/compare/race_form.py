@@ -9,7 +9,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.live.kit.field_form import FieldForm
 from workbench.live.kit.form_fields import BlockChoice, Field, device_parameter
-from workbench.registry import Block, registered
+from workbench.registry import Block, known
 from workbench.run import Configuration, Norm, configure
 from workbench.run.conflicts import Conflict, changed, changes_of, conflicts
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
@@ -121,4 +121,4 @@ class EntryForm(FieldForm):
 def _offered(kind: str, configuration: Configuration) -> Block:
     """The block, or for one that no form offers, such as a user-defined method, the default one."""
     block = getattr(configuration, kind)
-    return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)
+    return block if known(kind, block.name) else getattr(configure("poisson5"), kind)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.problems import Problem
-from workbench.registry import Block, registered
+from workbench.registry import Block, known
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.sweeping import combinations
 from workbench.settings import BLOCKS, RUN
@@ -46,4 +46,4 @@ def points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:
 def has_form(base: Configuration) -> bool:
     """Whether all its blocks can be chosen from lists; those that the caller holds in memory cannot."""
     blocks = [getattr(base, item.name) for item in dataclasses.fields(base)]
-    return all(block.name in registered(block.kind) for block in blocks if isinstance(block, Block))
+    return all(known(block.kind, block.name) for block in blocks if isinstance(block, Block))

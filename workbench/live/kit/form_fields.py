@@ -15,7 +15,7 @@ from workbench import devices
 from workbench.block_facts import inverse_help, parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
-from workbench.registry import Block, Parameter, lookup, registered
+from workbench.registry import Block, Parameter, known, lookup, registered
 from workbench.settings import BLOCKS, RUN
 
 Changed = Callable[[], None]
@@ -160,7 +160,7 @@ class BlockChoice:
 
 def check_listed(kind: str, name: str) -> None:
     """Raise InputError for a block that no form offers."""
-    if name not in registered(kind):
+    if not known(kind, name):
         raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from workbench import devices
-from workbench.devices.accelerator import as_accelerator
+from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import Rates, measure, measured_rates, product_seconds, profile_rates
 from workbench.devices.protocol import Device

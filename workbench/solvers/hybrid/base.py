@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from workbench.devices.accelerator import as_accelerator
+from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.pair import Pair
 from workbench.devices.protocol import Device
 from workbench.errors import InputError

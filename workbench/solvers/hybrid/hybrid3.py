@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import ClassVar
 
-from workbench.devices.accelerator import as_accelerator
+from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.pair import SUMS, RowBlocks, Split, SplitWorkspace, decompose
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
