@@ -1,11 +1,8 @@
 """The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here.
-A block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`),
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`), or both (`schwarz:3x3,overlap=4`). Commas within
-parentheses or "..." belong to the value.
-
-The files of a package that holds blocks (`add_package`) are imported when one of their blocks is asked for.
+`workbench.block_text` says how a block is written. The files of a package that holds blocks (`add_package`) are
+imported when one of their blocks is asked for.
 """
 
 from __future__ import annotations
@@ -15,8 +12,6 @@ import difflib
 import functools
 import importlib
 import importlib.util
-import itertools
-import json
 import math
 import operator
 import pkgutil
@@ -25,6 +20,7 @@ from collections.abc import Mapping
 from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
+from workbench.block_text import quoted_where_needed, values_by_name
 from workbench.errors import InputError, quoted
 
 Value = int | float | str | bool
@@ -188,7 +184,7 @@ class Block:
         alone = str(next(iter(differing.values())))
         if list(differing) == [self.parameters()[0].name] and alone and "=" not in alone:
             return f"{self.name}:{alone}"
-        return f"{self.name}:{','.join(f'{name}={_quoted(value)}' for name, value in differing.items())}"
+        return f"{self.name}:{','.join(f'{name}={quoted_where_needed(value)}' for name, value in differing.items())}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: kind, name and all parameters."""
@@ -308,7 +304,7 @@ def find(kind: str, spec: str, **values: Any) -> Block:
         declared = cls.parameters()
         if not declared:
             raise InputError(f"{kind} {name} takes no argument, got {argument!r}; write {name}")
-        values = {**_by_name(cls, argument), **values}
+        values = {**values_by_name(argument, [each.name for each in declared], name), **values}
     return cls.create(values)
 
 
@@ -320,55 +316,6 @@ def as_block(kind: str, block: Any) -> Block:
         return block
     known = next(iter(registered(kind)), kind)
     raise InputError(f"{kind} must be a name such as {known!r}, or a block of that kind, got {quoted(block)}")
-
-
-def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
-    """Parameter values by name from the text after the colon."""
-    declared, parts, values = [each.name for each in cls.parameters()], _parts(argument), {}
-    # A path may contain =, a parameter name cannot be a path.
-    if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
-        keys = [part.partition("=") for part in parts[1:]]
-        if not keys or not all(equals and key.strip() in declared for key, equals, _ in keys):
-            return {declared[0]: argument}
-        values = {declared[0]: parts.pop(0)}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise InputError(f"{cls.name}: parameters are written key=value,key=value, got {part!r}")
-        if key.strip() in values:
-            raise InputError(f"{cls.name}: parameter {key.strip()} is given twice in {quoted(argument)}")
-        values[key.strip()] = _unquoted(value.strip())
-    return values
-
-
-def _parts(argument: str) -> list[str]:
-    """Split at the commas that are neither in parentheses nor in quotes."""
-    cuts, depth, quoted, escaped = [-1], 0, False, False
-    for place, character in enumerate(argument):
-        if escaped or (quoted and character == "\\"):
-            escaped = not escaped
-        elif character == '"':
-            quoted = not quoted
-        elif not quoted:
-            depth = max(0, depth + (character == "(") - (character == ")"))
-            if character == "," and depth == 0:
-                cuts.append(place)
-    return [argument[first + 1 : last] for first, last in itertools.pairwise([*cuts, len(argument)])]
-
-
-def _quoted(value: Value) -> str:
-    """A value as the text after key=, in quotes where it contains delimiters."""
-    text = str(value)
-    return json.dumps(text) if any(mark in text for mark in ',"()') or text != text.strip() else text
-
-
-def _unquoted(text: str) -> str:
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text
-    return text
 
 
 def from_dict(plain: Mapping[str, Any]) -> Block:

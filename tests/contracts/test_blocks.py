@@ -1,5 +1,6 @@
 """What every registered block promises, whatever its kind."""
 
+import inspect
 import json
 
 import pytest
@@ -63,6 +64,12 @@ def test_it_has_a_title_and_a_docstring_of_its_own(cls):
     assert cls.title
     assert cls.__doc__
     assert cls.__doc__ != cls.__mro__[1].__doc__
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=name_of)
+def test_its_file_is_found_by_its_name(cls):
+    line = f'name: ClassVar[str] = "{cls.name}"'
+    assert line in inspect.getsource(inspect.getmodule(cls)), f"all files are imported for {cls.name}; write {line}"
 
 
 @pytest.mark.parametrize(("cls", "declared"), EVERY_PARAMETER, ids=lambda part: getattr(part, "name", part))
