@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import InputError
-from workbench.files import check_target, replacing, write, writing
+from workbench.files import check_target, replacing, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,20 +27,12 @@ def umask(mask):
         os.umask(before)
 
 
-@pytest.fixture(params=["unnamed", "named"])
-def way(request, monkeypatch):
-    """With files that have no name until they are whole, and as on systems that lack those."""
-    if request.param == "named":
-        monkeypatch.setattr(writing, "_without_a_name", lambda _folder: None)
-    return request.param
-
-
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077, 0o000])
-def test_a_new_file_has_what_the_umask_leaves(tmp_path, way, mask):
+def test_a_new_file_has_what_the_umask_leaves(tmp_path, mask):
     with umask(mask):
         assert write(tmp_path / "a", b"new") == tmp_path / "a"
     assert mode(tmp_path / "a") == 0o666 & ~mask
@@ -48,7 +40,7 @@ def test_a_new_file_has_what_the_umask_leaves(tmp_path, way, mask):
 
 
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o644, 0o664, 0o755])
-def test_a_file_keeps_its_mode(tmp_path, way, kept):
+def test_a_file_keeps_its_mode(tmp_path, kept):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     path.chmod(kept)
@@ -59,7 +51,7 @@ def test_a_file_keeps_its_mode(tmp_path, way, kept):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
-def test_a_file_keeps_its_owner(tmp_path, way):
+def test_a_file_keeps_its_owner(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     os.chown(path, 12345, 23456)
@@ -67,7 +59,7 @@ def test_a_file_keeps_its_owner(tmp_path, way):
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
-def test_a_link_is_written_through(tmp_path, way):
+def test_a_link_is_written_through(tmp_path):
     (tmp_path / "inner").mkdir()
     target = tmp_path / "inner" / "target"
     target.write_bytes(b"old")
@@ -147,7 +139,7 @@ def test_what_cannot_be_written_is_a_sentence(tmp_path, check):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_a_name_as_long_as_a_name_may_be(tmp_path, way):
+def test_a_name_as_long_as_a_name_may_be(tmp_path):
     write(tmp_path / ("a" * 255), b"new")
     write(tmp_path / ("a" * 255), b"newer")
     assert (tmp_path / ("a" * 255)).read_bytes() == b"newer"
@@ -208,7 +200,7 @@ def test_a_file_that_may_not_be_written_is_a_sentence(tmp_path, what):
     assert os.listdir(folder) == ["a"]
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, way):
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -224,7 +216,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, way):
 
 
 @pytest.mark.parametrize("ending", [RuntimeError, KeyboardInterrupt, SystemExit])
-def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path, way, ending):
+def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path, ending):
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
@@ -240,7 +232,7 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(tmp_path, way, ending
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_an_interrupt_between_naming_and_renaming_leaves_nothing(tmp_path, way, monkeypatch):
+def test_an_interrupt_between_naming_and_renaming_leaves_nothing(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
@@ -258,15 +250,13 @@ def test_an_interrupt_between_naming_and_renaming_leaves_nothing(tmp_path, way, 
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from workbench.files import replacing, write, writing
+from workbench.files import replacing, write
 
 # Tests that run under nohup or in the background hand on signals that are ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-folder, way, where = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-if way == "named":
-    writing._without_a_name = lambda _folder: None
+folder, where = Path(sys.argv[1]), sys.argv[2]
 
 def wait(*_):
     print("ready", flush=True)
@@ -284,12 +274,11 @@ else:
 
 
 @pytest.mark.parametrize("where", ["writing", "renaming"])
-@pytest.mark.parametrize("way", ["unnamed", "named"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_while_writing_ends_the_process_and_leaves_nothing(tmp_path, number, way, where):
+def test_a_signal_while_writing_ends_the_process_and_leaves_nothing(tmp_path, number, where):
     (tmp_path / "a").write_bytes(b"old")
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(tmp_path), way, where],
+        [sys.executable, "-c", CHILD, str(tmp_path), where],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -311,7 +300,7 @@ def test_a_stream_goes_only_into_a_file(tmp_path):
         pytest.fail("the block must not be entered")
 
 
-def test_what_was_written_can_be_read_before_it_is_kept(tmp_path, way):
+def test_what_was_written_can_be_read_before_it_is_kept(tmp_path):
     with replacing(tmp_path / "a") as stream:
         stream.write(b"new")
         stream.seek(0)

@@ -36,12 +36,8 @@ def write(path: Path, content: bytes) -> Path:
     """
     with _failing_in_a_sentence(path):
         place = _place(path)
-        if place.replaceable:
-            with _replacing(place) as stream:
-                stream.write(content)
-        else:
-            with place.opened() as stream:
-                stream.write(content)
+        with _replacing(place) if place.replaceable else place.opened() as stream:
+            stream.write(content)
     return path
 
 
@@ -132,35 +128,11 @@ def _failing_in_a_sentence(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replacing(place: _Place) -> Iterator[IO[bytes]]:
-    unnamed = _without_a_name(place.path.parent)
-    # Where there is a name, there is something to clear away.
-    if unnamed is None:
-        with _cleared_away(place.path.parent) as name:
-            with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, MODE), "w+b") as stream:
-                yield stream
-                _take_over(stream, place.before)
-            os.replace(name, place.path)
-        return
-    with os.fdopen(unnamed, "w+b") as stream:
-        yield stream
-        _take_over(stream, place.before)
-        with _cleared_away(place.path.parent) as name:
-            # A link cannot replace a file, so a temporary name is made. With a folder's descriptor, which an absolute
-            # path does not need, Python calls linkat, which follows the link to the open file.
-            os.link(f"/proc/self/fd/{stream.fileno()}", name, src_dir_fd=stream.fileno(), follow_symlinks=True)
-            os.replace(name, place.path)
-
-
-def _without_a_name(folder: Path) -> int | None:
-    """A file that vanishes however the process ends, until it gets a name; None where the system has no such files."""
-    flag = getattr(os, "O_TMPFILE", None)
-    if flag is None or not os.path.isdir("/proc/self/fd"):
-        return None
-    try:
-        return os.open(folder, flag | os.O_RDWR, MODE)
-    # Either the file system cannot do it, or the folder cannot be written, which the next try says.
-    except OSError:
-        return None
+    with _cleared_away(place.path.parent) as name:
+        with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, MODE), "w+b") as stream:
+            yield stream
+            _take_over(stream, place.before)
+        os.replace(name, place.path)
 
 
 def _take_over(stream: IO[bytes], before: os.stat_result | None) -> None:
