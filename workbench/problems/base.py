@@ -99,6 +99,11 @@ class Problem(Block):
         return 0.0
 
     @property
+    def is_closed(self) -> bool:
+        """Whether all sides are Neumann, so that A maps constants to zero."""
+        return False
+
+    @property
     def known_size(self) -> Size | None:
         """The size of A as determined by the parameters; None if it is known only after assembly."""
         return None

@@ -22,7 +22,7 @@ from workbench.problems.bubble_geometry import (
 )
 from workbench.problems.dispersed_phase import dispersed_phase_system
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_two_phases
-from workbench.problems.sides import SIDES_HELP, parse_sides
+from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
 
 
@@ -91,6 +91,10 @@ class Bubbles(Problem):
         radii = self.geometry().radii
         # Twice the disc or the diameter along each side.
         return float((6 * np.pi * radii**2 if self.dimensions == 3 else 8 * radii).sum())
+
+    @property
+    def is_closed(self) -> bool:
+        return is_closed(self.sides, self.dimensions)
 
     @property
     def known_size(self) -> Size:

@@ -91,6 +91,10 @@ class PoissonFormulas(Problem):
         return values
 
     @property
+    def is_closed(self) -> bool:
+        return is_closed(self.sides, self.dimensions)
+
+    @property
     def known_size(self) -> Size:
         return Size.of_stencil((self.n,) * self.dimensions)
 
@@ -102,15 +106,14 @@ class PoissonFormulas(Problem):
             values[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names
         ]
         right = self.values("f")
-        closed = is_closed(self.sides, self.dimensions)
         b = right.reshape(-1)
         return LinearSystem(
             assemble_diffusion(per_axis, self.sides, scale=float(n) ** 2),
-            without_mean(b) if closed else b,
+            without_mean(b) if self.is_closed else b,
             grid=right.shape,
             coefficients=per_axis[0].reshape(-1),
             coefficient_name="coefficient a",
-            null_space=constants(b.size, b.dtype) if closed else None,
+            null_space=constants(b.size, b.dtype) if self.is_closed else None,
         )
 
     def _check(self, name: str, values: np.ndarray, valid: np.ndarray, what: str) -> None:

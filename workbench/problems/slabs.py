@@ -41,6 +41,10 @@ class Slabs(Problem):
         return 2.0
 
     @property
+    def is_closed(self) -> bool:
+        return True
+
+    @property
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * 3)
 

@@ -18,7 +18,6 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import LONGEST_ROW
-from workbench.lines.types import OperatorDot
 from workbench.operators import Size
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
@@ -191,15 +190,14 @@ class _Estimate:
 
     def _problem(self) -> int:
         """What the host keeps of the problem: phases and b, and on accelerators bands and rows; x at the end."""
-        kept = 0 if self._configuration.problem.constant_b else DOUBLE * self._n
-        if self._configuration.problem.has_phases:
-            kept += self._n
+        problem = self._configuration.problem
+        phases = self._n if problem.has_phases else 0
+        b = 0 if problem.constant_b else DOUBLE * self._n
         if self._on_host:
-            # b is a vector of the run.
-            other_b = self._configuration.rhs != "problem"
-            return kept if other_b else kept - (0 if self._configuration.problem.constant_b else DOUBLE * self._n)
+            # The problem's own b is a vector of the run.
+            return phases + (b if self._configuration.rhs != "problem" else 0)
         bands = DOUBLE * self._n if self._size.grid and not self._size.two_phases else 0
-        return kept + self._size.nbytes + bands + DOUBLE * self._n
+        return phases + b + self._size.nbytes + bands + DOUBLE * self._n
 
     def _assembly(self) -> int:
         if self._size.two_phases:
@@ -209,8 +207,8 @@ class _Estimate:
         return self._size.nbytes + DOUBLE * self._n
 
     def _vectors(self) -> int:
-        """b, x, the true residual and the best x, and those of the variant."""
-        double, variant = 4, self._variant
+        """b, x, the true residual and the best x, those of the variant, and one where x leaves the null space of A."""
+        double, variant = 4 + self._configuration.problem.is_closed, self._variant
         stored = 0
         if variant is not None:
             # P b, and the solution that belongs to an iterate.
@@ -284,32 +282,21 @@ def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bo
 
     factor: an element-wise M reads a vector. mixed, corrects: as in `workbench.run.mixed`.
     """
-    M = ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})
+    M = (ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})) if element_wise else None
     names = (("x", "r", "u") if corrects else ("x", "r")) if mixed else ("b", "x")
     space = Workspace(
         CountingDevice(),
         2,
         np.dtype(np.float64),
         vectors={name: np.zeros(2) for name in names},
-        operators={"A": _Opaque(), "M": M if element_wise else _Opaque()},
+        operators={"A": None, "M": M},
     )
     if not mixed:
-        solver.iterates(space)
+        space.lines(*solver.texts(space))
         return len(space.added)
     if solver.from_residual:
         space.lines(solver.from_residual, solver.iterate)
     return len(names) - 1 + len(space.added)
-
-
-class _Opaque:
-    """An operator of which a plan needs nothing but its place."""
-
-    traffic = flops = 0
-    offers = tuple(OperatorDot)
-
-    def apply(self, x: Any, out: Any, /, *wanted: str) -> np.ndarray:
-        """The plan is not run."""
-        return np.zeros(3)
 
 
 class WayOut(NamedTuple):
