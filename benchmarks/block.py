@@ -26,7 +26,7 @@ from workbench.devices.kernels.block_products import GROUP
 from workbench.errors import InputError
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
-from workbench.run import BlockRun, Run, Stopping, configure
+from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryProblem
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)
@@ -145,9 +145,7 @@ def _iteration(name: str, operator: Any, rounds: int) -> dict[str, float]:
     B = np.random.default_rng(0).standard_normal((size, s))
     chosen = partial(configure, InMemoryProblem(), device=name, stopping=ENDLESS)
     single = Run(chosen(), LinearSystem(operator, B[:, 0].copy()))
-    runs = {
-        solver: BlockRun(chosen(solver=solver), LinearSystem(operator, B)) for solver in ("pseudo-block-cg", "block-cg")
-    }
+    runs = {solver: Run(chosen(solver=solver), LinearSystem(operator, B)) for solver in ("pseudo-block-cg", "block-cg")}
     contestants: dict[str, Callable[[], Any]] = {solver: partial(_some, run, 1) for solver, run in runs.items()}
     contestants["cg"] = partial(_some, single, 1 if name == "cpu" else 50)
     if name == "cpu":
@@ -165,7 +163,7 @@ def _iteration(name: str, operator: Any, rounds: int) -> dict[str, float]:
     return found
 
 
-def _some(run: Run | BlockRun, scale: int) -> None:
+def _some(run: Run, scale: int) -> None:
     until = run.history.count + ITERATIONS * scale
     while run.history.count < until:
         run.step(until - run.history.count)

@@ -8,8 +8,7 @@ import pytest
 from workbench.analysis.iterations_left import BOUND, FEWEST, SLOPE, iterations_left
 from workbench.analysis.ritz import effective_condition, iterations_by_bound
 from workbench.recording import History
-from workbench.run import Stopping, configure
-from workbench.run.start import start_run
+from workbench.run import Run, Stopping, configure
 
 
 def history_of(residuals):
@@ -42,7 +41,7 @@ def test_what_has_arrived_needs_none():
 
 def test_on_a_plateau_the_bound_of_the_ritz_values_is_the_estimate():
     """The residual of CG rises at first here, so that its slope says nothing."""
-    run = start_run(configure("poisson5", n=64, preconditioner="none", stopping=Stopping(rtol=1e-10)))
+    run = Run(configure("poisson5", n=64, preconditioner="none", stopping=Stopping(rtol=1e-10)))
     while run.iterations < 20:
         run.step()
     residual = run.history["residual"]

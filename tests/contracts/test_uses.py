@@ -11,7 +11,7 @@ from workbench.analysis.roofline import roofline_points
 from workbench.errors import InputError
 from workbench.live import StepView
 from workbench.recording import kernel_table
-from workbench.run import Race, Reason, Stopping, configure, run_through, start_run, sweep, user_solver
+from workbench.run import Race, Reason, Run, Stopping, configure, run_through, sweep, user_solver
 from workbench.run.ranking import MEASURES, rank
 
 SOLVERS = registry.registered("solver")
@@ -57,7 +57,7 @@ def test_every_solver_is_swept(device):
 
 @pytest.mark.parametrize("solver", EVERY, ids=name_of)
 def test_every_solver_can_be_looked_into(solver):
-    trace = run_through(start_run(chosen(solver), trace=True)).trace
+    trace = run_through(Run(chosen(solver), trace=True)).trace
     assert {row["lane"] for row in kernel_table(trace) if row["calls"]} == set(trace.busy())
     for lane in trace.busy():
         assert sum(point.share for point in roofline_points(trace, lane)) == pytest.approx(1)
@@ -74,7 +74,7 @@ def test_every_solver_is_stepped_or_says_why_not(solver):
         assert str(no.value).endswith(why)
         return
     view = StepView(configuration, iterations=2)
-    result = run_through(start_run(chosen(solver)))
+    result = run_through(Run(chosen(solver)))
     np.testing.assert_allclose([row[0] for row in view.norms], (result.history["residual"] / _b(view))[:3], rtol=1e-9)
     view.close()
 

@@ -19,7 +19,7 @@ from workbench.devices.lines.column_by_column import ColumnByColumn
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.operators import Matrix
 from workbench.registry import registered
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 
 DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
 VARIANTS = sorted(registered("variant"))
@@ -142,7 +142,7 @@ def test_dense_vectors_are_projected_column_by_column():
 def test_block_runs_are_deflated_with_every_kind_of_vectors(deflation):
     def iterations(second):
         chosen = configure("two-layer", n=32, solver="block-cg", rhs="random:4", deflation=second)
-        result = run_through(start_run(chosen))
+        result = run_through(Run(chosen))
         assert result.converged
         return result.iterations
 

@@ -6,12 +6,12 @@ import pytest
 from workbench.errors import InputError
 from workbench.figures import block_convergence, rank_and_pivot
 from workbench.problems import LinearSystem
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 from workbench.run.in_memory import InMemoryProblem
 
 
 def result_of(rhs="random:5", **chosen):
-    return run_through(start_run(configure("poisson5", n=9, rhs=rhs, **{"solver": "block-cg", **chosen})))
+    return run_through(Run(configure("poisson5", n=9, rhs=rhs, **{"solver": "block-cg", **chosen})))
 
 
 @pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg"])
@@ -34,7 +34,7 @@ def test_a_zero_column_and_all_zero_columns_are_drawn(draw):
     operator = configure("poisson5", n=9).problem.assemble(0).operator
     B = np.zeros((81, 3))
     for _ in range(2):
-        result = run_through(start_run(configure(InMemoryProblem(), solver="block-cg"), LinearSystem(operator, B)))
+        result = run_through(Run(configure(InMemoryProblem(), solver="block-cg"), LinearSystem(operator, B)))
         draw(result.record()).canvas.draw()
         B = B + np.array([1.0, 0.0, 2.0])
 

@@ -8,7 +8,7 @@ from workbench.figures import block_comparison, block_convergence, column_heatma
 from workbench.figures.block_runs import products
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 from workbench.run.in_memory import InMemoryProblem
 
 RTOL = 1e-6
@@ -19,11 +19,11 @@ def record_of(s=5, *, solver="block-cg", zero=None):
     B = np.random.default_rng(0).standard_normal((81, s))
     if zero is not None:
         B[:, zero] = 0
-    return run_through(start_run(configure(InMemoryProblem(), solver=solver), LinearSystem(operator, B))).record()
+    return run_through(Run(configure(InMemoryProblem(), solver=solver), LinearSystem(operator, B))).record()
 
 
 def single_of():
-    return run_through(start_run(configure("poisson5", n=9, solver="cg"))).record()
+    return run_through(Run(configure("poisson5", n=9, solver="cg"))).record()
 
 
 def test_an_iteration_multiplies_every_column():

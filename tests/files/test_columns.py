@@ -9,7 +9,7 @@ from scipy import io
 
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 from workbench.run.share_link import from_link, to_command, to_link
 
 B = np.random.default_rng(0).standard_normal((144, 3))
@@ -28,15 +28,13 @@ def columns_file(request, tmp_path):
 
 
 def solved(path, **chosen):
-    return run_through(start_run(configure("poisson5", n=12, rhs=str(path), **chosen)))
+    return run_through(Run(configure("poisson5", n=12, rhs=str(path), **chosen)))
 
 
 def test_all_columns_are_solved(columns_file):
     result = solved(columns_file, solver="block-cg", preconditioner="none")
     assert (result.converged, result.x.shape) == (True, (144, 3))
-    expected = run_through(
-        start_run(configure("poisson5", n=12, rhs="random:3", solver="block-cg", preconditioner="none"))
-    )
+    expected = run_through(Run(configure("poisson5", n=12, rhs="random:3", solver="block-cg", preconditioner="none")))
     np.testing.assert_allclose(result.x, expected.x)
 
 
@@ -150,18 +148,18 @@ def test_a_file_of_objects_and_other_formats(tmp_path):
 
 def test_a_start_from_a_file(columns_file, tmp_path):
     chosen = configure("poisson5", n=12, rhs=str(columns_file), solver="block-cg", preconditioner="none")
-    solution = run_through(start_run(chosen)).x
+    solution = run_through(Run(chosen)).x
     with (tmp_path / "x0.NPY").open("wb") as stream:
         np.save(stream, solution)
     again = dataclasses.replace(chosen, x0=str(tmp_path / "x0.NPY"))
     assert from_link(to_link(again)) == again
     assert f"--x0 {tmp_path / 'x0.NPY'}" in to_command(again)
-    result = run_through(start_run(again))
+    result = run_through(Run(again))
     assert (result.iterations, result.record().provenance["configuration"]["x0"]) == (0, again.x0)
     io.mmwrite(tmp_path / "x0.mtx", B[:, :1], precision=17)
-    one = start_run(configure("poisson5", n=12, x0=str(tmp_path / "x0.mtx")))
+    one = Run(configure("poisson5", n=12, x0=str(tmp_path / "x0.mtx")))
     np.testing.assert_array_equal(one.x, B[:, 0])
     with pytest.raises(InputError, match="has 3 columns, but there is one right-hand side"):
-        start_run(configure("poisson5", n=12, x0=str(columns_file)))
+        Run(configure("poisson5", n=12, x0=str(columns_file)))
     with pytest.raises(InputError, match=r"x0 has shape \(144, 1\), but B has shape \(144, 3\)"):
-        start_run(dataclasses.replace(chosen, x0=str(tmp_path / "x0.mtx")))
+        Run(dataclasses.replace(chosen, x0=str(tmp_path / "x0.mtx")))

@@ -12,7 +12,7 @@ from workbench.papers import PAPERS, reproduce
 from workbench.papers.block_cg import _sum, flops_printed, gflops, printed, systems
 from workbench.papers.block_cg_iteration import iteration, scipy_seconds
 from workbench.problems import suitesparse
-from workbench.run import BlockRun, configure
+from workbench.run import Run, configure
 
 SIZE = 16
 """max_n of the tests: stand-ins of at most 17,600 rows, or as small as they get."""
@@ -87,7 +87,7 @@ def test_the_model_is_bytes_over_bandwidth_and_latencies():
 
 def test_rates_by_both_counts():
     """poisson5 has 5 n^2 - 4 n entries; block CG's own operations grow with s^2, those of the table with s."""
-    run = BlockRun(configure("poisson5", n=20, solver="block-cg", rhs="random:8"))
+    run = Run(configure("poisson5", n=20, solver="block-cg", rhs="random:8"))
     while run.step():
         pass
     theirs, ours = gflops(run)

@@ -6,7 +6,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 
 
 def system_of(name, **parameters):
@@ -50,12 +50,12 @@ def test_what_a_problem_does_not_have_is_one_sentence(rhs, message, tmp_path):
 
     io.mmwrite(tmp_path / "matrix.mtx", sparse.eye_array(5).tocoo())
     with pytest.raises(InputError, match=message):
-        start_run(configure(str(tmp_path / "matrix.mtx"), rhs=rhs, solver="block-cg"))
+        Run(configure(str(tmp_path / "matrix.mtx"), rhs=rhs, solver="block-cg"))
 
 
 @pytest.mark.parametrize("rhs", ["sources:5", "phases"])
 def test_families_are_solved(rhs):
-    result = run_through(start_run(configure("bubbles-2d", n=20, rhs=rhs, solver="block-cg", preconditioner="ic")))
+    result = run_through(Run(configure("bubbles-2d", n=20, rhs=rhs, solver="block-cg", preconditioner="ic")))
     assert result.converged
     assert result.x.shape[1] == len(result.columns) > 1
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.run import Reason, configure, run_through, solve, start_run
+from workbench.run import Reason, Run, configure, run_through, solve
 
 INDEFINITE = np.array([[2.0, 3.0], [3.0, 4.0]])
 """Eigenvalues -0.16 and 6.16."""
@@ -46,7 +46,7 @@ def test_a_column_whose_product_vanishes_ends_a_block_of_cocg():
 @pytest.mark.parametrize("solver", ["pseudo-block-cg", "bf-block-cg", "block-cg-oleary"])
 def test_block_methods_do_not_blame_a_definite_matrix_and_return_the_best_column(solver):
     chosen = {"preconditioner": "neumann:2", "deflation": "levelset:3", "rhs": "phases", "stopping": {"rtol": 1e-12}}
-    run = start_run(configure("two-layer", n=40, contrast=1e-3, solver=solver, **chosen))
+    run = Run(configure("two-layer", n=40, contrast=1e-3, solver=solver, **chosen))
     result = run_through(run)
     assert result.reason not in (Reason.INDEFINITE, Reason.INDEFINITE_M), result.detail
     # The recurrence grows to 7e-4 after that.
@@ -56,7 +56,7 @@ def test_block_methods_do_not_blame_a_definite_matrix_and_return_the_best_column
 @pytest.mark.parametrize(("solver", "deflation"), [("pipecg", "none"), ("cg", "blocks:4")])
 def test_more_accurate_choices_are_named_where_there_are_any(solver, deflation):
     result = run_through(
-        start_run(
+        Run(
             configure("two-layer", n=20, contrast=1e-4, solver=solver, preconditioner="jacobi", deflation=deflation,
                       rhs="random", stopping={"rtol": 1e-15, "maxiter": 5000})
         )
@@ -84,7 +84,7 @@ def test_columns_that_have_converged_stay_so_where_others_restart():
     """Recovering x from x^ twice would cost more than the tolerance."""
     chosen = {"preconditioner": "chebyshev:3", "deflation": "levelset:3", "variant": "def1", "rhs": "random:3"}
     heavy = {"n": 9, "contrast": 1e9, "count": 1, "sides": "dirichlet"}
-    run = start_run(configure("bubbles-3d", solver="pseudo-block-cg", stopping={"rtol": 6e-13}, **heavy, **chosen))
+    run = Run(configure("bubbles-3d", solver="pseudo-block-cg", stopping={"rtol": 6e-13}, **heavy, **chosen))
     result = run_through(run)
     ended = [column for column in result.columns if column.converged]
     assert len({column.iteration for column in ended}) > 1

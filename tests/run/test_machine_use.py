@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from tests.waiting import LIMIT
-from workbench.run import configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 from workbench.run.machine_use import MACHINE_USE, MachineUse, sharing
 from workbench.run.run_queue import QueueSlot, RunQueue
 
@@ -119,9 +119,9 @@ def test_a_run_notes_that_its_times_are_not_comparable(tmp_path, other, monkeypa
     monkeypatch.setattr(MACHINE_USE, "_folder", tmp_path)
     configuration = configure("two-layer", n=8)
     with MACHINE_USE:
-        alone = run_through(start_run(configuration))
+        alone = run_through(Run(configuration))
         other()
-        shared = run_through(start_run(configuration))
+        shared = run_through(Run(configuration))
     assert alone.summary["runs_at_once"] is None
     assert "shared" not in " ".join(alone.provenance["notes"])
     assert shared.summary["runs_at_once"] == 2

@@ -28,14 +28,14 @@ MEASURED = {
 }
 CHILD = """
 import json, re, sys
-from workbench.run import configure, start_run
+from workbench.run import Run, configure
 from workbench.run.memory_need import Where, memory_need
 
 def peak(name):
     return 1024 * int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
 
 def run(values):
-    run = start_run(configure(values.pop("problem"), stopping={"maxiter": 20}, **values))
+    run = Run(configure(values.pop("problem"), stopping={"maxiter": 20}, **values))
     while run.step():
         pass
     return run.result()

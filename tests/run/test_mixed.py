@@ -90,7 +90,7 @@ def test_r_is_replaced_by_the_residual():
     for _ in range(INTERVAL):
         run.step()
     r = run.workspace.vectors["r"].copy()
-    run._recurrence._replace()
+    run._iterations._recurrence._replace()
     system = run.setup.system
     expected = system.b - system.operator.to_csr() @ run.x
     np.testing.assert_allclose(run.workspace.vectors["r"], expected.astype(np.float32), rtol=1e-5, atol=1e-6)

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.errors import InputError
-from workbench.run import Reason, configure, solve, start_run
+from workbench.run import Reason, Run, configure, solve
 
 N = 40
 PATH = sparse.diags_array([-np.ones(N - 1), np.full(N, 2.0), -np.ones(N - 1)], offsets=[-1, 0, 1]).tocsr()
@@ -212,7 +212,7 @@ def test_every_reason_says_what_was_changed(end):
         result = solve(FREE, np.arange(N), maxiter=3)
         assert result.reason is Reason.MAXITER
     else:
-        run = start_run(configure("poisson-2d", {"n": 8, "sides": "neumann"}, rhs="random"))
+        run = Run(configure("poisson-2d", {"n": 8, "sides": "neumann"}, rhs="random"))
         run.step()
         run.cancel()
         result = run.result()

@@ -57,13 +57,13 @@ class Slow:
         monkeypatch.setattr("workbench.run.recurrence.time.perf_counter", lambda: self.now)
 
     def slow(self, run, seconds):
-        made = run._recurrence.watch.make
+        made = run._iterations._recurrence.watch.make
 
         def make(*given, **more):
             self.now += seconds
             return made(*given, **more)
 
-        run._recurrence.watch.make = make
+        run._iterations._recurrence.watch.make = make
 
 
 def test_an_entrys_clock_does_not_count_the_others(monkeypatch):

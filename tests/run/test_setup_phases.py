@@ -9,7 +9,7 @@ import pytest
 
 from workbench import compiling
 from workbench.cli import main
-from workbench.run import Race, Run, Session, configure, start_run
+from workbench.run import Race, Run, Session, configure
 from workbench.run.setup_phases import COMPILATION, SetupPhases, in_words
 
 TWO_LEVELS = {"n": 16, "preconditioner": "neumann:2", "deflation": "levelset:4"}
@@ -102,7 +102,7 @@ def test_setup_seconds_are_the_sum_of_the_phases(rhs, accelerator):
 
 def setup_seconds_are_the_sum_of_the_phases(rhs, device):
     solver = "cg" if rhs == "ones" else "pseudo-block-cg"
-    summary = start_run(configure("poisson5", n=9, rhs=rhs, solver=solver, device=device)).result().summary
+    summary = Run(configure("poisson5", n=9, rhs=rhs, solver=solver, device=device)).result().summary
     assert summary["setup_seconds"] == sum(phase["seconds"] for phase in summary["setup_phases"])
     assert summary["compile_seconds"] >= 0
 

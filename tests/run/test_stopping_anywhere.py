@@ -251,14 +251,14 @@ def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
         explorer = live.explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
         session = explorer.run()
         until(lambda: session.run is not None and session.run.iterations >= 3)
-        inside, made = threading.Event(), session.run._recurrence.watch.make
+        inside, made = threading.Event(), session.run._iterations._recurrence.watch.make
 
         def slowly(*given, **more):
             inside.set()
             time.sleep(0.6)
             made(*given, **more)
 
-        session.run._recurrence.watch.make = slowly
+        session.run._iterations._recurrence.watch.make = slowly
         until(inside.is_set)
         took = seconds_until(lambda: explorer.status.state == "done", explorer.stop)
         assert explorer.status.text.startswith("Run 1: Stopped by the user; the current step cannot be interrupted")

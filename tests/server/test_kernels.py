@@ -180,8 +180,8 @@ def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate():
     async def test(kernels):
         manager, client = await opened(kernels)
         run = (
-            "from workbench.run import configure, start_run, run_through\n"
-            "result = run_through(start_run(configure('poisson5', n=64)))\n"
+            "from workbench.run import Run, configure, run_through\n"
+            "result = run_through(Run(configure('poisson5', n=64)))\n"
             "print(result.reason.name, result.detail)"
         )
         said = r"TIME .* s; on this page a run may iterate for 1e-09 s \(WORKBENCH_RUN_SECONDS\)"
@@ -196,9 +196,9 @@ def test_a_page_has_no_cluster():
     async def test(kernels):
         manager, client = await opened(kernels)
         asked = (
-            "from workbench.run import configure, start_run\n"
+            "from workbench.run import Run, configure\n"
             "try:\n"
-            "    start_run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))\n"
+            "    Run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))\n"
             "except Exception as error:\n"
             "    print(type(error).__name__, error)"
         )

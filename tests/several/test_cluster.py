@@ -24,7 +24,7 @@ import workbench
 from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.errors import DeviceError, InputError
-from workbench.run import Configuration, Run, Stopping, configure, run_through, start_run
+from workbench.run import Configuration, Run, Stopping, configure, run_through
 from workbench.run.share_link import from_link, load_configuration, save_configuration, to_link
 from workbench.run.stopping import Reason
 from workbench.several import quiet, workers
@@ -93,8 +93,8 @@ def test_the_command_needs_the_same_iterations_as_without_a_cluster(capfd):
     ],
 )
 def test_every_solver_of_boxes_runs_on_workers(scheduler, solver, M):
-    expected = run_through(start_run(configuration(solver=solver, M=M)))
-    found = run_through(start_run(configuration(scheduler, solver=solver, M=M)))
+    expected = run_through(Run(configuration(solver=solver, M=M)))
+    found = run_through(Run(configuration(scheduler, solver=solver, M=M)))
     assert found.iterations == expected.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-9 * abs(expected.x).max())
 
@@ -102,20 +102,20 @@ def test_every_solver_of_boxes_runs_on_workers(scheduler, solver, M):
 def test_solvers_with_bounds_of_eigenvalues_have_their_own_in_each_box(scheduler):
     """So that the result does not depend on which worker has which box."""
     M = "schwarz:2x2,solver=chebyshev:8"
-    one, two = (run_through(start_run(configuration(name, solver="cg", M=M))) for name in ("local:1", scheduler))
+    one, two = (run_through(Run(configuration(name, solver="cg", M=M))) for name in ("local:1", scheduler))
     assert one.iterations == two.iterations
     np.testing.assert_array_equal(one.x, two.x)
 
 
 def test_many_right_hand_sides(scheduler):
     chosen = {"solver": "block-cg", "M": BOXES, "rhs": "random:3"}
-    expected, found = (run_through(start_run(configuration(name, **chosen))) for name in (None, scheduler))
+    expected, found = (run_through(Run(configuration(name, **chosen))) for name in (None, scheduler))
     assert found.iterations == expected.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-9 * abs(expected.x).max())
 
 
 def test_more_workers_than_boxes(scheduler):
-    found = run_through(start_run(configuration(scheduler, M="schwarz:1x1")))
+    found = run_through(Run(configuration(scheduler, M="schwarz:1x1")))
     assert found.iterations == 1
     assert "schwarz: 1 box is solved by 1 worker" in found.provenance["notes"][0]
 
@@ -136,7 +136,7 @@ def workbench_solve(A, b, cluster, M):
 
 @pytest.mark.parametrize("together", [True, False], ids=["between two requests", "during a request"])
 def test_a_lost_worker_changes_nothing(together, capfd, monkeypatch):
-    expected = run_through(start_run(configuration()))
+    expected = run_through(Run(configuration()))
     run = Run(configuration("local:3"))
     pids = run.setup.workers.processes
     for _ in range(4):
@@ -192,7 +192,7 @@ def test_a_worker_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
 
 
 def test_two_of_three_workers_lost_one_after_the_other():
-    expected = run_through(start_run(configuration()))
+    expected = run_through(Run(configuration()))
     run = Run(configuration("local:3"))
     for pid in run.setup.workers.processes[:2]:
         run.step()

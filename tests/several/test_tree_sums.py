@@ -15,7 +15,7 @@ from scipy import sparse
 from workbench import registry
 from workbench.devices.pieces import Pieces
 from workbench.errors import DeviceError, InputError
-from workbench.run import Configuration, Run, configure, run_through, solve, start_run
+from workbench.run import Configuration, Run, configure, run_through, solve
 from workbench.several import workers
 from workbench.several.local_workers import LocalWorkers
 from workbench.several.part_sums import PartSums, edge_of, part_of
@@ -163,7 +163,7 @@ def test_an_error_of_a_node_is_returned():
     ],
 )
 def test_runs_are_the_same(scheduler, M, choice):
-    expected, found = (run_through(start_run(configuration(name, M=M, **choice))) for name in (None, scheduler))
+    expected, found = (run_through(Run(configuration(name, M=M, **choice))) for name in (None, scheduler))
     assert_same(found, expected)
     boxes = [note for note in found.provenance["notes"] if note.startswith("inner products: ")]
     assert len(boxes) == 1
@@ -186,7 +186,7 @@ def test_the_bytes_that_are_said(scheduler):
 
 
 def test_other_applications_of_M_disturb_nothing(scheduler):
-    expected = run_through(start_run(configuration(None)))
+    expected = run_through(Run(configuration(None)))
     run = Run(configuration(scheduler))
     r, u = np.random.default_rng(0).random((2, 39**2))
     for _ in range(5):
@@ -202,7 +202,7 @@ def lost(result) -> list[str]:
 @pytest.mark.parametrize("root", [True, False], ids=["the root", "a leaf"])
 @pytest.mark.parametrize("method", ["rows", "solve_and_keep"])
 def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, monkeypatch):
-    expected = run_through(start_run(configuration(None)))
+    expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
     for _ in range(4):
         run.step()
@@ -242,7 +242,7 @@ def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     made: list[LocalWorkers] = []
     start = LocalWorkers.__init__
     monkeypatch.setattr(LocalWorkers, "__init__", lambda self, *values: (made.append(self), start(self, *values))[1])
-    expected = run_through(start_run(configuration(None)))
+    expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
     run.step()
     connected, cluster = run.setup.workers, made[0]._cluster
@@ -266,7 +266,7 @@ def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
 
 
 def test_two_of_three_workers_lost_one_after_the_other():
-    expected = run_through(start_run(configuration(None)))
+    expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
     for pid in run.setup.workers.processes[:2]:
         run.step()
@@ -278,7 +278,7 @@ def test_two_of_three_workers_lost_one_after_the_other():
 
 
 def test_a_loss_while_the_others_are_joined_again(monkeypatch):
-    expected = run_through(start_run(configuration(None)))
+    expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
     for _ in range(3):
         run.step()

@@ -14,7 +14,7 @@ from workbench.figures import timeline
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, load_trace, save, save_trace
-from workbench.run import Run, configure, run_through, start_run
+from workbench.run import Run, configure, run_through
 from workbench.several.worker_lanes import TRANSFER, Exchange, Span, Work, WorkerLanes, spans
 from workbench.several.workers import Reply
 
@@ -114,7 +114,7 @@ def trace(result):
 def test_many_right_hand_sides():
     pytest.importorskip("distributed")
     chosen = {"solver": "block-cg", "preconditioner": "schwarz:2x2", "rhs": "random:3", "cluster": "local:1"}
-    result = run_through(start_run(configure("poisson-fd", n=20, **chosen), trace=True))
+    result = run_through(Run(configure("poisson-fd", n=20, **chosen), trace=True))
     assert list(result.trace.busy()) == ["cpu", "worker 1"]
     assert "box solves" in {kernel.name for kernel in result.trace.kernels}
 

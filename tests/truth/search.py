@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.errors import InputError
-from workbench.run import Reason, Result, Stopping, configure, run_through, start_run
+from workbench.run import Reason, Result, Run, Stopping, configure, run_through
 
 FALSE, BLAMED, WORSE, SAID, UNEXPLAINED = "false", "blamed", "worse", "said", "unexplained"
 SLACK = 1.02
@@ -247,7 +247,7 @@ def examine(case: Case) -> Outcome:
     try:
         A = _assembled(case.problem, tuple(case.parameters.items()))
         configuration = configure(case.problem, case.parameters, **case.choices, stopping=Stopping(**case.stopping))
-        run = start_run(configuration)
+        run = Run(configuration)
         B = _right_hand_sides(run)
         result = run_through(run)
     except InputError as refusal:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from workbench import registry
 from workbench.devices.lines.block_workspace import BlockProgram
 from workbench.lines.types import Application, Dot, Formula, Line
-from workbench.run import BlockRun, Stopping, configure
+from workbench.run import Run, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
 HEADINGS = ("solver", "A", "M", "X^H Y", "X C", "reductions", "blocks", "bytes", "flops")
@@ -58,14 +58,14 @@ def block_costs(
 def _cost(problem: str, n: int, preconditioner: str, solver: str, columns: int) -> BlockCost:
     stopping = Stopping(rtol=1e-300)
     rhs = f"random:{columns}"
-    run = BlockRun(configure(problem, n=n, preconditioner=preconditioner, solver=solver, rhs=rhs, stopping=stopping))
+    run = Run(configure(problem, n=n, preconditioner=preconditioner, solver=solver, rhs=rhs, stopping=stopping))
     for _ in range(WARM_UP):
         run.step()
     made = step_calls(run)
     lines = [line for program, calls in made for line in program.lines for _ in range(calls)]
     applied = [line.operator for line in lines if isinstance(line, Application)]
-    elements = run.space.size * columns
-    held = {id(block) for name, block in run.space.vectors.items() if name != "B"}
+    elements = run.workspace.size * columns
+    held = {id(block) for name, block in run.workspace.vectors.items() if name != "B"}
     return BlockCost(
         solver=solver,
         columns=columns,
@@ -80,13 +80,13 @@ def _cost(problem: str, n: int, preconditioner: str, solver: str, columns: int) 
     )
 
 
-def step_calls(run: BlockRun) -> list[tuple[BlockProgram, int]]:
+def step_calls(run: Run) -> list[tuple[BlockProgram, int]]:
     """Make one iteration; the programs of the run, and how often it called each."""
-    before = [program.calls for program in run.space.programs]
+    before = [program.calls for program in run.workspace.programs]
     run.step()
     # Programs that this iteration was the first to need were called once.
-    before += [0] * (len(run.space.programs) - len(before))
-    return [(program, program.calls - past) for program, past in zip(run.space.programs, before, strict=True)]
+    before += [0] * (len(run.workspace.programs) - len(before))
+    return [(program, program.calls - past) for program, past in zip(run.workspace.programs, before, strict=True)]
 
 
 def _reductions(program: BlockProgram) -> int:

@@ -53,11 +53,11 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 def _solve(options: argparse.Namespace) -> int:
     # Imported here because importing numba takes a second, and other commands do not need it.
     from workbench.recording import save, save_trace
-    from workbench.run import start_run
+    from workbench.run import Run
     from workbench.run.machine_use import MACHINE_USE
 
     with MACHINE_USE:
-        run = start_run(configuration_of(options), trace=options.trace is not None)
+        run = Run(configuration_of(options), trace=options.trace is not None)
         progress = _Progress()
         try:
             # No callback, because an accelerator would have to synchronize after every iteration.

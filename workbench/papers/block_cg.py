@@ -24,7 +24,7 @@ from workbench.papers.hybrid_pipecg import real_file
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems.files import problem_from_text
 from workbench.problems.stand_in import StandIn
-from workbench.run import BlockRun
+from workbench.run import Run
 from workbench.run.block.memory import blocks_of
 from workbench.solvers.block.base import BlockSolver
 
@@ -104,12 +104,12 @@ def _sums(part: str, *, is_complex: bool) -> np.ndarray:
     return np.sum([times * np.array(complexes if is_complex else real) for _, times, real, complexes in lines], axis=0)
 
 
-def gflops(run: BlockRun) -> tuple[float, float]:
+def gflops(run: Run) -> tuple[float, float]:
     """GFLOP/s of a run's iterations: by the paper's Table II times the right-hand sides, and counted from the lines."""
     operator = run.setup.operator
     (n, _), is_complex = operator.shape, operator.dtype.kind == "c"
     theirs = run.iterations * run.history.columns.shape[1] * _by_table2(n, operator.nnz or 0, is_complex=is_complex)
-    ours = sum(program.calls * program.flops for program in run.space.programs)
+    ours = sum(program.calls * program.flops for program in run.workspace.programs)
     seconds = 1e9 * max(run.iteration_seconds, 1e-9)
     return theirs / seconds, ours / seconds
 

@@ -14,7 +14,7 @@ from workbench.analysis.block_costs import step_calls
 from workbench.machine.profile import Profile
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.problems import LinearSystem
-from workbench.run import BlockRun, Stopping, configure
+from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryProblem
 
 ITERATIONS = 12
@@ -45,7 +45,7 @@ def iteration(operator: Matrix, s: int, device: str = "cpu", solver: str = "") -
     chosen = configure(
         InMemoryProblem(), solver=method, preconditioner="none", device=device, x0="zero", stopping=ENDLESS
     )
-    run = BlockRun(chosen, LinearSystem(operator, B))
+    run = Run(chosen, LinearSystem(operator, B))
     while run.history.count < ITERATIONS:
         run.step()
     called = step_calls(run)

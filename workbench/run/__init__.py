@@ -13,7 +13,6 @@ from workbench.errors import InputError, quoted
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block
-from workbench.run.block import BlockRun
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.in_memory import (
@@ -33,7 +32,6 @@ from workbench.run.result import Column, Result, as_column
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session
 from workbench.run.snapshots import Look, Quantity, Snapshot, SnapshotRequests
-from workbench.run.start import start_run
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN, read_size
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MACHINE",
-    "BlockRun",
     "Column",
     "Configuration",
     "Job",
@@ -71,7 +68,6 @@ __all__ = [
     "read_size",
     "run_through",
     "solve",
-    "start_run",
     "sweep",
     "user_solver",
 ]
@@ -155,12 +151,12 @@ def solve(
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     with MACHINE_USE:
-        result = run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
+        result = run_through(Run(configuration, system, x0=x0, trace=trace), callback)
     result = as_column(result) if is_column else result
     return dataclasses.replace(result, x=returned_as(like, result.x))
 
 
-def run_through(run: Run | BlockRun, callback: Callable[[Any], Any] | None = None) -> Result:
+def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Result:
     """Step a run to its end.
 
     callback: as in `solve`. An object whose method `before_iterations` is called with the run first, if it has one.
@@ -174,7 +170,7 @@ def run_through(run: Run | BlockRun, callback: Callable[[Any], Any] | None = Non
     return run.result()
 
 
-def _follow(run: Run | BlockRun, callback: Callable[[Any], Any]) -> None:
+def _follow(run: Run, callback: Callable[[Any], Any]) -> None:
     """Step a run to its end, or until the callback stops it."""
     run.step(1)
     _call(getattr(callback, "before_iterations", None), run)
@@ -186,7 +182,7 @@ def _follow(run: Run | BlockRun, callback: Callable[[Any], Any]) -> None:
             _call(callback, run)
 
 
-def _call(callback: Callable[[Any], Any] | None, run: Run | BlockRun) -> None:
+def _call(callback: Callable[[Any], Any] | None, run: Run) -> None:
     """Call with the run, and end the run where that is asked for; the run keeps its x where the callback fails."""
     try:
         stop = callback(run) if callback else None

@@ -6,7 +6,6 @@ import contextlib
 import enum
 import threading
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 from workbench.run.run_queue import QueueSlot
 from workbench.run.setup_phases import SetupPhases
-from workbench.run.start import start_run
 
 
 class State(enum.StrEnum):
@@ -135,12 +133,10 @@ class Job:
         *,
         trace: bool = False,
     ) -> Run:
-        """Set up a run, with one right-hand side or with many, which has the same interface. Raises StoppedError for
-        whatever goes wrong after a cancellation request."""
+        """Set up a run. Raises StoppedError for whatever goes wrong after a cancellation request."""
         self.phases = SetupPhases()
         try:
-            made = start_run(configuration, system, x0, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
-            return cast(Run, made)
+            return Run(configuration, system, x0, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

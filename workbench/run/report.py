@@ -13,6 +13,7 @@ from workbench.machine.describe import describe_machine
 from workbench.recording import History, Trace
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
+from workbench.run.iterations import Found
 from workbench.run.judge import Ending
 from workbench.run.machine_use import sharing
 from workbench.run.result import Column, Result
@@ -29,11 +30,9 @@ SUMMARY = (
 """The fields of a summary; a run that failed has None where nothing is known."""
 
 
-def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace | None) -> Result:
-    """The result of a run. x: its solution; true_relative: ||b - A x||/||b||, NaN if it cannot be computed.
-
-    A run that has not ended is reported as cancelled.
-    """
+def result_of(state: RunState, found: Found, trace: Trace | None) -> Result:
+    """The result of a run, as cancelled where it has not ended."""
+    x, true_relative, columns = found
     reason, detail = _ending(state, true_relative)
     history = state.history
     relative = state.relative(float(history["residual"][-1]) if history.count else math.nan)
@@ -48,10 +47,17 @@ def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace
         setup_seconds=state.setup.phases.seconds,
         iteration_seconds=state.iteration_seconds,
         history=history,
-        summary=summary_of(state, relative, true_relative),
+        summary=summary_of(state, relative, true_relative) | _plain(columns),
         provenance=provenance_of(state),
         trace=trace,
+        columns=columns,
     )
+
+
+def _plain(columns: tuple[Column, ...]) -> dict[str, Any]:
+    """What a summary says of many right-hand sides; nothing for one."""
+    plain = [{**dataclasses.asdict(column), "reason": column.reason.sentence} for column in columns]
+    return {"right_hand_sides": len(columns), "columns": plain} if columns else {}
 
 
 def result_of_failure(
@@ -83,14 +89,6 @@ def result_of_failure(
         summary=summary,
         provenance=_provenance(configuration, []),
     )
-
-
-def block_result_of(state: RunState, X: np.ndarray, columns: tuple[Column, ...], trace: Trace | None) -> Result:
-    """The result of a run with many right-hand sides. X: shape (N, s)."""
-    result = result_of(state, X, float(np.max([column.true_relative_residual for column in columns])), trace)
-    plain = [{**dataclasses.asdict(column), "reason": column.reason.sentence} for column in columns]
-    summary = {**result.summary, "right_hand_sides": len(columns), "columns": plain}
-    return dataclasses.replace(result, columns=columns, summary=summary)
 
 
 def summary_of(state: RunState, relative: float, true_relative: float) -> dict[str, Any]:
@@ -139,7 +137,7 @@ def _ending(state: RunState, true_relative: float) -> Ending:
 
 def provenance_of(state: RunState) -> dict[str, Any]:
     """Everything that is needed to repeat the run, and the machine and time of this one."""
-    notes = [*state.setup.all_notes, *(state.workspace.notes if state.workspace else ())]
+    notes = [*state.setup.all_notes, *state.vectors.notes]
     if shared := sharing(state.runs_at_once):
         notes.append(shared)
     return _provenance(state.configuration, notes, started=state.started)

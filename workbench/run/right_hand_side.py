@@ -21,7 +21,6 @@ from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
-from workbench.settings import PHASES, RANDOM, SOURCES
 
 ROUNDING = 500
 """A component below so many units of roundoff of its vector is left where it is."""
@@ -102,11 +101,7 @@ def right_hand_side(
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
     if file := rhs_file(configuration):
-        columns = file.read(size)
-        _refuse_several(configuration.rhs, columns.shape[1])
-        return cast(columns[:, 0], dtype, "the right-hand side"), None
-    if configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES:
-        _refuse_several(configuration.rhs)
+        return cast(file.read(size)[:, 0], dtype, "the right-hand side"), None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
     if device.holds(system.b):
@@ -115,15 +110,6 @@ def right_hand_side(
         # The norm shows whether all entries are finite, see `_exponent`.
         return np.ascontiguousarray(system.b), None
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None
-
-
-def _refuse_several(rhs: str, columns: int | None = None) -> None:
-    """Raise InputError for the right-hand sides of a block run; columns: their number where it is known."""
-    if columns != 1:
-        raise InputError(
-            f"rhs {rhs} gives several right-hand sides, and this run takes one; start it by "
-            "workbench.run.start_run, or choose one, such as random"
-        )
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.lines.workspace import Workspace
 from workbench.recording import History
 from workbench.run.configuration import Configuration
+from workbench.run.iterations import Iterations
 from workbench.run.judge import Ending
-from workbench.run.measures import Measures
 from workbench.run.setup import SolveSetup
 
 
@@ -16,15 +15,14 @@ from workbench.run.setup import SolveSetup
 class RunState:
     """A run between two iterations.
 
-    workspace: of the recurrence, None once there is none. measures: None for many right-hand sides. ending: None
-    while the run can be stepped. norm_of_b: ||b|| of the original system. started: time of the start, ISO 8601.
-    runs_at_once: the largest number of processes that have used the machine meanwhile.
+    vectors: of the run, as its iterations have them. ending: None while the run can be stepped. norm_of_b: ||b|| of
+    the original system. started: time of the start, ISO 8601. runs_at_once: the largest number of processes that have
+    used the machine meanwhile.
     """
 
     configuration: Configuration
     setup: SolveSetup
-    workspace: Workspace | None
-    measures: Measures | None
+    vectors: Iterations
     history: History
     ending: Ending | None
     norm_of_b: float

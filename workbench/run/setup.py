@@ -20,14 +20,16 @@ from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_inexact, check_varying, needing_entries
+from workbench.run.compatibility import check_columns, check_inexact, check_varying, needing_entries
 from workbench.run.configuration import Configuration
 from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.level_scale import alike
 from workbench.run.memory_need import MemoryNeed
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
+from workbench.run.right_hand_sides import RightHandSides, columns_of, prepare_columns
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
+from workbench.run.vector_files import asks_for_blocks
 from workbench.scaling import scaled, scaled_scalar
 from workbench.settings import MIXED, RUN
 from workbench.solvers import MethodTraits, Solver
@@ -52,7 +54,7 @@ class SolveSetup:
     was changed in b or x, for the reason of the end. entries: stored entries of A, None if unknown. deflation_vectors:
     their number, 0 without deflation. notes: sentences on what was changed or chosen, for the provenance.
     phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
-    connected until `close`.
+    connected until `close`. sides: many right-hand sides, in host memory; b and x are then work space.
     """
 
     system: LinearSystem
@@ -79,6 +81,7 @@ class SolveSetup:
     start: np.ndarray | None = None
     need: MemoryNeed | None = None
     workers: Workers | None = None
+    sides: RightHandSides | None = None
     recovered: bool = False
 
     @property
@@ -205,14 +208,12 @@ def prepare(
     system: LinearSystem | None = None,
     x0: np.ndarray | None = None,
     stopped: Callable[[], bool] = lambda: False,
-    vectors_of: Callable[..., Vectors] = prepare_vectors,
     phases: SetupPhases | None = None,
 ) -> SolveSetup:
     """Assemble the system, unless it is given, and set up everything on the device.
 
-    stopped: cancellation request, tested before each part that may take long. vectors_of: in place of
-    `prepare_vectors`, for a run with many right-hand sides. phases: where the phases are noted. Raises InputError for
-    what cannot be solved, StoppedError once `stopped` returns True.
+    stopped: cancellation request, tested before each part that may take long. phases: where the phases are noted.
+    Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
     """
     phases = phases or SetupPhases()
     with phases(DEVICE):
@@ -241,7 +242,12 @@ def prepare(
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
     with phases("vectors b and x0"):
-        vectors = vectors_of(configuration, system, x0, bound, device, null_space, notes, stopped)
+        sides = None
+        if asks_for_blocks(configuration, system):
+            check_columns(configuration)
+            vectors, sides = prepare_columns(configuration, system, x0, device, null_space, notes)
+        else:
+            vectors = prepare_vectors(configuration, system, x0, bound, device, null_space, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(
             operator.shape[0], operator.dtype, bilinear=solver.complex_symmetric
@@ -271,6 +277,7 @@ def prepare(
         phases=phases,
         need=need,
         workers=workers,
+        sides=sides,
         **vectors._asdict(),
         **levels._asdict(),
     )
@@ -365,15 +372,19 @@ def _both_levels(
 
 
 def on_cores(
-    configuration: Configuration, system: LinearSystem
+    configuration: Configuration, system: LinearSystem, column: int
 ) -> tuple[BoundOperator, np.ndarray, np.ndarray | None, NullSpace]:
     """A bound to the CPU, b in the range of A, the solution if it is known, and the null space of A.
 
-    For snapshots of a run that has ended, on whatever device. Raises InputError as `prepare` does.
+    For snapshots of a run that has ended, on whatever device. column: of many right-hand sides. Raises InputError as
+    `prepare` does.
     """
     device = devices.device("cpu")
     bound = system.operator.bind(device)
-    b, exact = right_hand_side(configuration, system, bound, device)
+    if asks_for_blocks(configuration, system):
+        b, exact = np.ascontiguousarray(columns_of(configuration, system)[:, column]), None
+    else:
+        b, exact = right_hand_side(configuration, system, bound, device)
     null_space = null_space_of(system.operator, system.null_space, bound, device)
     return bound, make_consistent(b, range_complement(configuration, null_space))[0], exact, null_space
 

@@ -28,16 +28,16 @@ def to_python(configuration: Configuration, *imported: str) -> str:
     arguments += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
     if stopping:
         arguments.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
-    names = ", ".join([*(["Stopping"] if stopping else []), "configure", *imported])
+    names = ", ".join(sorted([*(["Stopping"] if stopping else []), "configure", *imported]))
     lines = "".join(f"    {part},\n" for part in arguments)
     return f"from workbench.run import {names}\n\nconfiguration = configure(\n{lines})\n"
 
 
 def to_script(configuration: Configuration) -> str:
     """Python text that solves an equal configuration and prints how that ended. Raises InputError as `to_python`."""
-    ran = "result = run_through(start_run(configuration))\n"
+    ran = "result = run_through(Run(configuration))\n"
     printed = "print(result.reason.sentence, result.iterations, result.true_relative_residual)\n"
-    return f"{to_python(configuration, 'run_through', 'start_run')}{ran}{printed}"
+    return f"{to_python(configuration, 'Run', 'run_through')}{ran}{printed}"
 
 
 def to_command(configuration: Configuration) -> str:

@@ -51,11 +51,12 @@ has a `plane_slice` or a `volume_slice`, an accelerator evaluates that slice its
 class Snapshot:
     """A requested snapshot. Once it is `done`, `iteration`, `values` and `words` are valid.
 
-    values: the result of the cut, None if there is none. words: the origin of the vector, or why there is none.
+    column: the one of many right-hand sides. values: the result of the cut, None if there is none. words: the origin of
+    the vector, or why there is none.
     """
 
-    def __init__(self, quantity: Quantity, cut: Cut) -> None:
-        self.quantity, self.cut = quantity, cut
+    def __init__(self, quantity: Quantity, cut: Cut, column: int = 0) -> None:
+        self.quantity, self.cut, self.column = quantity, cut, column
         self.iteration = 0
         self.values: np.ndarray | None = None
         self.words = ""
@@ -74,7 +75,7 @@ class Snapshot:
 
     def serve(self, state: RunState) -> None:
         """Take it of a run."""
-        self.take(state.iterations, lambda: _vector(state, self.quantity), state.setup.device)
+        self.take(state.iterations, lambda: _vector(state, self.quantity, self.column), state.setup.device)
 
     def _cut(self, vector: DeviceVector, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
@@ -137,9 +138,12 @@ class SnapshotRequests:
     def __bool__(self) -> bool:
         return bool(self._pending)
 
-    def request(self, quantity: Quantity, cut: Cut) -> Snapshot:
-        """Request a snapshot; returns at once, and the snapshot is done later. May be called from any thread."""
-        snapshot = Snapshot(quantity, cut)
+    def request(self, quantity: Quantity, cut: Cut, column: int = 0) -> Snapshot:
+        """Request a snapshot; returns at once, and the snapshot is done later. May be called from any thread.
+
+        column: the one of many right-hand sides.
+        """
+        snapshot = Snapshot(quantity, cut, column)
         self._pending.append(snapshot)
         return snapshot
 
@@ -158,17 +162,16 @@ class SnapshotRequests:
         self.seconds += time.perf_counter() - begun
 
 
-def _vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | None, str]:
+def _vector(state: RunState, quantity: Quantity, column: int) -> tuple[DeviceVector | None, str]:
     """A vector in terms of the original system, on the host where the run scales it, and words on its origin."""
-    vector, words = _scaled_vector(state, quantity)
-    setup = state.setup
-    if vector is None or not setup.exponent:
+    vector, words = _scaled_vector(state, quantity, column)
+    if vector is None or not (exponent := state.vectors.exponent(column)):
         return vector, words
-    host = vector if isinstance(vector, np.ndarray) else setup.device.to_host(vector)
-    return scaled(host, setup.exponent), words
+    host = vector if isinstance(vector, np.ndarray) else state.setup.device.to_host(vector)
+    return scaled(host, exponent), words
 
 
-def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | None, str]:
+def _scaled_vector(state: RunState, quantity: Quantity, column: int) -> tuple[DeviceVector | None, str]:
     """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
     Cost: nothing for a residual that the recurrence stores, one application of A for any other; for x and the error
@@ -179,19 +182,13 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
         return None, "the vectors were lost with the device"
     device = setup.device
     if quantity is Quantity.RESIDUAL:
-        # Before the start there is no recurrence, after a failure x may be another one, and in a user's lines r may be
-        # any vector.
-        stored = setup.solver.residual == "r" and not setup.solver.has_user_lines and state.history.count
-        stored = stored and not (state.ending and not state.ending.reason.converged)
-        r = state.workspace.gathered("r") if stored and state.workspace else None
-        if r is not None:
-            return r, "r of the recurrence"
-        assert state.measures is not None
-        state.measures.true_residual()
-        return state.measures.residual, RECOMPUTED
+        # After a failure x may be another one than that of the recurrence.
+        failed = state.ending and not state.ending.reason.converged
+        r = None if failed else state.vectors.recurrence_residual()
+        return (state.vectors.true_residual(column), RECOMPUTED) if r is None else (r, "r of the recurrence")
     if quantity is Quantity.ERROR and setup.exact is None:
         return None, UNKNOWN
-    vector = setup.solution(setup.x)
+    vector = state.vectors.solution(column)
     if quantity is Quantity.ERROR:
         vector = device.copy(vector)
         device.subtract_from(setup.exact, vector)
@@ -199,19 +196,21 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
 
 
 def of_result(
-    configuration: Configuration, system: LinearSystem, x: np.ndarray, quantity: Quantity
+    configuration: Configuration, system: LinearSystem, x: np.ndarray, quantity: Quantity, column: int = 0
 ) -> tuple[np.ndarray | None, str]:
     """A vector of a run that has ended, from its x, and words on its origin; None where it is unknown.
 
-    Cost: nothing for the solution, two applications of A on the CPU for the others.
+    column: the one of an x of shape (N, s). Cost: nothing for the solution, two applications of A on the CPU for the
+    others.
     """
+    x = x if x.ndim == 1 else x[:, column]
     if not np.isfinite(x).all():
         return None, "x is not finite, so that there is nothing to show"
     if quantity is Quantity.SOLUTION:
         return x, _origin(quantity)
     if quantity is Quantity.ERROR and configuration.rhs != "ones-scaled":
         return None, UNKNOWN
-    bound, b, exact, null_space = on_cores(configuration, system)
+    bound, b, exact, null_space = on_cores(configuration, system, column)
     if quantity is Quantity.ERROR:
         return null_space.complement(exact - x, devices.device("cpu"))[0], _origin(quantity)
     product = np.zeros_like(b)

@@ -14,10 +14,10 @@ from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration, configure
+from workbench.run.driver import Run
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.result import Result
 from workbench.run.run_queue import QueueSlot, RunQueue
-from workbench.run.start import start_run
 from workbench.run.stopping import Reason, Stopping
 from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING
 
@@ -169,7 +169,7 @@ def _run(
     # One failing run must not lose the rows of the others, not even by a SystemExit in a user's function.
     try:
         try:
-            run = start_run(configuration, stopped=cancelled)
+            run = Run(configuration, stopped=cancelled)
             while not stopped and run.step():
                 stopped = cancelled()
         except (KeyboardInterrupt, StoppedError):

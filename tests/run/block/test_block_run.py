@@ -10,7 +10,7 @@ import pytest
 from workbench import cli, devices
 from workbench.errors import DeviceError, InputError
 from workbench.recording import BlockHistory, kernel_table, load, save
-from workbench.run import BlockRun, Race, Reason, Run, Session, Stopping, configure, race, run_through, sweep
+from workbench.run import Race, Reason, Run, Session, Stopping, configure, race, run_through, sweep
 
 WITHIN = {"stopping": Stopping(rtol=1e-8)}
 
@@ -21,7 +21,7 @@ def configuration(**chosen):
 
 
 def test_a_run_is_saved_whole_and_read_back(tmp_path):
-    result = run_through(BlockRun(configuration()))
+    result = run_through(Run(configuration()))
     path = save(result.record(with_solution=True), tmp_path / "run.npz")
     found = load(path)
     assert isinstance(found.history, BlockHistory)
@@ -32,14 +32,14 @@ def test_a_run_is_saved_whole_and_read_back(tmp_path):
 
 
 def test_the_history_by_column_ends_below_the_tolerance():
-    result = run_through(BlockRun(configuration()))
+    result = run_through(Run(configuration()))
     assert result.history.columns.shape == (result.iterations + 1, 3)
     assert (result.history.columns[-1] <= 1e-8).all()
     np.testing.assert_array_equal(result.history["residual"], result.history.columns.max(axis=1))
 
 
 def test_a_cancelled_run_keeps_what_it_has():
-    run = BlockRun(configuration())
+    run = Run(configuration())
     for _ in range(4):
         run.step()
     run.cancel()
@@ -50,7 +50,7 @@ def test_a_cancelled_run_keeps_what_it_has():
 
 
 def test_a_lost_device_ends_the_run(monkeypatch):
-    run = BlockRun(configuration())
+    run = Run(configuration())
     run.step()
 
     def lose():
@@ -68,9 +68,9 @@ def test_a_lost_device_ends_the_run(monkeypatch):
 
 @pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"])
 def test_nothing_keeps_a_run_that_was_dropped(solver):
-    run = BlockRun(configuration(solver=solver, preconditioner="ic"))
+    run = Run(configuration(solver=solver, preconditioner="ic"))
     run_through(run)
-    kept = weakref.ref(run.space)
+    kept = weakref.ref(run.workspace)
     del run
     gc.collect()
     assert kept() is None
@@ -82,15 +82,15 @@ def test_programs_are_compiled_once_where_columns_depend_on_others():
 
     A = configure("poisson5", n=12).problem.assemble(0).operator
     system, _ = system_of(A, B)
-    run = BlockRun(configure(InMemoryProblem(), solver="block-cg", preconditioner="ic"), system)
+    run = Run(configure(InMemoryProblem(), solver="block-cg", preconditioner="ic"), system)
     counts = []
     while run.step():
-        counts.append(len(run.space.programs))
+        counts.append(len(run.workspace.programs))
     assert counts[-1] == counts[3]
 
 
 def test_a_traced_run_records_its_lines():
-    run = BlockRun(configuration(), trace=True)
+    run = Run(configuration(), trace=True)
     trace = run_through(run).trace
     assert trace is not None
     calls = {row["kernel"]: row["calls"] for row in kernel_table(trace)}
@@ -98,13 +98,8 @@ def test_a_traced_run_records_its_lines():
     assert calls["delta = (P, S)"] == run.iterations
 
 
-def test_sessions_and_runs_of_one_right_hand_side_refuse_many():
-    with pytest.raises(InputError, match="rhs random:3 gives several right-hand sides"):
-        Run(configuration())
-
-
 def test_sessions_races_and_sweeps_take_many_right_hand_sides():
-    alone = run_through(BlockRun(configuration())).iterations
+    alone = run_through(Run(configuration())).iterations
     assert Session(configuration()).wait(60).iterations == alone
     chosen = [configuration(solver=name) for name in ("block-cg", "pseudo-block-cg")]
     block, pseudo = race(chosen)

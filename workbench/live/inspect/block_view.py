@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ from workbench.live.transport.publisher import SOON, Again, Publisher
 from workbench.papers.block_cg import gflops
 from workbench.recording import Record
 from workbench.registry import registered
-from workbench.run import BlockRun, Result, Session, State, Stopping, configure
+from workbench.run import Result, Session, State, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 2, "poisson7": 3, "two-layer": 2}
@@ -169,7 +169,7 @@ class BlockView(View):
         session = self._session
         if self.result is None or session is None or session.run is None or session.alive:
             return []
-        theirs, ours = gflops(cast(BlockRun, session.run))
+        theirs, ours = gflops(session.run)
         rates = f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the operations of the lines."
         return [rates, *(f"Note: {note}." for note in self.result.provenance["notes"])]
 

@@ -24,6 +24,10 @@ class BestColumns:
         self.iterations = np.zeros(columns, int)
         self._norms = np.full(columns, np.inf)
 
+    def release(self) -> None:
+        """Drop the copies."""
+        self.X, self._column = None, []
+
     def update(self, norms: np.ndarray, iteration: int, X: DeviceVector) -> None:
         """Copy the columns whose norms are smaller by `FALL` than those of their last copies."""
         fallen = norms * FALL <= self._norms

@@ -12,10 +12,10 @@ from workbench.host.blas import on_one_thread
 from workbench.run.block.best_columns import BestColumns
 from workbench.run.block.columns import ColumnsJudge
 from workbench.run.block.measures import BlockMeasures
-from workbench.run.block.right_hand_sides import RightHandSides
 from workbench.run.breakdown import about_choices, diagnose_columns
 from workbench.run.judge import Ending
 from workbench.run.result import Column
+from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason, Stopping
 from workbench.solvers.block.base import BlockSolver
@@ -126,14 +126,22 @@ class Chunk:
         kept += [f"column {first + j} of X is that of x0" for j in columns[3]]
         return "; " + ", ".join(kept[:MOST_NAMED]) + (", and others" if len(kept) > MOST_NAMED else "")
 
+    def release(self) -> None:
+        """Drop all references to memory of the device."""
+        for part in (self.space.programs, self.space.vectors, self.space.operators):
+            part.clear()
+        self.measures.release()
+        self._best.release()
+
     def close(self) -> None:
         """Break the circle of programs and their workspace, so that all block vectors go with the chunk."""
         self.space.programs.clear()
 
-    def returned(self, ending: Ending | None, *, lost: bool = False) -> tuple[tuple[Column, ...], np.ndarray]:
-        """The end of each of its columns, and their X, for which the true residuals are. lost: the device cannot be
-        asked for either any more."""
-        X, true = np.full((self.measures.size, self.measures.columns), np.nan), np.full(self.measures.columns, np.nan)
-        if not lost:
-            X, true = self.measures.returned()
+    def returned(self, ending: Ending | None) -> tuple[tuple[Column, ...], np.ndarray]:
+        """The end of each of its columns, and their X, for which the true residuals are."""
+        X, true = self.measures.returned()
         return self.judge.columns(max(0, self.iterations), ending, true), X
+
+    def lost(self, ending: Ending) -> tuple[Column, ...]:
+        """The end of each of its columns once the device is lost."""
+        return self.judge.columns(max(0, self.iterations), ending, np.full(self.measures.columns, np.nan))

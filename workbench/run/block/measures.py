@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench import devices
 from workbench.deflation.block_projection import projection_in_blocks
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
-from workbench.run.block.right_hand_sides import RightHandSides
+from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.scaling import is_extreme, scaled_scalar
 
@@ -26,10 +28,15 @@ class BlockMeasures:
         self._recovered: DeviceVector = None
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._finished = False
-        self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
+        self._A: Any = in_blocks(device, setup.bound, self.size, self.columns, dtype)
         self._projection = setup.projection and projection_in_blocks(setup.projection, self.size, self.columns)
         if setup.variant.projects_start and self._projection:
             self._projection.recover_solution(self.X, self.B)
+
+    def release(self) -> None:
+        """Drop all references to memory of the device."""
+        self.B = self.X = self._recovered = self._residual = self._A = self._projection = None
+        del self._subtract, self._squares
 
     def keep_residuals_in(self, block: DeviceVector) -> None:
         """Where `true_residuals` may write b - A x, shape (N, s)."""

@@ -9,12 +9,13 @@ import numpy as np
 
 from workbench import devices
 from workbench.arrays import cast, finite_block
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators
 from workbench.run.configuration import Configuration
-from workbench.run.right_hand_side import make_consistent, range_complement, rounding
+from workbench.run.right_hand_side import Vectors, make_consistent, range_complement, rounding
 from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, RANDOM, SOURCES
@@ -50,12 +51,29 @@ class RightHandSides:
         return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else X
 
 
-def right_hand_sides(
+def prepare_columns(
+    configuration: Configuration,
+    system: LinearSystem,
+    X0: np.ndarray | None,
+    device: Device,
+    null_space: NullSpace,
+    notes: list[str],
+) -> tuple[Vectors, RightHandSides]:
+    """Many right-hand sides and their starts, and vectors of one column as work space.
+
+    Raises InputError for a B or X0 of another shape, or not finite.
+    """
+    sides = _right_hand_sides(configuration, system, X0, null_space)
+    notes += sides.changes
+    b, x = (device.zeros(system.operator.shape[0], system.operator.dtype) for _ in range(2))
+    return Vectors(b, x, None, 0, norm(sides.removed), sides.changes), sides
+
+
+def _right_hand_sides(
     configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, null_space: NullSpace
 ) -> RightHandSides:
-    """B of a configuration, and the start. Raises InputError for a B or X0 of another shape, or not finite."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
-    B = _columns_of(configuration, system)
+    B = columns_of(configuration, system)
     s = B.shape[1]
     file = start_file(configuration) if X0 is None else None
     X0 = file.read(size) if file else X0
@@ -92,7 +110,7 @@ def _columns(changed: np.ndarray) -> str:
     return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
 
 
-def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
+def columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
     """B as it was given, a new array of shape (N, s)."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
     if system.b.ndim == 2:

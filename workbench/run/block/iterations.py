@@ -1,0 +1,236 @@
+"""The iterations of a run on many right-hand sides, in chunks that fit the memory of the device."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from workbench.devices.clock import Clock
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.operator_protocols import DeviceVector
+from workbench.errors import DeviceError, InputError
+from workbench.recording import BlockHistory
+from workbench.run.block.chunk import Chunk
+from workbench.run.block.dependencies import sentence
+from workbench.run.block.memory import chunks_of
+from workbench.run.breakdown import not_finite
+from workbench.run.configuration import Configuration
+from workbench.run.inconsistency import FAILED, null_component
+from workbench.run.iterations import Found
+from workbench.run.judge import Ending
+from workbench.run.result import Column
+from workbench.run.setup import SolveSetup
+from workbench.run.stopping import Reason
+from workbench.run.tracing import noting, resolve
+from workbench.scaling import scaled
+
+ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME}
+"""Reasons of a chunk that end a run, since the chunks after it would end alike."""
+
+
+class BlockIterations:
+    """The iterations on many right-hand sides, as `Iterations`.
+
+    history: in its column `residual` the largest ||r_j||/||b_j||, and by column what `BlockHistory` adds. Raises
+    InputError where not even one right-hand side fits the memory of the device.
+    """
+
+    norm_of_b = 1.0
+
+    def __init__(self, configuration: Configuration, setup: SolveSetup, clock: Clock | None) -> None:
+        assert setup.sides is not None
+        self._stopping, self._setup, self._sides, self._clock = configuration.stopping, setup, setup.sides, clock
+        self.threshold = configuration.stopping.rtol
+        self.seconds = 0.0
+        self.notes: list[str] = []
+        s = self._sides.B.shape[1]
+        self.chunks = chunks_of(setup, s)
+        if len(self.chunks) > 1:
+            most = max(place.stop - place.start for place in self.chunks)
+            setup.notes.append(f"{s} right-hand sides are solved in {len(self.chunks)} chunks of at most {most}")
+        self.history = BlockHistory(s)
+        self._relative = np.full(s, np.nan)
+        self._X = np.zeros(self._sides.B.shape, setup.operator.dtype)
+        self._done: tuple[Column, ...] = ()
+        """Of the chunks before the present one."""
+        self._worst: Ending | None = None
+        """Why the first chunk that failed has ended, or the last one where none did."""
+        self._own: Ending | None = None
+        """Why the present chunk has ended."""
+        self._chunk = self._made(0)
+
+    @property
+    def workspace(self) -> BlockWorkspace:
+        """The block vectors of the present chunk."""
+        return self._chunk.space
+
+    def advance(self, most: int | None) -> Ending | None:
+        """Make one iteration; where its block vectors do not fit the memory, begin the chunk again as two."""
+        try:
+            return self._advanced()
+        except DeviceError:
+            raise
+        except InputError:
+            # Columns that depend on others need more block vectors than the chunk was planned for.
+            if self._chunk.measures.columns == 1:
+                raise
+        # Not above: what was raised keeps the block vectors.
+        self._halve()
+        return None
+
+    def x(self) -> np.ndarray:
+        return self._all_of(self._chunk.measures.returned_X())
+
+    def found(self, ending: Ending | None) -> Found:
+        columns, X = self._chunk.returned(self._own or ending)
+        return self._found(columns, X, ending)
+
+    def lost(self) -> Found:
+        """NaN in the columns that the device held."""
+        lost = Ending(Reason.DEVICE_LOST, "")
+        return self._found(self._chunk.lost(lost), np.nan, lost)
+
+    def solution(self, column: int) -> DeviceVector:
+        device, place = self._setup.device, self._chunk.place
+        x = self._zeros()
+        if place.start <= column < place.stop:
+            device.take_columns(self._chunk.measures.solution(), column - place.start, [x])
+            return x
+        done = column < place.start
+        given = scaled(self._X[:, column], -self.exponent(column)) if done else self._sides.X0[:, column]
+        return device.array(np.ascontiguousarray(given), self._X.dtype)
+
+    def recurrence_residual(self) -> None:
+        """Most methods store none."""
+
+    def true_residual(self, column: int) -> DeviceVector:
+        device, r = self._setup.device, self._zeros()
+        self._setup.bound.apply(self.solution(column), r)
+        device.subtract_from(self._b(column), r)
+        return r
+
+    def exponent(self, column: int) -> int:
+        return int(self._sides.exponents[column])
+
+    def release(self) -> None:
+        self._chunk.release()
+
+    def _zeros(self) -> DeviceVector:
+        return self._setup.device.zeros(self._setup.operator.shape[0], self._X.dtype)
+
+    def _b(self, column: int) -> DeviceVector:
+        return self._setup.device.array(np.ascontiguousarray(self._sides.B[:, column]), self._X.dtype)
+
+    def _found(self, present: tuple[Column, ...], X: np.ndarray | float, ending: Ending | None) -> Found:
+        """All columns with those of the present chunk; the others wait."""
+        columns = self._done + present
+        waiting = Column(ending.reason if ending else Reason.CANCELLED, 0, math.nan, math.nan)
+        columns += (waiting,) * (self._relative.size - len(columns))
+        true_relative = float(np.max([column.true_relative_residual for column in columns]))
+        return Found(self._all_of(X), true_relative, columns)
+
+    def _all_of(self, present: np.ndarray | float) -> np.ndarray:
+        """X with the columns of the present chunk."""
+        X, place = self._X.copy(), self._chunk.place
+        X[:, place.stop :] = self._sides.part(slice(place.stop, None)).starts()
+        X[:, place] = present
+        return X
+
+    def _advanced(self) -> Ending | None:
+        """Make one iteration, and judge every column."""
+        begun = time.perf_counter()
+        with noting(self._clock):
+            row = self._chunk.advance()
+        self._setup.device.synchronize()
+        self.seconds += time.perf_counter() - begun
+        judge, place = self._chunk.judge, self._chunk.place
+        if not self._chunk.iterations:
+            self._note_dependencies(row.rank)
+        ending = self._chunk.judged(row, self.seconds)
+        ending = ending and self._explained(ending)
+        self._relative[place] = judge.relative
+        # The start of a later chunk is no iteration.
+        if self._chunk.iterations or not self.history.count:
+            self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, begun=place.stop)
+        del judge
+        if ending and ending.reason is Reason.NOT_FINITE and (clause := self._not_finite()):
+            ending = Ending(ending.reason, f"{ending.detail}; {clause}")
+        if ending:
+            ending = self._end_chunk(ending)
+        if self._clock:
+            resolve(self._clock, self._setup)
+        return ending
+
+    def _not_finite(self) -> str:
+        """Which of A and M makes NaN or infinity of a present column, as a clause; empty where neither is seen to."""
+        measures, device = self._chunk.measures, self._setup.device
+        b, x = self._zeros(), self._zeros()
+        for j in range(measures.columns):
+            device.take_columns(measures.B, j, [b])
+            device.take_columns(measures.X, j, [x])
+            if np.isfinite(device.norm(x)) and (clause := not_finite(self._setup, b, x)):
+                return clause
+        return ""
+
+    def _explained(self, ending: Ending) -> Ending:
+        """The end of the present chunk, with a proof that its worst column has no solution, where there is one."""
+        if ending.reason not in FAILED:
+            return ending
+        chunk = self._chunk
+        true = chunk.measures.true_residuals() / np.maximum(chunk.measures.norms_of_b(), np.finfo(float).tiny)
+        worst = int(np.argmax(true))
+        column = chunk.place.start + worst
+        found = null_component(self._setup, ending.reason, self._b(column), float(true[worst]), chunk.iterations)
+        detail = f"{ending.detail}; for column {column}, {found}"
+        return Ending(Reason.INCONSISTENT, detail) if found else ending
+
+    def _note_dependencies(self, rank: int) -> None:
+        """Say which columns of the present chunk depend on others, where its start found some."""
+        place = self._chunk.place
+        B = self._sides.B[:, place]
+        if rank < np.count_nonzero(B.any(axis=0)):
+            self._setup.notes.append(sentence(B, rank, place.start))
+
+    def _end_chunk(self, ending: Ending) -> Ending | None:
+        """The end of the run where the present chunk is the last one, or where the others would end alike; else begin
+        the next one."""
+        if self._worst is None or self._worst.reason.converged:
+            self._worst = self._named(ending)
+        following = self.chunks.index(self._chunk.place) + 1
+        if following == len(self.chunks) or ending.reason in ENDS_ALL:
+            self._own = ending
+            return self._worst
+        columns, self._X[:, self._chunk.place] = self._chunk.returned(ending)
+        self._done += columns
+        self._begin(following)
+        return None
+
+    def _halve(self) -> None:
+        """Begin the present chunk again as two of half the size."""
+        place = self._chunk.place
+        middle = (place.start + place.stop) // 2
+        at = self.chunks.index(place)
+        self.chunks[at : at + 1] = slice(place.start, middle), slice(middle, place.stop)
+        self._setup.notes.append(f"columns {place.start} to {place.stop - 1} did not fit the memory, and were halved")
+        self._begin(at)
+
+    def _named(self, ending: Ending) -> Ending:
+        """The end of the present chunk with its columns, where there are several."""
+        if len(self.chunks) == 1:
+            return ending
+        place = self._chunk.place
+        which = (
+            f"column {place.start}" if place.stop == place.start + 1 else f"columns {place.start} to {place.stop - 1}"
+        )
+        return Ending(ending.reason, f"{ending.detail} of {which}")
+
+    def _begin(self, number: int) -> None:
+        """Put another chunk in place of the present one, whose memory is freed before."""
+        self._chunk.close()
+        del self._chunk
+        self._chunk = self._made(number)
+
+    def _made(self, number: int) -> Chunk:
+        return Chunk(self._setup, self._stopping, self._sides, self.chunks[number], self._clock)
