@@ -17,6 +17,7 @@ from scipy import sparse
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.galerkin import galerkin_matrix
 from workbench.deflation.null_space import holds_constants
+from workbench.deflation.subspace import SparseColumns
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import COARSEST
 from workbench.devices.host_cycles import HostLevel, HostLevels
@@ -64,10 +65,10 @@ class Observed:
 
     def __init__(self, setup: SolveSetup, A: Apply, M: Apply) -> None:
         projection = setup.projection
-        if projection is None or projection.levels is None or projection.sparse is None:
+        if projection is None or projection.levels is None or not isinstance(projection.columns, SparseColumns):
             raise InputError("only a coarse solve on levels can be observed; use coarse solver multilevel")
         self._A, self._M, self._form = A, M, projection.levels
-        self._labels, self._az = projection.sparse.labels, projection.sparse.az
+        self._labels, self._az = projection.columns.labels, projection.columns.az
         self._projects_first = setup.variant.name == "bnn"
         self._projects_last = setup.variant.name != "ad"
         self._solve_system = _solver(setup.operator.to_csr())

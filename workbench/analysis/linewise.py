@@ -91,7 +91,7 @@ class Walk:
     def has_levels(self) -> bool:
         """The coarse system of the preconditioner is solved on levels, which can be observed."""
         projection = self.setup.projection
-        return projection is not None and projection.levels is not None and projection.sparse is not None
+        return projection is not None and projection.levels is not None
 
     def removal(self, x: np.ndarray) -> Removal:
         """What M and each level remove from the error of x, in one application to b - A x. Cost: see `Observed`, whose

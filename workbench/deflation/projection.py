@@ -8,19 +8,20 @@ Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (
 from __future__ import annotations
 
 import contextlib
-import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
+from workbench.deflation.corrections import Corrections
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
-from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
+from workbench.devices.lines.in_blocks import in_blocks
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.types import OperatorDot
@@ -33,7 +34,7 @@ MOST_LEFT = 0.56
 """The part of an error that an approximate coarse solver may leave: runs with 0.55 converge, with 0.58 stagnate."""
 
 
-class Projection:
+class Projection(Corrections):
     """The projection P for a subspace, on a device.
 
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
@@ -64,6 +65,7 @@ class Projection:
         with phase("coarse solver"):
             self._set_up(operator, bound, basis, coarse, device, singular=singular, exact=exact)
         self._uses_az = False
+        self._blocks: weakref.WeakValueDictionary[int, BlockProjection] = weakref.WeakValueDictionary()
 
     def _set_up(
         self,
@@ -80,11 +82,11 @@ class Projection:
         matrix = basis.matrix
         self.count = matrix.shape[0]
         self.device, self.bound, self._z, self._make_az = device, bound, basis.z, basis.make_az
-        self.sparse = basis.sparse
-        """Z and AZ for block vectors; None for dense ones."""
+        self.columns = basis.columns
+        """Z and AZ in host memory."""
         self._lengths = basis.lengths
         self._product = device.restricted_product(bound, self._z)
-        self._work = device.zeros(operator.shape[0], operator.dtype)
+        self._size, self.dtype = operator.shape[0], operator.dtype
         on_host = device.name == "cpu"
         chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=exact)
         self._factorize(chosen, basis, singular)
@@ -106,7 +108,7 @@ class Projection:
 
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
         """Make E^-1 by a coarse solver. singular: A maps constants to zero, and Z holds them."""
-        matrix, dtype = basis.matrix, self._work.dtype
+        matrix, dtype = basis.matrix, self.dtype
         self.coarse_name = coarse.name
         self._rank = self.count
         self._notes_of_factor: list[str] = []
@@ -165,10 +167,6 @@ class Projection:
         """Compute AZ now, as part of the setup."""
         self._uses_az = self._az is not None
 
-    @functools.cached_property
-    def _az(self) -> CoarseUpdate:
-        return self._make_az()
-
     def coarse_solve(self, coarse: DeviceVector) -> DeviceVector:
         """E^-1 a, shape (d,), on the device, with zero for a dropped vector."""
         return self._coarse.solve(coarse)
@@ -187,26 +185,15 @@ class Projection:
             solution[: self._rank] = self._factor.solve_columns(coarse[: self._rank])
         return solution
 
-    def block(self, columns: int) -> Any:
-        """P A for block vectors, None where Z is dense."""
-        return BlockProjection(self, columns) if self.sparse else None
+    def block(self, columns: int) -> BlockProjection:
+        """The projection of block vectors, one for all who ask for so many columns."""
+        made = self._blocks.get(columns)
+        if made is None:
+            self._blocks[columns] = made = BlockProjection(self, columns)
+        return made
 
-    def project(self, v: DeviceVector) -> None:
-        """v = P v in place."""
-        self._az.subtract(v, self.coarse_solve(self._z.restrict(v)))
-
-    def project_transposed(self, x: DeviceVector) -> None:
-        """x = P^T x in place, written as x - Q A x."""
-        _, restricted = self._product.apply(x, self._work)
-        self._z.subtract(x, self.coarse_solve(restricted))
-
-    def add_correction(self, u: DeviceVector, r: DeviceVector) -> None:
-        """u = u + Q r in place."""
-        self._z.add(u, self.coarse_solve(self._z.restrict(r)))
-
-    def recover_solution(self, x: DeviceVector, b: DeviceVector) -> None:
-        """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
-        self._z.add(x, self.coarse_solve(self._product.residual(b, x, self._work)))
+    def zeros(self) -> DeviceVector:
+        return self.device.zeros(self._size, self.dtype)
 
     def correct(self, u: DeviceVector, r: DeviceVector) -> Dots | None:
         """The same as `recover_solution`, with (r, u), (u, u) and (r, r) where they cost no pass of their own."""
@@ -253,11 +240,6 @@ class Projection:
         return self.system_traffic + self.coarse_traffic - self._product.saved + self._az.traffic
 
     @property
-    def dtype(self) -> np.dtype:
-        """Of the vectors."""
-        return self._work.dtype
-
-    @property
     def vector_traffic(self) -> int:
         """Bytes of one vector."""
         return self._work.nbytes
@@ -268,9 +250,19 @@ class Projection:
         return self.bound.traffic
 
     @property
+    def system_flops(self) -> int:
+        """Operations of one application of A."""
+        return self.bound.flops
+
+    @property
     def coarse_traffic(self) -> int:
         """Bytes of one restriction and one coarse solve."""
         return self._work.nbytes + self._z.traffic + self.solve_traffic
+
+    @property
+    def coarse_flops(self) -> int:
+        """Operations of one restriction, coarse solve and addition."""
+        return 2 * self._work.size + self.solve_traffic // 4
 
     @property
     def solve_traffic(self) -> int:
@@ -280,3 +272,90 @@ class Projection:
     @property
     def flops(self) -> int:
         return self.bound.flops + self._work.size + self.solve_traffic // 4 + 2 * self._az.entries
+
+
+class BlockProjection(Corrections):
+    """The projection of block vectors, and P A in place of A: Z, AZ and E are read once for all columns.
+
+    Small matrices a, shape (d, s), go through the host, where E is solved for all columns. shape: size, columns and
+    dtype of block vectors.
+    """
+
+    offers = ()
+    waits = True
+
+    def __init__(self, projection: Projection, count: int) -> None:
+        self.device, self.dtype, self._count = projection.device, projection.dtype, count
+        self._of_one, self.exact = projection, projection.exact
+        self.shape = projection.vector_traffic // self.dtype.itemsize, count, self.dtype
+        self._z, self._make_az = projection.columns.in_blocks(self.device, count, self.dtype)
+        self._product = BlockProduct(self.device, in_blocks(self.device, projection.bound, *self.shape), self._z, count)
+
+    def zeros(self) -> DeviceVector:
+        return self.device.zero_block(*self.shape)
+
+    def coarse_solve(self, coarse: np.ndarray) -> np.ndarray:
+        return self._of_one.solve_columns(coarse)
+
+    def prepare_recovery(self, B: DeviceVector) -> None:
+        """Compile what `recover_solution` needs for a right-hand side, ahead of the first call."""
+        self._product.difference(B, self._work)
+
+    def apply(self, X: DeviceVector, out: DeviceVector) -> None:
+        """out = P A X."""
+        _, restricted = self._product.apply(X, out)
+        self._az.subtract(out, self.coarse_solve(restricted))
+
+    @property
+    def traffic(self) -> int:
+        return self.system_traffic + self.coarse_traffic
+
+    @property
+    def flops(self) -> int:
+        return self.system_flops + self.coarse_flops
+
+    @property
+    def system_traffic(self) -> int:
+        """Bytes of one application of A."""
+        return self._product.A.traffic
+
+    @property
+    def system_flops(self) -> int:
+        """Operations of one application of A."""
+        return self._product.A.flops
+
+    @property
+    def coarse_traffic(self) -> int:
+        """Bytes of a restriction, a coarse solve and an update with Z."""
+        return self._z.restriction[0] + self._of_one.solve_traffic + self._z.update[0]
+
+    @property
+    def coarse_flops(self) -> int:
+        """Operations of the same."""
+        return self._z.restriction[1] + self._count * self._of_one.solve_traffic // 4 + self._z.update[1]
+
+
+class BlockProduct:
+    """out = A X and Z^H out, and Z^H (B - A X); for block vectors, A in its form for them."""
+
+    def __init__(self, device: Any, A: Any, z: Any, count: int) -> None:
+        self.A, self._device, self._z, self._ones = A, device, z, np.ones(count)
+        self._differences: dict[int, Callable[[np.ndarray], None]] = {}
+        """B - A X, by the block vector B."""
+
+    def apply(self, X: DeviceVector, out: DeviceVector) -> tuple[None, np.ndarray]:
+        """Returns no dot products, and Z^H out, shape (d, s)."""
+        self.A.apply(X, out)
+        return None, self._z.restrict(out)
+
+    def residual(self, B: DeviceVector, X: DeviceVector, work: DeviceVector) -> np.ndarray:
+        """Z^H (B - A X), shape (d, s)."""
+        self.A.apply(X, work)
+        self.difference(B, work)(-self._ones)
+        return self._z.restrict(work)
+
+    def difference(self, B: DeviceVector, work: DeviceVector) -> Callable[[np.ndarray], None]:
+        """What makes B + work D of the work space, for a diagonal D; compiled when it is first asked for."""
+        if id(B) not in self._differences:
+            self._differences[id(B)] = self._device.block_algebra().combine(work, B, work, self._ones.shape)
+        return self._differences[id(B)]

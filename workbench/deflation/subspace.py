@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
+from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
 from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_boxes, products, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
@@ -58,6 +59,30 @@ class SparseColumns:
             return az_by_products(self._bound, self.labels, self.count, self._device, self._operator.dtype)
         return sparse_az(self._operator, self.labels, self.count)
 
+    def in_blocks(
+        self, device: Device, columns: int, dtype: np.dtype
+    ) -> tuple[PiecewiseBlocks, Callable[[], SparseBlocks]]:
+        """Z for block vectors, and what makes AZ for them."""
+        work = device.zero_block(self.count, columns, dtype)
+
+        def make_az() -> SparseBlocks:
+            az = self.az
+            return SparseBlocks(device, (az.data.astype(dtype, copy=False), az.indices, az.indptr), columns, work)
+
+        return PiecewiseBlocks(device, self.labels, work), make_az
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DenseColumns:
+    """Z^T and (AZ)^T in host memory, shape (d, N)."""
+
+    z: np.ndarray
+    az: np.ndarray
+
+    def in_blocks(self, device: Device, columns: int, dtype: np.dtype) -> tuple[DenseBlocks, Callable[[], DenseBlocks]]:
+        """Z for block vectors, and what makes AZ for them."""
+        return DenseBlocks(device, self.z, columns), lambda: DenseBlocks(device, self.az, columns)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundSubspace:
@@ -67,7 +92,7 @@ class BoundSubspace:
     make_az: AZ on the device, as subtract(w, a) = w - AZ a.
     matrix: E = Z^H A Z, shape (d, d).
     lengths: the norm of each column of Z, shape (d,).
-    sparse: the same in host memory, None for dense vectors.
+    columns: the same in host memory, for block vectors.
     parts: where the vectors lie, None if that is not known.
     """
 
@@ -75,8 +100,8 @@ class BoundSubspace:
     make_az: Callable[[], CoarseUpdate]
     matrix: sparse.csr_array
     lengths: np.ndarray
+    columns: SparseColumns | DenseColumns
     notes: tuple[str, ...] = ()
-    sparse: SparseColumns | None = None
     parts: Parts | None = None
 
 
@@ -131,7 +156,7 @@ class PiecewiseConstant(Subspace):
             lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
-            sparse=columns,
+            columns,
             parts=Parts.of(self._boxes) if self._boxes else None,
         )
 
@@ -173,12 +198,13 @@ class DenseSubspace(Subspace):
                 f"amplify rounding errors more than {MOST_AMPLIFIED:.0e} times"
             )
         rotation = rotation[:, kept]
-        product = (rotation.T @ az).astype(operator.dtype)
+        columns = DenseColumns(*((rotation.T @ rows).astype(operator.dtype) for rows in (z.T, az)))
         return BoundSubspace(
-            device.columns((rotation.T @ z.T).astype(operator.dtype)),
-            lambda: device.columns(product),
+            device.columns(columns.z),
+            lambda: device.columns(columns.az),
             sparse.csr_array(sparse.diags_array(ritz_values[kept]).astype(operator.dtype)),
             np.ones(rotation.shape[1]),
+            columns,
             tuple(notes),
         )
 

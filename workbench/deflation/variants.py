@@ -19,9 +19,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.deflation.block_projection import BlockTwoLevel
-from workbench.deflation.projection import Projection
+from workbench.deflation.projection import BlockProjection, Projection
 from workbench.devices.clock import TimedCalls
+from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
@@ -160,14 +160,14 @@ class Additive(Variant):
 class TwoLevel:
     """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, and the dot products of r and u.
 
-    dots_of_first_level: compute the dot products with u before P^T is applied, as DEF2 does. Work space: one vector if
-    `before`.
+    projection, M: of vectors, or of block vectors, which have no dot products. dots_of_first_level: compute the dot
+    products with u before P^T is applied, as DEF2 does. Work space: one vector if `before`.
     """
 
     def __init__(
         self,
-        projection: Projection,
-        M: BoundOperator,
+        projection: Projection | BlockProjection,
+        M: Any,
         device: Device,
         *,
         before: bool = False,
@@ -190,7 +190,7 @@ class TwoLevel:
         v = r
         if self._before:
             if self._work is None:
-                self._work = self._device.zeros(r.size, r.dtype)
+                self._work = self._projection.zeros()
             v = self._work
             self._device.assign(v, r)
             self._projection.project(v)
@@ -206,25 +206,38 @@ class TwoLevel:
             self._projection.add_correction(u, r)
         return dots if dots is not None or not wanted else self._dots.apply(r, u)
 
-    def block(self, columns: int) -> Any:
-        """M1 for block vectors, None where Z is dense."""
-        if not self._projection.sparse:
-            return None
+    def block(self, columns: int) -> TwoLevel:
+        """M1 for block vectors."""
+        assert isinstance(self._projection, Projection)
+        projection = self._projection.block(columns)
+        M = in_blocks(self._device, self._M, *projection.shape)
         chosen = {"before": self._before, "after": self._after, "correct": self._correct}
-        return BlockTwoLevel(self._projection, self._M, columns, **chosen)
+        return TwoLevel(projection, M, self._device, **chosen)
+
+    def prepare(self, r: DeviceVector, u: DeviceVector) -> None:
+        """Compile what block vectors need, ahead of the first application to these."""
+        if hasattr(self._M, "prepare"):
+            self._M.prepare(r, u)
+        if self._after and self._correct and isinstance(self._projection, BlockProjection):
+            self._projection.prepare_recovery(r)
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately, in addition to those of the projection."""
         yield self._M, "apply", "M", self._M.traffic, self._M.flops
+        assert isinstance(self._projection, Projection)
         vector = self._projection.vector_traffic
         yield self._dots, "apply", "dot products", 2 * vector, 0
 
     @property
     def traffic(self) -> int:
-        coarse = self._projection.coarse_traffic
         product = self._projection.system_traffic if self._after else 0
-        return self._M.traffic + product + coarse * (1 + (self._before and (self._after or self._correct)))
+        return self._M.traffic + product + self._corrections * self._projection.coarse_traffic
 
     @property
     def flops(self) -> int:
-        return self._M.flops + (self._projection.flops if self._before or self._after else 0)
+        product = self._projection.system_flops if self._after else 0
+        return self._M.flops + product + self._corrections * self._projection.coarse_flops
+
+    @property
+    def _corrections(self) -> int:
+        return self._before + (self._after or self._correct)

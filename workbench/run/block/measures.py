@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from workbench import devices
-from workbench.deflation.block_projection import projection_in_blocks
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.right_hand_sides import RightHandSides
@@ -29,7 +28,7 @@ class BlockMeasures:
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._finished = False
         self._A: Any = in_blocks(device, setup.bound, self.size, self.columns, dtype)
-        self._projection = setup.projection and projection_in_blocks(setup.projection, self.size, self.columns)
+        self._projection = setup.projection and setup.projection.block(self.columns)
         if setup.variant.projects_start and self._projection:
             self._projection.recover_solution(self.X, self.B)
 

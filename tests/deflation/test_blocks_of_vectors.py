@@ -10,8 +10,7 @@ from scipy import sparse
 
 from workbench import devices
 from workbench.deflation import Projection
-from workbench.deflation.block_projection import LONGEST_ROW, BlockProjection, ProjectionByColumns, _restriction
-from workbench.deflation.block_projection import projection_in_blocks as in_blocks_of
+from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restriction
 from workbench.deflation.coarse import Cholesky
 from workbench.deflation.coarse_singular import InnerCG
 from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
@@ -60,7 +59,7 @@ def test_block_vectors_are_projected_as_dense_algebra_says(where, s, dtype, acce
     A = hermitian(n, dtype)
     labels = (np.arange(n * n) // 97).astype(np.int32)
     projection = projection_of(A, labels, device)
-    block = BlockProjection(projection, s)
+    block = projection.block(s)
     double = np.result_type(dtype, np.float64)
     dense = A.toarray().astype(double)
     Z = np.eye(labels.max() + 1)[labels].astype(double)
@@ -125,17 +124,38 @@ def test_an_inner_iteration_solves_column_by_column():
     np.testing.assert_allclose(inner, direct, rtol=1e-6)
 
 
-def test_dense_vectors_are_projected_column_by_column():
-    device, A = devices.device("cpu"), hermitian(9, float)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("where", ["cpu", "accelerator"])
+@pytest.mark.parametrize("d", [3, TOGETHER + 1])
+def test_dense_vectors_are_projected_all_at_once(where, d, dtype, accelerator):
+    device, A, s = device_of(where, accelerator), hermitian(9, dtype), 4
     operator = Matrix(A)
-    Z = random_block((81, 3), float)
-    projection = Projection(operator, operator.bind(device), DenseSubspace(Z), Cholesky(), device)
-    form = in_blocks_of(projection, 81, 4)
-    assert isinstance(form, ProjectionByColumns)
-    V = random_block((81, 4), float)
-    made = V.copy()
-    form.project(made)
-    np.testing.assert_allclose(Z.T @ made, 0, atol=1e-12 * np.abs(Z.T @ V).max())
+    projection = Projection(
+        operator, operator.bind(device), DenseSubspace(random_block((81, d), dtype)), Cholesky(), device
+    )
+    block = projection.block(s)
+    assert block is projection.block(s)
+    V, B = random_block((81, s), dtype), random_block((81, s), dtype)[::-1].copy()
+
+    def found(name, *others):
+        """The method of all columns, and of each."""
+        made = [device.array(V.copy(), np.dtype(dtype)), *(device.array(other, np.dtype(dtype)) for other in others)]
+        getattr(block, name)(*made)
+        columns = []
+        for j in range(s):
+            one = [device.array(np.ascontiguousarray(values[:, j]), np.dtype(dtype)) for values in (V, *others)]
+            getattr(projection, name)(*one)
+            columns.append(device.to_host(one[0]))
+        return device.to_host(made[0]), np.stack(columns, axis=1)
+
+    close = {"rtol": 0, "atol": 1e3 * np.finfo(dtype).eps}
+    for name, others in {
+        "project": (),
+        "project_transposed": (),
+        "add_correction": (B,),
+        "recover_solution": (B,),
+    }.items():
+        np.testing.assert_allclose(*found(name, *others), **close)
 
 
 @pytest.mark.parametrize("deflation", ["stripes", "blocks:4", "eigenvectors:4"])
