@@ -9,6 +9,8 @@ TESTS ?=
 TOUR = notebooks/00_tour.ipynb
 APP = notebooks/app/workbench.ipynb
 VENV_PYTHON = .venv/bin/python
+RUN_TESTS = WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
+	$(VENV_PYTHON) scripts/run_tests.py
 # Jupyter refuses to run as root unless told that this is meant.
 ROOT_ARGS = $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -18,7 +20,7 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test test-oldest check bench constraints clean develop python
+.PHONY: help lab app test test-all test-oldest check bench constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -33,9 +35,11 @@ app: python ## serve the workbench as a page without code cells; ARGS are passed
 	@$(PYTHON) scripts/install.py lab app opencl
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m workbench.server.page_server $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
 
-test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
-	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
-		$(VENV_PYTHON) scripts/run_tests.py $(TESTS) -- $(ARGS)
+test: develop ## run the tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
+	@$(RUN_TESTS) $(TESTS) -- $(ARGS)
+
+test-all: develop ## run all tests, also those marked as slow, which rarely fail
+	@$(RUN_TESTS) --all $(TESTS) -- $(ARGS)
 
 test-oldest: python ## solve, race and open pages with the lower bound of each dependency, in .venv-oldest
 	@$(PYTHON) scripts/oldest.py $(ARGS)

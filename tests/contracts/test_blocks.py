@@ -17,41 +17,6 @@ def name_of(cls):
     return f"{cls.kind}-{cls.name}"
 
 
-def test_the_house_is_furnished():
-    expected = {
-        "problem": {
-            "two-layer",
-            "bubbles-2d",
-            "bubbles-3d",
-            "slabs-3d",
-            "poisson5",
-            "poisson7",
-            "poisson27",
-            "poisson125",
-            "poisson-2d",
-            "poisson-3d",
-        },
-        "preconditioner": {"none", "jacobi", "neumann"},
-        "deflation": {"none", "stripes", "planes", "blocks"},
-        "coarse": {"inverse", "cholesky"},
-        "solver": {
-            "cg",
-            "cgcg",
-            "gropp",
-            "pipecg",
-            "pipecg-rr",
-            "pr-cg",
-            "pipe-pr-cg",
-            "fcg",
-            "cg3",
-            "lanczos-cg",
-            "sd",
-        },
-    }
-    for kind, names in expected.items():
-        assert names <= set(registry.registered(kind))
-
-
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)
 def test_defaults_are_valid_and_survive_json(cls):
     block = cls()

@@ -24,7 +24,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_make
 def test_help_is_the_default_and_names_every_target_for_users():
     shown = make().stdout
-    for target in ("help", "lab", "app", "test", "test-oldest", "check", "bench", "constraints", "clean"):
+    for target in ("help", "lab", "app", "test", "test-all", "test-oldest", "check", "bench", "constraints", "clean"):
         assert re.search(rf"^  make {target} +\w", shown, re.MULTILINE), target
 
 
@@ -49,8 +49,8 @@ def test_no_python_at_all_is_told_in_one_sentence():
 
 
 @needs_make
-def test_what_make_test_is_given_reaches_the_script_that_runs_the_tests():
-    printed = make(
-        "--dry-run", "--always-make", "test", "PYTHON=python3", "TESTS=tests/machine", "ARGS=-k stencil"
-    ).stdout
-    assert "scripts/run_tests.py tests/machine -- -k stencil" in printed
+@pytest.mark.parametrize(("target", "option"), [("test", ""), ("test-all", "--all ")])
+def test_what_make_test_is_given_reaches_the_script_that_runs_the_tests(target, option):
+    given = ("PYTHON=python3", "TESTS=tests/machine", "ARGS=-k stencil")
+    printed = make("--dry-run", "--always-make", target, *given).stdout
+    assert f"scripts/run_tests.py {option}tests/machine -- -k stencil" in printed

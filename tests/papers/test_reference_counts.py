@@ -10,6 +10,7 @@ import pytest
 
 from workbench.run import Reason, Run, Stopping, configure, run_through
 
+pytestmark = pytest.mark.slow
 PAPER = Path(__file__).parents[2] / "data" / "papers" / "two_level_pcg_gpu.toml"
 RULES = {
     "pcg_u2abs1e-5": Stopping(rtol=0, atol=1e-5, norm="preconditioned"),

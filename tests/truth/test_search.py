@@ -13,7 +13,7 @@ PARTS = 6
 pytestmark = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double precision here")
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])
 @pytest.mark.filterwarnings("ignore")
 def test_what_runs_say_is_true_and_failures_are_explained(part):
     counted = collections.Counter()

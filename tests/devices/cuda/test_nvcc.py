@@ -94,7 +94,10 @@ def test_a_kernel_in_pieces_is_its_text():
         assert KernelText.of(kernel, name).text == kernel
 
 
-needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+def needs_nvcc(test):
+    """Mark a test that compiles for minutes, where there is a compiler."""
+    there = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+    return pytest.mark.slow(there(test))
 
 
 @needs_nvcc

@@ -262,11 +262,14 @@ def assert_same(found, expected, what):
     np.testing.assert_array_equal(found, expected, err_msg=f"{what} differs")
 
 
-MANY = settings(max_examples=250, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=25, suppress_health_check=list(HealthCheck))
+MANY = settings(SOME, max_examples=250)
+PLANS = programs(most=12, depth=1), st.sampled_from(["float64", "complex64"]), st.booleans(), st.integers(0, 7)
+PAIRS = programs(most=6, depth=1), st.data()
 
 
-@MANY
-@given(programs(most=12, depth=1), st.sampled_from(["float64", "complex64"]), st.booleans(), st.integers(0, 7))
+@SOME
+@given(*PLANS)
 @example(CG, "float64", True, 7)
 @example(PIPELINED, "complex64", True, 7)
 @example("t = x*y\ng = (t, t)\nx = x/2\nh = (x, t)\nz = t*g", "float64", True, 0)
@@ -298,8 +301,15 @@ def test_a_plan_gives_what_its_lines_give(text, dtype, fuse, offered):
         given = {name: np.copy(value) if name in vectors else value for name, value in expected.items()}
 
 
+@pytest.mark.slow
 @MANY
-@given(programs(most=6, depth=1), st.data())
+@given(*PLANS)
+def test_many_plans_give_what_their_lines_give(text, dtype, fuse, offered):
+    test_a_plan_gives_what_its_lines_give.hypothesis.inner_test(text, dtype, fuse, offered)
+
+
+@SOME
+@given(*PAIRS)
 @example("t = x + y\nu = 2*t\ng = (u, u)", None)
 def test_programs_of_one_workspace_hand_vectors_and_scalars_on(first, more):
     size, dtype = 4, np.dtype(float)
@@ -328,6 +338,13 @@ def test_programs_of_one_workspace_hand_vectors_and_scalars_on(first, more):
         for line in parse(text):
             if space.has_scalar(line.target):
                 assert_same(space.scalar(line.target), expected[line.target], line.target)
+
+
+@pytest.mark.slow
+@MANY
+@given(*PAIRS)
+def test_many_programs_of_one_workspace_hand_vectors_and_scalars_on(first, more):
+    test_programs_of_one_workspace_hand_vectors_and_scalars_on.hypothesis.inner_test(first, more)
 
 
 # Part 2: the CPU.
