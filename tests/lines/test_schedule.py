@@ -12,6 +12,7 @@ import pytest
 
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.stepwise import StepByStep
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.schedule import Apply, Pass
 from workbench.lines.types import Dot
 
@@ -342,8 +343,7 @@ def test_dot_products_that_an_operator_does_not_offer_are_made_in_a_pass():
 
 
 def test_an_operator_that_says_nothing_of_dot_products_offers_all():
-    bare = SimpleNamespace(apply=None, traffic=0, flops=0)
-    (product,) = steps("s = A(p)\na = (s, s)", vectors="p", A=bare)
+    (product,) = steps("s = A(p)\na = (s, s)", vectors="p", A=OperatorTraits())
     assert seen(product) == ("A", "p", "s", {"a": "yy"})
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.devices.cpu import Cpu
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.parse import parse
 from workbench.lines.shapes import check, infer, infer_vectors
 from workbench.lines.types import SCALAR, VECTOR, LinesError, block, small
@@ -15,7 +16,7 @@ from workbench.lines.types import SCALAR, VECTOR, LinesError, block, small
 CPU = Cpu()
 
 
-class Doubling:
+class Doubling(OperatorTraits):
     """An operator of the host."""
 
     traffic = flops = 0

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 
 
-class Corrections:
+class Corrections(OperatorTraits):
     """P = I - A Q and Q = Z E^-1 Z^H on vectors (N,), or on block vectors (N, s), by the same formulas.
 
     Made of parts that all take the one or the other: `_z` with restrict, add and subtract, `_make_az`, which makes AZ

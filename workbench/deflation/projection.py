@@ -103,7 +103,7 @@ class Projection(Corrections):
         self.coarse_choice = reason
         """Which coarse solver was chosen and why; empty where it was not left open."""
         self.notes = [*basis.notes, *([reason] if reason else []), *self._notes_of_factor]
-        self.waits = self._coarse.waits or getattr(bound, "waits", False)
+        self.waits = self._coarse.waits or bound.waits
         """Whether an application synchronizes with the host."""
 
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
@@ -281,7 +281,6 @@ class BlockProjection(Corrections):
     dtype of block vectors.
     """
 
-    offers = ()
     waits = True
 
     def __init__(self, projection: Projection, count: int) -> None:

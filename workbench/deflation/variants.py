@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from workbench.deflation.projection import BlockProjection, Projection
 from workbench.devices.clock import TimedCalls
 from workbench.devices.lines.in_blocks import in_blocks
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
 from workbench.registry import Block, register
@@ -157,7 +157,7 @@ class Additive(Variant):
         return TwoLevel(projection, M, device, correct=True)
 
 
-class TwoLevel:
+class TwoLevel(OperatorTraits):
     """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, and the dot products of r and u.
 
     projection, M: of vectors, or of block vectors, which have no dot products. dots_of_first_level: compute the dot
@@ -180,9 +180,9 @@ class TwoLevel:
         self._early = dots_of_first_level
         self._dots = device.dots(projection.dtype)
         self._work: DeviceVector = None
-        self.waits = projection.waits or getattr(M, "waits", False)
+        self.waits = projection.waits or M.waits
         """Whether an application synchronizes with the host."""
-        self.varies = not projection.exact or getattr(M, "varies", False)
+        self.varies = not projection.exact or M.varies
         """Whether M1 is linear to fewer digits than its vectors have."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 
@@ -244,7 +245,7 @@ class AmgxSolver:
                 raise InputError(f"AmgX failed in a solve: {error}; use preconditioner amg") from None
 
 
-class Cycle:
+class Cycle(OperatorTraits):
     """u = M^-1 r by an AmgX solver on a CUDA device's own vectors, with their dot products.
 
     projected: the constants are taken off before and after, which a singular A needs, and takes two vectors of memory.

@@ -10,11 +10,11 @@ import numpy as np
 
 from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.devices.lines.function import LinesDevice
-from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass
+from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
 
 
 @dataclasses.dataclass(frozen=True)
-class ElementWise:
+class ElementWise(OperatorTraits):
     """A diagonal M^-1, applied element by element inside the fused kernels of a solver.
 
     formula: an expression in `v`, the argument, and in the names of `factors`, vectors on the device.
@@ -24,7 +24,7 @@ class ElementWise:
     factors: Mapping[str, DeviceVector]
 
 
-class AppliedElementWise:
+class AppliedElementWise(OperatorTraits):
     """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
     def __init__(self, device: LinesDevice, operator: ElementWise, size: int, dtype: np.dtype) -> None:

@@ -11,6 +11,7 @@ from workbench.devices.clock import TimedCalls
 from workbench.devices.pieces import Couplings, Pieces
 from workbench.devices.rows import Rows
 from workbench.lines.block_passes import BlockPass
+from workbench.lines.types import OperatorDot
 
 DeviceVector = Any
 """A NumPy array, or a vector in the memory of an accelerator."""
@@ -31,8 +32,38 @@ class OnePass(Protocol):
         ...
 
 
+class OperatorTraits:
+    """What an operator says of itself; a class states what differs from these defaults."""
+
+    waits: bool = False
+    """Whether an application synchronizes with the host."""
+    varies: bool = False
+    """Whether it is linear to fewer digits than its vectors have."""
+    local: bool = True
+    """Whether a row of its result needs those of its argument only where A has entries."""
+    notes: Sequence[str] = ()
+    """Sentences for the provenance of a run."""
+    offers: Sequence[str] = tuple(OperatorDot)
+    """The dot products that it computes along with its product."""
+
+
 class DeviceOperator(Protocol):
     """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct."""
+
+    @property
+    def waits(self) -> bool: ...
+
+    @property
+    def varies(self) -> bool: ...
+
+    @property
+    def local(self) -> bool: ...
+
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+    @property
+    def offers(self) -> Sequence[str]: ...
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
         """wanted: the dot products to compute, "xy" for (x, out), "yy" for (out, out) and "xx" for (x, x).

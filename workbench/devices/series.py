@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.operator_protocols import Dots, SeriesTerm
+from workbench.devices.operator_protocols import Dots, OperatorTraits, SeriesTerm
 
 
-class TermByTerm:
+class TermByTerm(OperatorTraits):
     """u = K^T D^-1 K r, one pass over L for each term, for matrices of any pattern.
 
     lower: the terms of K, of which the last one's result is D^-1 K r. upper: every term of K^T. zeros: allocates a zero

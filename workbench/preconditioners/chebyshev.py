@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass
+from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Box, Operator, Stencil, check_diagonal
 from workbench.operators.base import MissingEntriesError
@@ -73,7 +73,7 @@ xx = (r, r)
 """
 
 
-class ChebyshevSeries:
+class ChebyshevSeries(OperatorTraits):
     """u = p(D^-1 A) D^-1 r on a device: the Chebyshev iteration from u = 0 on the interval [low, high]."""
 
     def __init__(
@@ -81,7 +81,7 @@ class ChebyshevSeries:
     ) -> None:
         self.low, self.high = low, high
         self._product, self._inverse = product, inverse
-        self.waits = getattr(product, "waits", False)
+        self.waits = product.waits
         """Whether an application synchronizes with the host."""
         self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
 

@@ -18,11 +18,9 @@ SYMMETRY_TOLERANCE = 1e-6
 class MultigridCycle(BoundOperator, Protocol):
     """M^-1 by a multigrid cycle, which may lack a property that CG needs.
 
-    notes: sentences for the provenance. suspect: the cause to name if (r, M^-1 r) <= 0 is computed; remedy: what to use
-    instead.
+    suspect: the cause to name if (r, M^-1 r) <= 0 is computed; remedy: what to use instead.
     """
 
-    notes: tuple[str, ...]
     suspect: str
     remedy: str
 
@@ -62,6 +60,6 @@ def _remedy(name: str) -> str:
 
 def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> MultigridCycle:
     """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause."""
-    cycle.notes = (*getattr(cycle, "notes", ()), *notes)
+    cycle.notes = (*cycle.notes, *notes)
     cycle.suspect, cycle.remedy = f"the multigrid cycle of {name}", _remedy(name)
     return cycle

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Stencil
@@ -18,7 +18,7 @@ LAST_SHIFT = 1e3
 """Diagonal shifts tried after a breakdown, relative to D: from the first to the last, doubling."""
 
 
-class Factorized:
+class Factorized(OperatorTraits):
     """u = M^-1 r by two triangular solves on a device.
 
     pivots: E, shape (N,), in host memory and double precision.

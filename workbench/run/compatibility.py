@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
+from workbench.devices.element_wise import ElementWise
 from workbench.errors import CLUSTERS, InputError
-from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
+from workbench.operators import BoundOperator, ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
 from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
 from workbench.registry import Block
@@ -143,14 +144,16 @@ def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver
         )
 
 
-def check_varying(configuration: Configuration, first_level: object, M: object) -> None:
+def check_varying(
+    configuration: Configuration, first_level: BoundOperator | ElementWise, M: BoundOperator | ElementWise
+) -> None:
     """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence.
 
     first_level, M: as in `SolveSetup`; what varies in M in addition to the first level is the coarse solver.
     """
-    if not getattr(M, "varies", False) or configuration.solver.applies_m_to_r:
+    if not M.varies or configuration.solver.applies_m_to_r:
         return
-    if getattr(first_level, "varies", False):
+    if first_level.varies:
         which, instead = f"preconditioner {configuration.preconditioner.text}", "preconditioner neumann:2"
     else:
         which, instead = f"coarse solver {configuration.coarse.text}", "coarse solver sparse"

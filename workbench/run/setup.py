@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
@@ -183,7 +183,7 @@ class SolveSetup:
             self.projection.recover_solution(self.x, self.b)
 
 
-class ReleasedOperator:
+class ReleasedOperator(OperatorTraits):
     """In place of an operator that was lost with its device; an application raises DeviceError."""
 
     traffic = flops = 0
@@ -238,7 +238,7 @@ def prepare(
     notes = [*choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
-    notes += [*getattr(bound, "notes", ()), *system.notes]
+    notes += [*bound.notes, *system.notes]
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
     with phases("vectors b and x0"):
@@ -317,7 +317,7 @@ def _levels(
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"), needing_entries(configuration.preconditioner):
         first_level = configuration.preconditioner.setup_of(system, device, workers)
-    notes += getattr(first_level, "notes", ())
+    notes += first_level.notes
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed
     )

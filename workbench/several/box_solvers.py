@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.operator_protocols import BoxSolves, DeviceVector
+from workbench.devices.operator_protocols import BoxSolves, DeviceVector, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.host.blas import side_by_side
 from workbench.operators import Matrix
 from workbench.several.box_factors import Box, Factor, Separable, factor_of
 
 
-class ExactSolver:
+class ExactSolver(OperatorTraits):
     """A direct solve in every box.
 
     Boxes whose matrix is a Kronecker sum, as with constant coefficients, are solved by the eigenvectors of its factors
@@ -46,7 +46,7 @@ class ExactSolver:
         self._solves.apply(r, z)
 
 
-class OnHost:
+class OnHost(OperatorTraits):
     """Solves with a factor for every box, on the cores; other devices copy both local vectors."""
 
     def __init__(self, factors: Sequence[Factor], device: Device, dtype: np.dtype, precision: np.dtype) -> None:
@@ -128,7 +128,7 @@ def _number(band: np.ndarray) -> float:
     return float(band[np.flatnonzero(band)[0]]) if band.any() else 0.0
 
 
-class SweepSolver:
+class SweepSolver(OperatorTraits):
     """Sweeps of Jacobi's method in every box from zero, z = z + D^-1 (r - A z), for any matrix of all boxes."""
 
     def __init__(self, matrix: Any, device: Device, sweeps: int) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.several.box_factors import Box
 from workbench.several.box_holder import Cost, Solved
@@ -41,7 +41,7 @@ class Share:
     cost: Cost
 
 
-class ClusterSolver:
+class ClusterSolver(OperatorTraits):
     """The solvers of all boxes, spread over workers, on the local vector of all boxes.
 
     Every worker sets up its boxes once. An application sends each its part of r and waits for all solutions; all

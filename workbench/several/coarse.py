@@ -11,7 +11,7 @@ from scipy import sparse
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
@@ -41,7 +41,7 @@ class Coarse(Preconditioner):
         return CoarseCorrection(Blocks(self.k).labels(operator.shape[0], grid), operator, device)
 
 
-class CoarseCorrection:
+class CoarseCorrection(OperatorTraits):
     """u = Z E^-1 Z^H r."""
 
     def __init__(self, labels: np.ndarray, operator: Operator, device: Device) -> None:

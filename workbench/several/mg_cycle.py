@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from workbench.devices.clock import TimedCalls
-from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Dots, RestrictedProduct, Restriction
+from workbench.devices.operator_protocols import (
+    CoarseLevel,
+    DeviceVector,
+    Dots,
+    OperatorTraits,
+    RestrictedProduct,
+    Restriction,
+)
 from workbench.several.mg_smoothing import Smoothing
 
 FINEST = "finest grid"
 """Of names in traces; `level 0` is that below."""
 
 
-class GridCycle:
+class GridCycle(OperatorTraits):
     """u = M^-1 r. z: prolongation from the next level, which `coarse` solves.
 
     work: a vector that may be overwritten. coarse_traffic: bytes of a solve on the levels. product_work: bytes and
     operations of A.
     """
-
-    varies = False
-    """Whether M^-1 is linear only to the accuracy of its levels."""
-    notes: tuple[str, ...] = ()
 
     def __init__(
         self,

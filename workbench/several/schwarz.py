@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -89,7 +89,7 @@ class Schwarz(Preconditioner):
         return Several([member], device, operator.shape[0], operator.dtype, member.notes)
 
 
-class Boxes:
+class Boxes(OperatorTraits):
     """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, here or on workers."""
 
     def __init__(
@@ -110,9 +110,9 @@ class Boxes:
             method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
         )
         self._sums = None if workers is None else TreeSums(self.solver, self.vectors, operator, device)
-        self.notes = tuple(getattr(self.solver, "notes", ()))
-        self.waits = getattr(self.solver, "waits", False)
-        self.varies = method.precision != dtype or getattr(self.solver, "varies", False)
+        self.notes = tuple(self.solver.notes)
+        self.waits = self.solver.waits
+        self.varies = method.precision != dtype or self.solver.varies
         """Whether the results are linear in r only to the digits of single precision, or fewer."""
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.operator_protocols import DeviceVector, Dots, PieceVectors
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits, PieceVectors
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
@@ -44,7 +44,7 @@ class Member(Protocol):
         ...
 
 
-class Whole:
+class Whole(OperatorTraits):
     """One preconditioner of all unknowns as a member."""
 
     reach = None
@@ -52,8 +52,8 @@ class Whole:
     def __init__(self, name: str, bound: BoundOperator, device: Device, size: int, dtype: np.dtype) -> None:
         self._bound, self.names = bound, (name,)
         self.vectors = device.pieces(Pieces(size, [np.arange(size)]), dtype)
-        self.waits = getattr(bound, "waits", False)
-        self.varies = getattr(bound, "varies", False)
+        self.waits = bound.waits
+        self.varies = bound.varies
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = M^-1 r."""
@@ -68,7 +68,7 @@ class Whole:
         return self._bound.flops
 
 
-class Several:
+class Several(OperatorTraits):
     """The sum of its members as a preconditioner, u = S_1 r + .. + S_k r; a method may also take the terms apart.
 
     members: as in `Member`, k preconditioners in all. notes: sentences on how they were set up.
@@ -79,8 +79,8 @@ class Several:
     ) -> None:
         self.members: tuple[Member, ...] = tuple(members)
         self.notes = tuple(notes)
-        self.waits = any(getattr(member, "waits", False) for member in members)
-        self.varies = any(getattr(member, "varies", False) for member in members)
+        self.waits = any(member.waits for member in members)
+        self.varies = any(member.varies for member in members)
         """Whether M^-1 is linear to fewer digits than its vectors have."""
         self._device, self._dtype = device, dtype
         self._ones = [np.ones((1, member.vectors.pieces.count)) for member in self.members]

@@ -77,7 +77,7 @@ class Sum(Preconditioner):
         """The sum of what the members set up."""
         size, dtype, members, notes = operator.shape[0], operator.dtype, [], []
         for block, made in zip(self.blocks, terms, strict=True):
-            notes += getattr(made, "notes", ())
+            notes += made.notes
             if isinstance(made, Several):
                 members += made.members
                 continue

@@ -23,6 +23,7 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.stepwise import StepByStep
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.interpret import evaluate
 from workbench.lines.parse import parse
 from workbench.lines.types import Application, Binary, Call, Dot, Name, Negation, Number, Selection, accumulator, walk
@@ -185,7 +186,7 @@ def reference_operators(size, dtype, seed):
 # Part 1: a device that does what the plan says, in NumPy.
 
 
-class Applied:
+class Applied(OperatorTraits):
     """An operator of the plan's device; the dot products that it offers are the reference's, the others NaN."""
 
     traffic = flops = 0

@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import box_stencil
 from workbench import devices, registry
 from workbench.deflation.blocks import Blocks
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.errors import InputError
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.stopping import Stopping
@@ -157,7 +158,7 @@ def test_a_preconditioner_that_is_not_definite_is_named():
     operator = box_stencil((6, 6))
     A = operator.to_csr().toarray()
 
-    class Scaled:
+    class Scaled(OperatorTraits):
         traffic = flops = 0
 
         def __init__(self, factor):

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import block_bytes, product_flops
 
 
@@ -36,7 +37,7 @@ class SplitRows:
         self.remote_entries = int((splits[top:] - indptr[top:-1]).sum(dtype=np.int64))
 
 
-class LocalBlock:
+class LocalBlock(OperatorTraits):
     """out = A x for the local block; x and out have the shape (rows,)."""
 
     offers = ()
@@ -60,7 +61,7 @@ class LocalBlock:
         return product_flops(self.entries, self._rows.data.dtype)
 
 
-class RemoteBlock:
+class RemoteBlock(OperatorTraits):
     """out = v + A remote for the remote block; v and out have the shape (rows,), `remote` (top,)."""
 
     offers = ()

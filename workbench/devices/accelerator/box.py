@@ -11,6 +11,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import box as texts
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import box_flops
 
 SLAB = 8
@@ -25,7 +26,7 @@ def box_product(
     return (BoxColumns if wide_enough else BoxLines)(device, grid, reach, (diagonal - coupling, coupling), dtype)
 
 
-class _BoxProduct:
+class _BoxProduct(OperatorTraits):
     """out = own x + coupling S x, with (x, out), (out, out) and (x, x)."""
 
     def __init__(

@@ -13,6 +13,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.kernels import box_sweeps as texts
+from workbench.devices.operator_protocols import OperatorTraits
 
 RECORDED = 64
 """Launches that are replayed together where the device can record; even, so that the vectors are as before."""
@@ -20,7 +21,7 @@ COUNTER = 4
 """Bytes of the counter of the grid-wide barrier."""
 
 
-class BoxSweeps:
+class BoxSweeps(OperatorTraits):
     """z = `sweeps` Jacobi sweeps on every box for r, from z = 0. All kernels give the same bits.
 
     Memory: 3 vectors, 6 for variable coefficients. kernel: plain, a launch per sweep; blocked, a launch for several

@@ -80,7 +80,7 @@ class Accelerator(Operators, DeviceBase):
 
     def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
-        waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+        waits = any(operator.waits for operator in workspace.operators.values())
         return runs if waits else [programs.Repeated(self.runtime, runs)]
 
 

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import faces as texts
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.series import TermByTerm
 from workbench.devices.traffic import term_flops
 from workbench.host import face_coding
@@ -23,7 +24,7 @@ def arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
     return [device.placed(faces.codes), *numbers, *(np.int64(step) for step in faces.strides)]
 
 
-class FaceProduct:
+class FaceProduct(OperatorTraits):
     """out = A x with (x, out), (out, out) and (x, x). dtype: of the vectors; arithmetic is in double precision."""
 
     def __init__(self, device: Launcher, faces: FaceCodes, dtype: np.dtype) -> None:

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.products import Rows
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.host.levels import levels_of_blocks
 
@@ -20,7 +21,7 @@ MOST_ROWS = 256
 """Most grid rows of a block, one work-item each."""
 
 
-class BlockFactor:
+class BlockFactor(OperatorTraits):
     """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
 
     On a processor a work-item solves a block. On other devices a group does, level after level: rows of a level need
@@ -60,7 +61,7 @@ class BlockFactor:
         return 2 * (product_flops(self._halves[0].entries, self._inverse.dtype) + self._inverse.size)
 
 
-class GridBlockFactor:
+class GridBlockFactor(OperatorTraits):
     """The same for a stencil in blocks of whole grid rows, one work-item per row (wavefronts).
 
     Reads r twice, 1/E, and the two bands within a block; on a processor `BlockFactor` is faster.

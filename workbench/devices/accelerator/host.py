@@ -10,9 +10,10 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.dot_lines import DOTS
+from workbench.devices.operator_protocols import OperatorTraits
 
 
-class CallableProduct:
+class CallableProduct(OperatorTraits):
     """out = f(x) for a host function: every application copies x to the host and out to the device."""
 
     waits = True

@@ -13,6 +13,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_bytes, product_flops, term_bytes, term_flops
 
 TILES = 0
@@ -23,7 +24,7 @@ MOST_ITEMS_PER_ROW = 32
 """More than a warp would wait longer at barriers than for memory."""
 
 
-class StencilProduct:
+class StencilProduct(OperatorTraits):
     """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x)."""
 
     def __init__(
@@ -176,7 +177,7 @@ def items_per_row_for(device: Launcher, mean: float) -> int:
     return items
 
 
-class CsrProduct:
+class CsrProduct(OperatorTraits):
     """out = A x for a CSR matrix, with (x, out), (out, out) and (x, x)."""
 
     def __init__(
@@ -245,7 +246,7 @@ class CsrTerm:
         return term_flops(rows.entries, rows.count, rows.data.dtype, scaled=bool(self._scale))
 
 
-class FactorizedInverse:
+class FactorizedInverse(OperatorTraits):
     """u = G^H (G r) for a lower triangular G in CSR form. Work space: one vector."""
 
     def __init__(self, device: Launcher, factor: sparse.csr_array) -> None:

@@ -27,7 +27,7 @@ class Watch:
 
     def __init__(self, device: Launcher, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
-        self._waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+        self._waits = any(operator.waits for operator in workspace.operators.values())
         self.every = max(1, every) if workspace.repeatable and not self._waits else 1
         wide = workspace.scalars.dtype
         # The number of rows first, then the rows, so that only rows that can exist are copied to the host.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import box_flops
 from workbench.host import memory
 from workbench.jit import generated
@@ -24,7 +25,7 @@ CELLS_PER_STEP = 1024
 """Cells of a strip that are summed at a time: 8 KiB of doubles, which stay in a first-level cache between sums."""
 
 
-class BoxProduct:
+class BoxProduct(OperatorTraits):
     """out = (diagonal - coupling) x + coupling S x, with (x, out), (out, out) and (x, x) in the same pass.
 
     grid: (nz, ny, nx). Work space: two strips of a plane for each core, and a strip is never less than whole rows.

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.devices.cpu import box_sweep_kernels as kernels
 from workbench.devices.jacobi_boxes import JacobiBoxes
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.host.memory import vector
 from workbench.jit.cache_lines import LINE
 from workbench.jit.threads import cores, launch, prepare
@@ -30,7 +31,7 @@ LAUNCH = 2**25
 """Unknowns times sweeps of a launch, some milliseconds: then threads that left, because they had waited, come back."""
 
 
-class BoxSweeps:
+class BoxSweeps(OperatorTraits):
     """z = `sweeps` Jacobi sweeps on every box for r, from z = 0. Both kernels give the same bits.
 
     Work space: 3 planes of padded boxes, 6 for variable coefficients. r and z must be distinct.

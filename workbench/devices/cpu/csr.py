@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.cpu.block_products import BlockCsrProduct
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import csr_bytes, product_bytes, product_flops, term_bytes, term_flops
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
@@ -19,7 +20,7 @@ from workbench.lines.types import accumulator
 ENTRIES_PER_CHUNK = 65536
 
 
-class CsrProduct:
+class CsrProduct(OperatorTraits):
     """out = A x, with (x, out), (out, out) and (x, x) in the same pass.
 
     data (nnz,), indices (nnz,), indptr (N + 1,) as in scipy.sparse.csr_array.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import block_bytes, product_flops
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
@@ -12,7 +13,7 @@ from workbench.jit.threads import WORTH_SHARING, launch, prepare
 from workbench.jit.work_stealing import shared, threads
 
 
-class CsrBlock:
+class CsrBlock(OperatorTraits):
     """out = A x for the local block, or with `remote`: out = v + A remote, where row i of the block is the entries
     starts[i] to ends[i] of the matrix.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.devices.cpu import neumann_text
 from workbench.devices.cpu.neumann_text import Coefficients, FaceSeries, ScaledBands
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.host import face_coding
 from workbench.host.face_codes import FaceCodes
@@ -86,7 +87,7 @@ class Stored:
         return self.arrays[0].size
 
 
-class _Series:
+class _Series(OperatorTraits):
     """Base of both: the arrays of the series, the sums, and the cost."""
 
     def __init__(self, stored: Stored, order: int) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.cpu.csr import CsrProduct
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
 from workbench.jit.indices import as_unsigned
@@ -14,7 +15,7 @@ from workbench.jit.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 
-class FactorizedInverse:
+class FactorizedInverse(OperatorTraits):
     """u = G^H (G r) for a lower triangular G in CSR form, with (r, u), (u, u) and (r, r) in the second product.
 
     G^H is stored as a separate CSR matrix; work space is one vector.

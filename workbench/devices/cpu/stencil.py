@@ -17,6 +17,7 @@ from workbench.devices.cpu.block_products import BlockStencilProduct
 from workbench.devices.cpu.stencil_residual import RestrictedResidual
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.host import face_coding, stencil_entries
 from workbench.host.face_codes import FaceCodes
@@ -26,7 +27,7 @@ from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.types import OperatorDot, accumulator
 
 
-class _Product:
+class _Product(OperatorTraits):
     """out = A x with (x, out), (out, out) and (x, x) in the same pass.
 
     entries: the text of a row. arrays: those that it names, the last being the strides. size: N. dtype: of the vectors.

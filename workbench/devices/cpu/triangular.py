@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.jit.compiled import REORDERED, kernel, njit
 from workbench.jit.dot_sums import total
@@ -30,7 +31,7 @@ TASK = 16384
 """Blocks smaller than this many unknowns are grouped into one task, so that four chains have rows."""
 
 
-class StencilFactor:
+class StencilFactor(OperatorTraits):
     """u = M^-1 r for a stencil, with (r, u), (u, u) and (r, r) in the backward sweep.
 
     lower: the operator's bands, x first, each of shape (N,); inverse: 1/E, shape (N,); width: unknowns of a grid row;
@@ -87,7 +88,7 @@ class StencilFactor:
         return 2 * (product_flops(self._bands * size, self._inverse.dtype) + size)
 
 
-class CsrFactor:
+class CsrFactor(OperatorTraits):
     """u = M^-1 r for a strictly lower triangle in CSR form, with (r, u), (u, u) and (r, r) in the backward sweep.
 
     lower: L without couplings between blocks; inverse: 1/E, shape (N,); block: unknowns of a block; scale as above. L^H

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.clock import TimedCalls
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.types import OperatorDot, accumulator
 
 
@@ -27,7 +28,7 @@ class CoarseLevel:
         return dots
 
 
-class CallableProduct:
+class CallableProduct(OperatorTraits):
     """out = f(x) for a Python function, with those dot products in NumPy that are requested."""
 
     traffic = 0

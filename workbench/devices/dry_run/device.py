@@ -19,12 +19,13 @@ from workbench.devices.constant import constant
 from workbench.devices.cpu import Cpu
 from workbench.devices.dry_run.runtime import ShapeOnlyRuntime
 from workbench.devices.dry_run.sizes import BlockSizes, Cut, Sizes, blocks
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.pair.split import RowBlocks
 from workbench.devices.traffic import product_flops
 from workbench.lines.types import OperatorDot
 
 
-class Product:
+class Product(OperatorTraits):
     """A matrix-vector product of which only entries and bytes are known; accelerator: where it runs, None for cores.
 
     The products of the devices cannot take its place: each reads the row pointers, N numbers, when it is made.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+
+from workbench.devices.operator_protocols import OperatorTraits
 
 MOST_TOGETHER = 8
 """Columns that are copied in one pass: as many double-precision numbers as a cache line holds."""
 
 
-class ColumnByColumn:
+class ColumnByColumn(OperatorTraits):
     """out = f(x) column by column. Reads the operator's own data once per column.
 
     Work space: two vectors for each of up to 8 columns, which are copied together.
     """
-
-    offers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, device: Any, operator: Any, size: int, columns: int, dtype: np.dtype) -> None:
         self._device, self._operator, self._columns = device, operator, columns

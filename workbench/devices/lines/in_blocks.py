@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from workbench.devices.dot_lines import PRODUCT
 from workbench.devices.lines.column_by_column import ColumnByColumn
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.schedule import Inlined
 
 
@@ -26,10 +27,8 @@ def has_blocks(operator: Any) -> bool:
     return isinstance(getattr(operator, "element_wise", operator), Inlined) or hasattr(operator, "block")
 
 
-class ElementWiseInBlocks:
+class ElementWiseInBlocks(OperatorTraits):
     """out = formula of x, row by row."""
-
-    offers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, device: Any, operator: Inlined, size: int, columns: int, dtype: np.dtype) -> None:
         self._lines = device.lines(PRODUCT, operators={"M": operator})

@@ -14,11 +14,11 @@ from workbench.lines.types import SCALAR, VECTOR, LinesError, tall_names
 
 
 class OnePass:
-    """Vector updates and dot products that are planned as one pass.
+    """Vector updates and dot products that are planned as one pass, without scalar lines.
 
     vectors: their names, in the order in which `apply` takes them. operators: element-wise ones. numbers: scalars that
-    stay as they are. The lines set no others; `apply` returns the dot products in their order, or None without any.
-    Keeps no reference to the vectors.
+    stay as they are. `apply` returns the dot products in the order of their lines, or None without any. Keeps no
+    reference to the vectors.
     """
 
     def __init__(

@@ -25,7 +25,6 @@ from workbench.lines.types import (
     Kind,
     Line,
     LinesError,
-    OperatorDot,
     Shape,
     Shapes,
     Solve,
@@ -205,11 +204,12 @@ class Workspace:
         return arrays | {name: self._shapes[name] for name in self.slots}
 
     def _offers(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
-        """The dot products that an operator computes along with its product; none where it is applied to blocks."""
+        """The dot products that an operator computes along with its product; none where it is inlined, or applied to
+        blocks."""
         applied = [line for line in lines if isinstance(line, Application) and line.operator == operator]
-        if any(shapes[line.argument] != VECTOR for line in applied):
+        if self.inlines(operator) or any(shapes[line.argument] != VECTOR for line in applied):
             return ()
-        return getattr(self.operators[operator], "offers", tuple(OperatorDot))
+        return self.operators[operator].offers
 
     def _check_vector(self, name: str, vector: Any) -> None:
         if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:

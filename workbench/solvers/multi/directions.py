@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.pieces import ROWS_AT_ONCE
 from workbench.errors import InputError
 from workbench.host.blas import on_one_thread
@@ -30,7 +30,7 @@ INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
 
 
-class Terms:
+class Terms(OperatorTraits):
     """The sum of several preconditioners, which leaves its terms for the next block of directions."""
 
     waits = True
@@ -57,7 +57,7 @@ class Terms:
         return taken
 
 
-class Directions:
+class Directions(OperatorTraits):
     """The step d of x as an operator on r: d = sum over all blocks of P_j (P_j^H r), after a block for r was added.
 
     source: the preconditioners, with their terms for the present r, and who computes inner products. room: bytes that

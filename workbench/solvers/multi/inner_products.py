@@ -50,7 +50,7 @@ class InnerProducts:
         members = several.members
         self._begins = np.cumsum([0, *(member.vectors.pieces.count for member in members)])
         size = members[0].vectors.pieces.size
-        reach = _reach(members, size, getattr(product, "local", True))
+        reach = _reach(members, size, product.local)
         panel = colours(reach)
         self._colours = [np.flatnonzero(panel == colour) for colour in range(panel.max() + 1)]
         self._panel = members[0].vectors.panel(len(self._colours) + 1)
