@@ -254,28 +254,6 @@ class Operators(Protocol):
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
         ...
 
-    def stencil_pivots(
-        self,
-        main: np.ndarray,
-        lower: tuple[np.ndarray, ...],
-        strides: tuple[int, ...],
-        block: int,
-        omega: float,
-        shift: float,
-    ) -> tuple[np.ndarray, int, int]:
-        """E of the modified IC(0) of a stencil's blocks, last pivots replaced, and the row that broke down or -1."""
-        ...
-
-    def csr_pivots(
-        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, block: int, omega: float, shift: float
-    ) -> tuple[np.ndarray, np.ndarray, int, int]:
-        """The same for a CSR matrix, with the values of the factor first."""
-        ...
-
-    def inverse_factor(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
-        """The factor G of a factorized sparse inverse, and the row that broke down or -1."""
-        ...
-
     @property
     def whole_triangles(self) -> bool:
         """Whether a recurrence through the whole matrix runs well; else factors need blocks."""

@@ -11,6 +11,7 @@ from scipy import sparse
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.factorization import csr_pivots, stencil_pivots
 from workbench.operators import BoundOperator, Operator, Stencil
 
 FIRST_SHIFT = 1e-3
@@ -76,7 +77,7 @@ def _stencil_cholesky(name: str, operator: Stencil, device: Device, block: int, 
     """IC(0) of blocks of whole grid rows, which stores the pivots alone."""
 
     def factorize(shift: float) -> tuple[np.ndarray, int, int]:
-        return device.stencil_pivots(operator.main, operator.lower, operator.strides, block, omega, shift)
+        return stencil_pivots(operator.main, operator.lower, operator.strides, block, omega, shift)
 
     (pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
     inverse = device.array(1 / pivots, operator.dtype)
@@ -91,7 +92,7 @@ def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, ome
         matrix = _block_diagonal_part(matrix, block)
 
     def factorize(shift: float) -> tuple[np.ndarray, np.ndarray, int, int]:
-        return device.csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
+        return csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
 
     (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
     inverse = device.array(1 / pivots, operator.dtype)

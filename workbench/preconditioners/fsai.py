@@ -10,6 +10,7 @@ from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.sparse_inverse import inverse_factor
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import register
@@ -46,7 +47,7 @@ class Fsai(Preconditioner):
                 f"fsai solves a dense system per row, of at most {MAX_ROW} unknowns; row {longest} has "
                 f"{entries[longest]} entries up to its diagonal: use ic or jacobi"
             )
-        factor, failed = device.inverse_factor(matrix)
+        factor, failed = inverse_factor(matrix)
         if failed >= 0:
             raise InputError(
                 f"fsai needs positive definite principal submatrices of A, and that of row {failed} is not; use jacobi"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -18,16 +18,24 @@ from workbench.devices.accelerator.fast_diagonalization import FastDiagonalizati
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.coarse import Form
-from workbench.devices.cpu.sparse_inverse import inverse_factor
-from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
-from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
-from workbench.host import box_parts, factorization
+from workbench.host import box_parts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _method(make: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A class whose instances are made of a device and more, as a method of the device."""
+
+    def method(self: Any, /, *args: P.args, **named: P.kwargs) -> T:
+        return make(self, *args, **named)
+
+    return method
 
 
 class Operators(Launcher):
@@ -36,17 +44,21 @@ class Operators(Launcher):
     whole_triangles = False
     """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
-    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
-        """The matrix-vector product of a symmetric stencil."""
-        return products.StencilProduct(self, main, lower, strides)
-
-    def faces(self, faces: FaceCodes, dtype: np.dtype) -> Any:
-        """The matrix-vector product with codes of faces."""
-        return face_operators.FaceProduct(self, faces, dtype)
-
-    def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
-        """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
-        return box_product(self, grid, reach, diagonal, coupling, dtype)
+    stencil = _method(products.StencilProduct)
+    faces = _method(face_operators.FaceProduct)
+    box = box_product
+    csr = _method(products.CsrProduct)
+    callable = _method(host.CallableProduct)
+    csr_factor = _method(factors.BlockFactor)
+    factorized_inverse = _method(products.FactorizedInverse)
+    block_algebra = _method(BlockAlgebra)
+    pieces = _method(PieceVectors)
+    fast_diagonalization = _method(FastDiagonalization)
+    columns = _method(deflation.Columns)
+    compact_columns = _method(CompactColumns)
+    coarse_level = deflation.coarse_level
+    scaled_bands = products.scaled_bands
+    face_series = face_operators.face_series
 
     def box_sweeps(
         self,
@@ -64,30 +76,12 @@ class Operators(Launcher):
         """
         return BoxSweeps(self, JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
 
-    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, items_per_row: int | None = None) -> Any:
-        """The matrix-vector product of a CSR matrix; for `items_per_row` see `products.Rows`."""
-        return products.CsrProduct(self, data, indices, indptr, items_per_row)
-
-    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
-        """The product by a host function; one vector is copied to the host and one back."""
-        return host.CallableProduct(self, product, size, dtype)
-
-    def scaled_bands(
-        self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
-    ) -> tuple[tuple[Vector, ...], Vector]:
-        """The lower bands of L D^-1 of a stencil, and D^-1; made on the device from its copy of the stencil."""
-        return products.scaled_bands(self, main, lower, strides)
-
     def stencil_series(
         self, bands: tuple[Vector, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
     ) -> Any:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
         lower, scaled, upper = products.stencil_terms(self, bands, strides, inverse_diagonal)
         return TermByTerm([lower] * (order - 1) + [scaled], upper, self.zeros, inverse_diagonal)
-
-    def face_series(self, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
-        """K^H D^-1 K for codes of faces, term by term."""
-        return face_operators.face_series(self, faces, dtype, order)
 
     def csr_terms(self, lower: sparse.csr_array, scale: Any) -> tuple[Any, Any, Any]:
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
@@ -97,16 +91,6 @@ class Operators(Launcher):
             products.CsrTerm(self, lower, scale=scale),
             products.CsrTerm(self, upper, summed=True),
         )
-
-    def block_algebra(self) -> BlockAlgebra:
-        """Gram matrices of block vectors, and block vectors times small matrices."""
-        return BlockAlgebra(self)
-
-    # Factors are computed on the host: they are part of the setup, and sequential.
-
-    stencil_pivots = staticmethod(factorization.stencil_pivots)
-    csr_pivots = staticmethod(factorization.csr_pivots)
-    inverse_factor = staticmethod(inverse_factor)
 
     def stencil_factor(
         self,
@@ -122,25 +106,7 @@ class Operators(Launcher):
             return factors.GridBlockFactor(self, lower, inverse, width, block, scale)
         return self.csr_factor(factors.lower_of_stencil(lower, strides, block), inverse, block, scale)
 
-    def csr_factor(self, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> Any:
-        """The same with L in CSR form."""
-        return factors.BlockFactor(self, lower, inverse, block, scale)
-
-    def factorized_inverse(self, factor: sparse.csr_array) -> Any:
-        """u = G^H (G r)."""
-        return products.FactorizedInverse(self, factor)
-
     # Deflation.
-
-    def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
-        """Local vectors of pieces."""
-        return PieceVectors(self, pieces, dtype)
-
-    def fast_diagonalization(
-        self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype
-    ) -> FastDiagonalization:
-        """z = A_i^-1 r for Kronecker sums on boxes."""
-        return FastDiagonalization(self, boxes, dtype, precision)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Any:
         """Piecewise constant deflation vectors given by a label per unknown."""
@@ -176,21 +142,7 @@ class Operators(Launcher):
         """The same for codes of faces."""
         return deflation.face_box_matrix(self, faces, labels, boxes) if deflation.small_boxes(boxes) else None
 
-    def columns(self, rows: np.ndarray) -> Any:
-        """A few dense vectors, given as the rows of a matrix."""
-        return deflation.Columns(self, rows)
-
-    def compact_columns(self, az: sparse.csr_array) -> Any:
-        """AZ in compact form."""
-        return CompactColumns(self, az)
-
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out."""
         device: Any = self
         return ProductThenRestriction(device, bound, z)
-
-    def coarse_level(
-        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
-    ) -> Any:
-        """E^-1, shape (count,) to (count,), on the device where its form allows it, else by `solve` on the host."""
-        return deflation.coarse_level(self, form, solve, count, dtype)
