@@ -31,7 +31,7 @@ class OnCores(Bound):
         fixed = {name: _readable(value) for name, value in request.numbers(wide).items()}
         of = request.typed(fixed, wide)
         super().__init__(request, of, fixed)
-        self._kernel = generated.kernel(numba_text(of, widths(of.columns, request.dtype)))
+        self._kernel = generated.kernel(numba_text(of, widths(of.columns, wide if of.sums else request.dtype)))
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
         self._last: tuple[Any, ...] = (request.rows, begins)
