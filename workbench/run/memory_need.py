@@ -15,6 +15,7 @@ from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import LONGEST_ROW
@@ -282,14 +283,16 @@ def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bo
 
     factor: an element-wise M reads a vector. mixed, corrects: as in `workbench.run.mixed`.
     """
-    M = (ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})) if element_wise else None
+    M = OperatorTraits()
+    if element_wise:
+        M = ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})
     names = (("x", "r", "u") if corrects else ("x", "r")) if mixed else ("b", "x")
     space = Workspace(
         CountingDevice(),
         2,
         np.dtype(np.float64),
         vectors={name: np.zeros(2) for name in names},
-        operators={"A": None, "M": M},
+        operators={"A": OperatorTraits(), "M": M},
     )
     if not mixed:
         space.lines(*solver.texts(space))

@@ -52,7 +52,7 @@ def check(start: str, iterate: str) -> None:
     _check_names(texts)
     _check_scalars(texts)
     vectors: dict[str, np.ndarray] = {"b": np.zeros(1), "x": np.zeros(1)}
-    operators: dict[str, None] = {"A": None, "M": None}
+    operators = {"A": OperatorTraits(), "M": OperatorTraits()}
     try:
         Workspace(CountingDevice(), 1, np.dtype(float), vectors=vectors, operators=operators).lines(start, iterate)
     except LinesError as error:
