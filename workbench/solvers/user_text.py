@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.counting import CountingDevice
+from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer_vectors
 from workbench.lines.types import Dot, Formula, LinesError, Place
