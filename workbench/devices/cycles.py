@@ -23,6 +23,16 @@ from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import bottom_part, entry_parts, level_parts
 from workbench.devices.operator_protocols import DeviceVector
 
+FIRST_STEP = """
+x = alpha*p
+r = b - alpha*s
+"""
+"""Where flexible CG begins; alpha = (p, r)/(p, s), or 0 without curvature: b then is zero, or in the null space."""
+PROJECTION = "sz = (s, z)"
+ORTHOGONALIZE = "p = z - beta*p"
+"""beta = (s, z)/(p, s), or 0 without curvature."""
+LAST_STEP = "x = x + alpha*p"
+
 
 class LevelOperations(Protocol):
     """One level on a device; all vectors have one entry per row, except those of the next level."""

@@ -7,6 +7,7 @@ import numpy as np
 from workbench.devices import cycles
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
+from workbench.devices.lines.on_cores import OnePassOnCores
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
 from workbench.jit.indices import as_unsigned
@@ -36,9 +37,16 @@ class HostLevel:
         prepare(_pass, FROM_ZERO, *self._matrix, vector, vector, vector, *sums)
         prepare(_restrict, self._starts, self._weights, vector, vector)
         prepare(_correct, self._parents, self._scaled, vector, vector)
-        prepare(_first_step, self._dots, vector, vector, vector, vector, vector)
-        prepare(_orthogonalize, self._dots, self._partial, vector, vector, vector)
-        prepare(_last_step, self._dots, vector, vector)
+
+        def one_pass(text: str, *names: str, **numbers: complex) -> OnePassOnCores:
+            made = OnePassOnCores(text, names, numbers=numbers)
+            made.prepare(level.data.dtype)
+            return made
+
+        self._first = one_pass(cycles.FIRST_STEP, "p", "s", "b", "x", "r", alpha=0)
+        self._projected = one_pass(cycles.PROJECTION, "s", "z")
+        self._orthogonal = one_pass(cycles.ORTHOGONALIZE, "z", "p", beta=0)
+        self._last = one_pass(cycles.LAST_STEP, "p", "x", alpha=0)
 
     def _run(self, what: int, source: np.ndarray, other: np.ndarray, target: np.ndarray) -> None:
         sums = (self._smoother, self._partial, self._dots)
@@ -70,15 +78,25 @@ class HostLevel:
 
     def first_step(self, p: np.ndarray, s: np.ndarray, b: np.ndarray, x: np.ndarray, r: np.ndarray) -> None:
         """x = alpha p and r = b - alpha s."""
-        launch(x.size, _first_step, self._dots, p, s, b, x, r)
+        self._first.numbers[0] = self._over_curvature(self._dots[0])
+        self._first.apply(p, s, b, x, r)
 
     def orthogonalize(self, z: np.ndarray, s: np.ndarray, p: np.ndarray) -> None:
         """p = z - (s, z)/(p, s) p."""
-        launch(p.size, _orthogonalize, self._dots, self._partial, z, s, p)
+        projected = self._projected.apply(s, z)
+        assert projected is not None
+        self._orthogonal.numbers[0] = self._over_curvature(projected[0])
+        self._orthogonal.apply(z, p)
 
     def last_step(self, p: np.ndarray, x: np.ndarray) -> None:
         """x = x + alpha p."""
-        launch(x.size, _last_step, self._dots, p, x)
+        self._last.numbers[0] = self._over_curvature(self._dots[0])
+        self._last.apply(p, x)
+
+    def _over_curvature(self, number: np.number) -> complex:
+        """The number over (p, s), or 0 without curvature; of Python's numbers, which warn of no infinity."""
+        curvature = self._dots[1].item()
+        return number.item() / curvature if curvature.real > 0 else 0
 
 
 class HostLevels:
@@ -173,47 +191,6 @@ def _correct(taken, parents, weights, below, x):  # pragma: no cover
         for chunk in shared(taken, thread, chunks):
             for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
                 x[i] += weights[i] * below[parents[i]]
-
-
-@kernel(error_model="numpy")
-def _first_step(taken, dots, p, s, b, x, r):  # pragma: no cover
-    # Without curvature b is zero, or lies in the null space.
-    alpha = p.dtype.type(dots[0] / dots[1] if dots[1].real > 0 else dots[0] * 0)
-    chunks = max(1, x.size // ROWS_PER_CHUNK)
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
-                x[i] = alpha * p[i]
-                r[i] = b[i] - alpha * s[i]
-
-
-@kernel(error_model="numpy")
-def _orthogonalize(taken, dots, partial, z, s, p):  # pragma: no cover
-    chunks = partial.shape[0]
-    wide = dots.dtype.type
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            sz = wide(0)
-            for i in range(p.size * chunk // chunks, p.size * (chunk + 1) // chunks):
-                sz += np.conj(wide(s[i])) * wide(z[i])
-            partial[chunk, 0] = sz
-    sz = wide(0)
-    for chunk in range(chunks):
-        sz += partial[chunk, 0]
-    beta = p.dtype.type(sz / dots[1] if dots[1].real > 0 else sz * 0)
-    # On one thread: three vectors are little next to a product with E, and another launch would take longer.
-    for i in range(p.size):
-        p[i] = z[i] - beta * p[i]
-
-
-@kernel(error_model="numpy")
-def _last_step(taken, dots, p, x):  # pragma: no cover
-    alpha = p.dtype.type(dots[0] / dots[1] if dots[1].real > 0 else dots[0] * 0)
-    chunks = max(1, x.size // ROWS_PER_CHUNK)
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
-                x[i] += alpha * p[i]
 
 
 @kernel()

@@ -26,26 +26,25 @@ class DeviceLevel:
         self._smoother = [device.number(value, dtype) for value in level.smoother]
         self._groups = device.layout.groups_for(level.size)
         self._sums = device.empty((2, self._groups), device.wide(dtype))
-        self._products = device.empty((self._groups,), device.wide(dtype))
         self._passes = {
             text: device.kernel(text, "cycle_pass", dtype, index)
             for text in (texts.FROM_ZERO, texts.RESIDUAL, texts.SMOOTH, texts.ENERGY)
         }
         self._restrict = device.kernel(texts.RESTRICT, "cycle_restrict", dtype)
         self._correct = device.kernel(texts.CORRECT, "cycle_correct", dtype)
-        self._dot = device.kernel(texts.DOT, "cycle_dot", dtype)
+        self._projected = device.one_pass(cycles.PROJECTION, ("s", "z"), dtype)
         self._steps = {
-            text: device.kernel(text, "cycle_step", dtype)
-            for text in (texts.FIRST_STEP, texts.ORTHOGONALIZE, texts.LAST_STEP)
+            step: device.kernel(step.text, "cycle_step", dtype)
+            for step in (texts.FIRST_STEP, texts.ORTHOGONALIZE, texts.LAST_STEP)
         }
 
     def _run(self, text: str, source: Vector, other: Vector, target: Vector, *more: Vector) -> None:
         arguments = (*self._matrix, source, other, target, *self._smoother, *more)
         self._device.launch_over(self._passes[text], self._rows, *arguments)
 
-    def _step(self, text: str, numerator: Vector, *vectors: Vector) -> None:
-        arguments = (numerator, self._sums, np.int64(self._groups), *vectors)
-        self._device.launch_over(self._steps[text], self._rows, *arguments)
+    def _step(self, step: texts.Step, numerator: Vector, **vectors: Vector) -> None:
+        given = [vectors[name] for name in step.vectors]
+        self._device.launch_over(self._steps[step], self._rows, numerator, self._sums, np.int64(self._groups), *given)
 
     def smooth_from_zero(self, b: Vector, x: Vector) -> None:
         """x = a b - b' E b."""
@@ -73,16 +72,17 @@ class DeviceLevel:
 
     def first_step(self, p: Vector, s: Vector, b: Vector, x: Vector, r: Vector) -> None:
         """x = alpha p and r = b - alpha s."""
-        self._step(texts.FIRST_STEP, self._sums, p, s, b, x, r)
+        self._step(texts.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
 
     def orthogonalize(self, z: Vector, s: Vector, p: Vector) -> None:
         """p = z - (s, z)/(p, s) p."""
-        self._device.launch_over(self._dot, self._rows, s, z, self._products)
-        self._step(texts.ORTHOGONALIZE, self._products, z, p)
+        dots = self._projected.apply(s, z)
+        assert dots is not None
+        self._step(texts.ORTHOGONALIZE, dots.partial, z=z, p=p)
 
     def last_step(self, p: Vector, x: Vector) -> None:
         """x = x + alpha p."""
-        self._step(texts.LAST_STEP, self._sums, p, x)
+        self._step(texts.LAST_STEP, self._sums, p=p, x=x)
 
 
 class LevelsOnDevice(cycles.LevelDevice):

@@ -9,10 +9,9 @@ import numpy as np
 
 from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import block_columns
-from workbench.devices.cpu.one_pass import OnePass
 from workbench.devices.cpu.operators import Operators
-from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.watch import Watch
+from workbench.devices.lines.on_cores import OnePassOnCores, bind_pass, compile_pass
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
@@ -164,9 +163,9 @@ class Cpu(StepByStep, Operators):
         *,
         operators: Mapping[str, Inlined] | None = None,
         numbers: Mapping[str, complex] | None = None,
-    ) -> OnePass:
+    ) -> OnePassOnCores:
         """Compile paper lines of one pass as a function of arrays."""
-        made = OnePass(text, vectors, operators, numbers)
+        made = OnePassOnCores(text, vectors, operators, numbers)
         made.prepare(dtype)
         return made
 

@@ -5,19 +5,24 @@ The dot products of a step stay on the device as one partial sum per group.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.devices import cycles
+from workbench.devices.kernels.passes import of_a_row
 from workbench.devices.kernels.source import fill, read
+from workbench.lines.parse import parse
+from workbench.lines.schedule import Pass, plan
+from workbench.lines.shapes import infer
 
 _TREE = read("tree_sum")
-_QUOTIENT = read("cycle_quotient")
 
 RESTRICT = read("cycle_restrict")
 """below = W^T r; the rows of a parent are consecutive."""
 
 CORRECT = read("cycle_correct")
 """x = x + weights below."""
-
-DOT = read("cycle_dot")
-"""Partial sums of (s, z)."""
 
 SUM = read("cycle_sum")
 """Partial sums of a."""
@@ -59,17 +64,28 @@ ENERGY = fill(
 """target = E source, and partial sums of (source, other) and (source, target)."""
 
 
-def _step(vectors: str, result: str) -> str:
-    named = [name.strip() for name in vectors.split(",")]
-    arguments = ", ".join(f"GLOBAL {'' if name.endswith('!') else 'const '}T* {name.strip('!')}" for name in named)
-    return fill("cycle_step", vectors=arguments, quotient=_QUOTIENT, result=result)
+class Step(NamedTuple):
+    """The kernel of paper lines with one scalar, a quotient of partial sums. vectors: its arguments, in order."""
+
+    text: str
+    vectors: tuple[str, ...]
 
 
-FIRST_STEP = _step("p, s, b, x!, r!", "x[i] = T_MUL(quotient, p[i]);\nr[i] = T_SUB(b[i], T_MUL(quotient, s[i]));")
-"""x = alpha p and r = b - alpha s."""
+def _step(text: str, quotient: str) -> Step:
+    lines = parse(text)
+    vectors = {name for line in lines for name in (*line.reads, line.target)} - {quotient}
+    (step,) = plan(lines, vectors, vectors, {})
+    assert isinstance(step, Pass)
+    arguments = [f"GLOBAL {'' if name in step.stores else 'const '}T* a_{name}" for name in step.arrays]
+    made = fill(
+        "cycle_step",
+        vectors=", ".join(arguments),
+        divide=fill("cycle_quotient", quotient=quotient),
+        result="\n".join(of_a_row(step, infer(lines, vectors), np.dtype(float))),
+    )
+    return Step(made, step.arrays)
 
-ORTHOGONALIZE = _step("z, p!", "p[i] = T_SUB(z[i], T_MUL(quotient, p[i]));")
-"""p = z - beta p."""
 
-LAST_STEP = _step("p, x!", "x[i] = T_ADD(x[i], T_MUL(quotient, p[i]));")
-"""x = x + alpha p."""
+FIRST_STEP = _step(cycles.FIRST_STEP, "alpha")
+ORTHOGONALIZE = _step(cycles.ORTHOGONALIZE, "beta")
+LAST_STEP = _step(cycles.LAST_STEP, "alpha")

@@ -44,13 +44,13 @@ def body(
     ]
     text += [f"    W sum_{k} = W_OF(0);" for k in range(count)]
     text += ["    const I64 end = W_REAL(scalars[STOP]) == 0 ? n : 0;", "    EACH(i, end) {"]
-    text += [f"        {line}" for line in _of_a_row(step, shapes, dtype)] + ["    }"]
+    text += [f"        {line}" for line in of_a_row(step, shapes, dtype)] + ["    }"]
     text += [f"    room[{k}*GROUP + LOCAL_ID] = sum_{k};" for k in range(count)]
     text += [f"    LEAVE_SUMS(room, partial, {count});"] if count else []
     return KernelText("body", ", ".join(arguments), _closed(text))
 
 
-def _of_a_row(step: Pass, shapes: Shapes, dtype: np.dtype) -> list[str]:
+def of_a_row(step: Pass, shapes: Shapes, dtype: np.dtype) -> list[str]:
     """The statements of the loop for row i."""
 
     def place(element: Element) -> str:

@@ -15,4 +15,4 @@ for (int reach = GROUP/2; reach > 0; reach /= 2) {
     }
     BARRIER;
 }
-const T quotient = W_REAL(room[GROUP]) > 0 ? T_OF_W(W_DIV(room[0], room[GROUP])) : T_OF(0);
+const T c_$quotient = W_REAL(room[GROUP]) > 0 ? T_OF_W(W_DIV(room[0], room[GROUP])) : T_OF(0);

@@ -1,7 +1,7 @@
 KERNEL cycle_step(GLOBAL const W* numerator, GLOBAL const W* denominator, const I64 count,
     $vectors, const I64 rows)
 {
-    $quotient
+    $divide
     EACH(i, rows) {
         $result
     }

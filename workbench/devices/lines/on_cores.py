@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.devices.lines.one_pass import OnePass
 from workbench.jit import generated
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, offset_of
@@ -47,6 +48,42 @@ def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalar
     partial = np.zeros((chunks_of(size), max(1, sums)), scalars.dtype)
     prepare(kernel, *arrays, scalars, slots, partial)
     return lambda: launch(size, kernel, *arrays, scalars, slots, partial)
+
+
+class OnePassOnCores(OnePass):
+    """See `OnePass`; the next application overwrites the dot products.
+
+    numbers: the values of the scalars, in order; they may be changed between applications.
+    """
+
+    numbers: np.ndarray
+    _kernel: PassKernel
+    _size = 0
+    _more: tuple[np.ndarray, ...]
+    """The scalars, the places of those that the kernel uses, and memory for partial sums."""
+    _dots: np.ndarray | None
+
+    def prepare(self, dtype: np.dtype) -> None:
+        """Compile for vectors of this dtype, ahead of the first application."""
+        slots, count = self._slots(0), len(self._numbers)
+        self._kernel = compile_pass(self._step, self._shapes, slots, dtype)
+        scalars = np.zeros(len(slots), accumulator(dtype))
+        self.numbers, self._dots = scalars[:count], scalars[count:] if self._kernel.sums else None
+        self.numbers[:] = list(self._numbers.values())
+        self._more = scalars, self._kernel.slots, np.zeros((1, max(1, self._kernel.sums)), scalars.dtype)
+        vector = np.empty(0, dtype)
+        prepare(self._kernel.kernel, *[vector] * len(self._places), *self._more)
+
+    def apply(self, *vectors: np.ndarray) -> np.ndarray | None:
+        """Run on vectors of one size, in the order of the names."""
+        if vectors[0].size != self._size:
+            self._resize(vectors[0].size)
+        launch(self._size, self._kernel.kernel, *self._arrays(vectors), *self._more)
+        return self._dots
+
+    def _resize(self, size: int) -> None:
+        scalars, slots, partial = self._more
+        self._size, self._more = size, (scalars, slots, np.zeros((chunks_of(size), partial.shape[1]), partial.dtype))
 
 
 def _numbers(step: Pass) -> dict[str, str]:
