@@ -18,20 +18,57 @@ from workbench.errors import InputError
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_preconditioner_in_how_to_add_works_as_one_file(tmp_path):
-    text = (ROOT / "docs" / "how_to_add.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (tmp_path / "richardson.py").write_text(code)
-    program = """
-import sys
-import workbench.preconditioners as package
-package.__path__.append(sys.argv[1])
+EXAMPLES = {
+    "preconditioners/richardson": """
 from workbench.cli import main
-sys.exit(main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardson:0.25"]))
+assert main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardson:0.25"]) == 0
+""",
+    "solvers/line_search_cg": """
+from workbench.cli import main
+assert main(["solve", "two-layer", "--n", "16", "--solver", "line-search-cg"]) == 0
+""",
+    "live/plots/step_lengths": """
+from workbench.live.plots.step_lengths import StepsView
+from workbench.run import Run, configure, run_through
+result = run_through(Run(configure("two-layer", n=16)))
+view = StepsView(result)
+assert view.chart.scene.layers[0].y.size == result.iterations
+print(view.chart.scene.spoken)
+""",
+}
+"""What is run with each file of how_to_add.md."""
+PROGRAM = """
+import importlib, sys
+package = importlib.import_module(sys.argv[1])
+package.__path__.append(sys.argv[2])
+exec(sys.argv[3])
 """
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
+
+
+def examples():
+    """The files that how_to_add.md says to save."""
+    text = (ROOT / "docs" / "how_to_add.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"`workbench/([\w/]+)\.py`:\n\n```python\n(.*?)```", text, re.DOTALL))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_files_in_how_to_add_work(tmp_path, name):
+    assert set(examples()) == set(EXAMPLES)
+    package, _, file = f"workbench/{name}".rpartition("/")
+    (tmp_path / f"{file}.py").write_text(examples()[name], encoding="utf-8")
+    command = [sys.executable, "-c", PROGRAM, package.replace("/", "."), str(tmp_path), EXAMPLES[name]]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert "richardson:0.25" in done.stdout
+    assert done.stdout
+
+
+def test_the_entry_in_how_to_add_has_what_the_others_have():
+    text = (ROOT / "docs" / "how_to_add.md").read_text(encoding="utf-8")
+    (entry,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    listed = tomllib.loads((ROOT / "data" / "blocks.toml").read_text(encoding="utf-8"))["preconditioner"]
+    new = tomllib.loads(entry)["preconditioner"]["richardson"]
+    assert set(new) == set(listed["jacobi"]) - {"cost", "source"}
+    assert new["group"] in {known["group"] for known in listed.values()}
 
 
 def test_links_between_documents_are_valid():

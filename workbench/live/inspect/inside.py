@@ -54,8 +54,9 @@ class InsideView(View):
             "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint)),
         }
         self._worker = LatestOnly("workbench-inside")
-        views = (self.panel.box, self._drawn["Spectrum"].box, self.timeline, self._drawn["Roofline"].box)
-        self.tabs = widgets.Tab(views, titles=TABS, selected_index=0)
+        views = {"Field": self.panel.box, "Timeline": self.timeline}
+        views |= {name: drawn.box for name, drawn in self._drawn.items()}
+        self.tabs = widgets.Tab([views[name] for name in TABS], titles=TABS, selected_index=0)
         self.tabs.observe(self._turn, "selected_index")
         self.box = widgets.VBox([self.tabs])
         self.box.add_class("wb-inside")
@@ -76,7 +77,7 @@ class InsideView(View):
 
     @property
     def roofline(self) -> RooflineView | None:
-        """The same."""
+        """The view behind its tab, which is made when it is first looked at."""
         view = self._drawn["Roofline"].view
         return view if isinstance(view, RooflineView) else None
 
