@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.waiting import LIMIT, LONGEST
+from tests.waiting import LONGEST, until
 
 
 @pytest.fixture(autouse=True)
@@ -96,15 +95,6 @@ def downloads() -> Callable[[Any], Callable[[], list[tuple[str, bytes]]]]:
     return connected
 
 
-def eventually(condition: Callable[[], Any], seconds: float = LIMIT) -> Any:
-    """Wait until something is true, and return it."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
-    return value
-
-
-@pytest.fixture(name="eventually")
-def _eventually() -> Callable[..., Any]:
-    return eventually
+@pytest.fixture
+def eventually() -> Callable[..., Any]:
+    return until

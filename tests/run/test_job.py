@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.waiting import until
 from workbench.run import QueueSlot, RunQueue, State
 from workbench.run.cancellation import GRACE, StoppedError
 from workbench.run.thread_job import ThreadJob
@@ -14,13 +15,6 @@ from workbench.run.thread_job import ThreadJob
 
 def job_of(work, **more):
     return ThreadJob(work, "workbench-test", QueueSlot(RunQueue()), **more)
-
-
-def until(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.002)
 
 
 def test_a_job_runs_once():

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.waiting import until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.ranking import held_up_seconds, rank
@@ -27,13 +28,6 @@ def entry_of(**choices):
 
 def endless():
     return entry_of(stopping=ENDLESS, solver="sd")
-
-
-def until(condition):
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def test_a_race_gives_the_iterations_and_residuals_of_single_runs():

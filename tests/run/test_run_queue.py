@@ -7,17 +7,11 @@ import time
 
 import pytest
 
+from tests.waiting import until
 from workbench.errors import InputError
 from workbench.run import QueueSlot, Race, Reason, RunQueue, Session, State, Stopping, configure
 
 ENDLESS = Stopping(rtol=0, atol=1e-300, maxiter=10**9, stagnation=10**9)
-
-
-def until(condition, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.002)
 
 
 def endless(queue):

@@ -5,19 +5,13 @@ import time
 
 import pytest
 
+from tests.waiting import until
 from workbench.errors import InputError
 from workbench.run import Reason, Run, Session, State, Stopping, configure
 
 
 def endless(n=64):
     return Session(configure("poisson5", n=n, stopping=Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)))
-
-
-def until(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.005)
 
 
 def test_wait_starts_and_gives_the_result():

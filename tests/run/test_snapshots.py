@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.waiting import until
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
@@ -28,13 +29,6 @@ def stepped(times=8, **choices):
     for _ in range(times):
         run.step()
     return run
-
-
-def until(condition, seconds=10.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.005)
 
 
 def matrix(run):

@@ -6,13 +6,12 @@ What cannot be interrupted is held by the test until the run counts as ended, so
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 from workbench import devices, registry
 from workbench.deflation import lapack
 from workbench.errors import InputError
@@ -38,13 +37,6 @@ def live():
     import workbench.live
 
     return workbench.live
-
-
-def until(condition, seconds=LIMIT):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.001)
 
 
 @pytest.fixture(params=["cpu", "opencl", "cuda"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import time
 
 import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
 from workbench.live.build.live_configuration import live_configuration
@@ -75,14 +74,6 @@ def say(builder, **message):
     builder.canvas._receive(None, message, [])
     assert builder._acts.wait(LIMIT)
     assert builder.live.wait(LIMIT)
-
-
-def until(true):
-    """Wait for what the thread of the publisher does."""
-    end = time.monotonic() + LIMIT
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def until_ended(builder, before=None):

@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.live.conftest import eventually as until
-from tests.waiting import LIMIT
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split

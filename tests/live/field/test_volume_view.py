@@ -167,7 +167,7 @@ def test_snapshots_keep_to_the_rate_of_the_page(view, page_of, eventually):
     session.start()
     eventually(lambda: shown(page, "residual", live=True))
     before, begun = session.run.snapshots.count, time.monotonic()
-    time.sleep(1.5)
+    time.sleep(0.6)
     taken, spent = session.run.snapshots.count - before, time.monotonic() - begun
     session.stop()
     session.wait(LIMIT)

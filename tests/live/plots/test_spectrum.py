@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -127,17 +127,21 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
     monkeypatch.setattr(RunHandle, "busy", True)
     view = SpectrumView(run)
     assert "After 3 iterations" in view.message.value
-    began = time.monotonic()
+    clock = [0.0]
+    monkeypatch.setattr("workbench.live.kit.run_pictures.time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    def draw():
+        clock[0] += 0.05
+
     with monkeypatch.context() as patched:
-        patched.setattr(view, "draw", lambda: time.sleep(0.05))
+        patched.setattr(view, "draw", draw)
         view.show()
-    # Nine times as long as the paint took.
-    assert view._next >= began + 10 * 0.05
     run.step()
-    view._next = float("inf")
+    # Nine times as long as the paint took.
+    clock[0] += 0.44
     view.publish()
     assert "After 3 iterations" in view.message.value
-    view._next = 0.0
+    clock[0] += 0.02
     view.publish()
     assert "After 4 iterations" in view.message.value
     assert not view.exact
