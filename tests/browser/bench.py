@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +86,8 @@ class Bench:
         return before + 1
 
 
-@contextlib.contextmanager
-def opened(
-    page: Any, request: pytest.FixtureRequest, place: str, cell: str = "", shown: str = BUBBLES
-) -> Iterator[Path]:
-    """Open the workbench in "lab" or "voila", and end its kernel at last. Yields the folder of the server.
+def opened(page: Any, request: pytest.FixtureRequest, place: str, cell: str = "", shown: str = BUBBLES) -> Path:
+    """Open the workbench in "lab" or "voila"; returns the folder of the server.
 
     cell: what shows it in JupyterLab, by default the notebook of the app. shown: what its first view has.
     """
@@ -107,7 +103,4 @@ def opened(
         lab.run_all(page)
     page.wait_for_selector(shown)
     page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
-    yield folder
-    # Voila's page ends its kernel itself when it is left.
-    if place == "lab":
-        lab.shut(page)
+    return folder

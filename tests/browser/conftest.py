@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -139,7 +140,8 @@ def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def lab_url(lab_folder: Path) -> Iterator[str]:
-    with lab.lab_server(lab_folder) as url:
+    # A forked kernel is there at once, where another one imports for seconds.
+    with lab.lab_server(lab_folder, "--ServerApp.kernel_manager_class=workbench.server.PageKernels") as url:
         yield url
 
 
@@ -185,22 +187,72 @@ def keep(page: Any, name: str) -> None:
     page.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.png")
 
 
-@pytest.fixture
-def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A fresh page; an uncaught script error fails the test, and the last view is kept as a picture."""
-    yield from fresh_page(chromium, request.node.name)
+class KeptPage(contextlib.AbstractContextManager["KeptPage"]):
+    """A page with a profile of its own, for one test after another. script: runs in it before anything else."""
+
+    def __init__(self, browser: Any, script: str = "") -> None:
+        self.browser, self.script = browser, script
+        self.context: Any = None
+
+    @contextlib.contextmanager
+    def lent(self, name: str) -> Iterator[Any]:
+        """The page without anything of the test before, watched, its last view kept as a picture of that name."""
+        if self.context is None:
+            self.context = lab.context(self.browser)
+            self.context.new_page().add_init_script(self.script)
+        page = self.context.pages[0]
+        try:
+            with watched(page):
+                yield page
+                keep(page, name)
+                lab.clear(page)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self.context is not None:
+            self.context.close()
+            self.context = None
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
 
 
-def fresh_page(browser: Any, name: str) -> Iterator[Any]:
-    """A page of a browser, as the fixture `page` has it."""
-    context = lab.context(browser)
-    made = context.new_page()
+@pytest.fixture(scope="session")
+def lab_page(chromium: Any) -> Iterator[KeptPage]:
+    """Where tests open their notebooks one after another, since loading JupyterLab takes seconds."""
+    with KeptPage(chromium) as kept:
+        yield kept
+
+
+@contextlib.contextmanager
+def watched(page: Any) -> Iterator[None]:
+    """An uncaught script error of the page fails the test."""
     errors: list[str] = []
-    made.on("pageerror", lambda error: OF_JUPYTER in str(error) or errors.append(str(error)))
-    yield made
-    keep(made, name)
-    context.close()
+
+    def note(error: Any) -> None:
+        if OF_JUPYTER not in str(error):
+            errors.append(str(error))
+
+    page.on("pageerror", note)
+    try:
+        yield
+    finally:
+        page.remove_listener("pageerror", note)
     assert not errors
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, chromium: Any, place: str, page_script: str) -> Iterator[Any]:
+    """A page; an uncaught script error fails the test, and the last view is kept as a picture.
+
+    Tests in JupyterLab share a page, unless they have a script of their own for it.
+    """
+    shared = place == "lab" and not page_script
+    with contextlib.ExitStack() as stack:
+        kept = request.getfixturevalue("lab_page") if shared else stack.enter_context(KeptPage(chromium, page_script))
+        yield stack.enter_context(kept.lent(request.node.name))
 
 
 @pytest.fixture
@@ -210,16 +262,15 @@ def page_script() -> str:
 
 
 @pytest.fixture
-def place() -> str:
-    """Where the explorer is opened, lab or voila; tests may parametrize it."""
-    return "lab"
+def place(request: pytest.FixtureRequest) -> str:
+    """Where the page of a test is, lab or voila; tests may parametrize it."""
+    return "lab" if {"explorer", "lab_url"} & set(request.fixturenames) else "voila"
 
 
 @pytest.fixture
-def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script: str) -> Iterator[ExplorerPage]:
+def explorer(page: Any, request: pytest.FixtureRequest, place: str) -> ExplorerPage:
     """The explorer in a notebook that was opened and run, or in a Voila page; its kernel ends with the test."""
     url, folder = request.getfixturevalue(f"{place}_url"), request.getfixturevalue(f"{place}_folder")
-    page.add_init_script(page_script)
     if place == "voila":
         page.goto(url)
     else:
@@ -227,7 +278,4 @@ def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script:
         lab.run_all(page)
     made = ExplorerPage(page, folder / "notebooks", place)
     made.settle()
-    yield made
-    # Voila's page ends its kernel itself when it is left.
-    if place == "lab":
-        lab.shut(page)
+    return made

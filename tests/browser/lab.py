@@ -33,6 +33,7 @@ BROWSER_ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+VIEWPORT = {"width": 1280, "height": 800}
 WEBGL_ARGS = [
     *(arg for arg in BROWSER_ARGS if arg != "--disable-gpu"),
     "--use-angle=swiftshader",
@@ -45,24 +46,35 @@ BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconn
   .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
 """How many icons of a broken chain there are, by which ipywidgets mark what has lost its kernel."""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
+IS_OPEN = "() => Boolean(window.jupyterapp)"
+CLEAR = """async () => {
+  const { commands, serviceManager, shell } = window.jupyterapp;
+  for (const widget of [...shell.widgets("main")]) widget.dispose();
+  await serviceManager.sessions.shutdownAll();
+  localStorage.clear();
+  if (document.body.dataset.jpThemeLight === "false") {
+    await commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+  }
+}"""
 
 
 @contextlib.contextmanager
-def lab_server(folder: Path) -> Iterator[str]:
-    """Serve a copy of the notebooks; all that Jupyter writes stays in `folder`. Yields the URL."""
+def lab_server(folder: Path, *options: str) -> Iterator[str]:
+    """Serve a copy of the notebooks, with further options; what Jupyter writes stays in `folder`. Yields the URL."""
     notebooks, env = _prepared(folder)
     overrides = folder / "jupyter_config_dir" / "labconfig"
     overrides.mkdir(parents=True)
     settings = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
     (overrides / "default_setting_overrides.json").write_text(json.dumps(settings), encoding="utf-8")
-    options = [
+    options = (
         "--allow-root",
         "--expose-app-in-browser",
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
         f"--ServerApp.root_dir={notebooks}",
         "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection",
-    ]
+        *options,
+    )
     with _serving("jupyterlab", options, folder, env) as url:
         yield url
 
@@ -134,7 +146,7 @@ def browser() -> Iterator[Any]:
 
 def context(chromium: Any) -> Any:
     """A fresh profile of the browser, as another user has."""
-    made = chromium.new_context(viewport={"width": 1280, "height": 800})
+    made = chromium.new_context(viewport=VIEWPORT)
     made.set_default_timeout(1000 * LIMIT)
     return made
 
@@ -179,8 +191,11 @@ def kernels(folder: Path | None = None) -> set[int]:
 
 
 def open_notebook(page: Any, url: str, name: str) -> None:
-    """Open a notebook in a fresh workspace and wait for its kernel."""
-    page.goto(f"{url}/lab/tree/{name}?reset")
+    """Open a notebook and wait for its kernel: in the JupyterLab of the page, or else in a fresh workspace."""
+    if page.evaluate(IS_OPEN):
+        page.evaluate("path => window.jupyterapp.commands.execute('docmanager:open', { path })", name)
+    else:
+        page.goto(f"{url}/lab/tree/{name}?reset")
     page.wait_for_function(f"() => ({KERNEL_STATUS})() === 'idle'")
     page.evaluate(COLLAPSE)
 
@@ -223,9 +238,12 @@ def turn_to(page: Any, title: str) -> None:
         page.locator(".wb-top").get_by_role("radio", name=title, exact=True).click()
 
 
-def shut(page: Any) -> None:
-    """End the kernel of the notebook that is open."""
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+def clear(page: Any) -> None:
+    """Close all notebooks of JupyterLab in the page, end their kernels, and take back what a test may change."""
+    if page.evaluate(IS_OPEN):
+        page.evaluate(CLEAR)
+    page.set_viewport_size(VIEWPORT)
+    page.mouse.move(0, 0)
 
 
 def run_all(page: Any) -> None:

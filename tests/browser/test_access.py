@@ -39,6 +39,7 @@ def test_every_control_has_a_name_and_is_reached_by_the_tab_key(explorer):
     assert {str(number) for number in range(len(controls))} - reached == set()
 
 
+@pytest.mark.slow
 def test_the_dark_theme_and_an_open_sidebar_leave_everything_in_sight(explorer):
     page = explorer.page
     explorer.fill("n", "64")
@@ -49,11 +50,10 @@ def test_the_dark_theme_and_an_open_sidebar_leave_everything_in_sight(explorer):
     explorer.until(lambda: int(explorer.seen(FIELD)["paints"]) > paints)
     wide, room = page.eval_on_selector(".wb-explorer", FITS)
     assert wide <= room
-    page.wait_for_timeout(500)
     page.screenshot(path=Path(__file__).parent / "screenshots" / "test_dark_theme.png")
     page.evaluate("() => window.jupyterapp.shell.expandLeft()")
-    page.wait_for_timeout(500)
-    wide, room = page.eval_on_selector(".wb-explorer", FITS)
+    explorer.until(lambda: page.eval_on_selector(".wb-explorer", FITS)[1] < room)
+    wide, room = explorer.unchanging(lambda: tuple(page.eval_on_selector(".wb-explorer", FITS)), reads=2)
     assert wide <= room
     for row in page.locator(".wb-explorer .wb-buttons").all():
         wide, room = row.evaluate(FITS)

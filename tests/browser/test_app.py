@@ -61,6 +61,7 @@ def opened(page, url):
     return own
 
 
+@pytest.mark.slow
 def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(chromium, tmp_path):
     """Also one that had no time to say that it goes, as when a browser crashes."""
     with lab.voila_server(tmp_path, *SOON) as url:

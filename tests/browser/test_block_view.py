@@ -17,8 +17,7 @@ def view(page, lab_url, lab_folder):
     lab.open_cells(page, lab_url, lab_folder, "many.ipynb", code)
     lab.run_all(page)
     page.wait_for_selector(PLOT)
-    yield page
-    lab.shut(page)
+    return page
 
 
 def test_pointing_at_a_curve_names_the_column(view, shoot):
@@ -38,6 +37,7 @@ def test_pointing_at_a_curve_names_the_column(view, shoot):
     shoot("block_view_map")
 
 
+@pytest.mark.slow
 def test_stop_ends_a_long_run(view):
     view.get_by_label("unknowns", exact=True).select_option("about 200\u2009000")
     view.get_by_role("button", name="Run", exact=True).click()

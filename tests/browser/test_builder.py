@@ -86,8 +86,6 @@ def run_and_show(page, words):
     run_cell(page, 1)
     page.locator(f"text={words}").wait_for()
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
 def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
@@ -151,6 +149,7 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     run_and_show(page, "solved with 5 bubbles: True")
 
 
+@pytest.mark.slow
 def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     open_cells(page, lab_url, lab_folder, "cube.ipynb", CUBIC, SOLVE)
     until_seen(page, bubbles=8, seen=4)
@@ -218,4 +217,3 @@ def test_a_drag_solves_at_each_pause_and_curve_field_and_line_follow(page, lab_u
     page.mouse.up()
     page.get_by_label("Solve while dragging").uncheck()
     page.locator(CURVE).first.wait_for(state="hidden")
-    lab.shut(page)

@@ -38,11 +38,12 @@ look();
 NOT_CULLED = "--MappingKernelManager.cull_idle_timeout=0"
 
 
-@pytest.fixture
-def served(tmp_path):
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
     """The URL of a server whose kernels end with their pages only, and the folder that it runs in."""
-    with lab.voila_server(tmp_path, NOT_CULLED) as url:
-        yield url, tmp_path
+    folder = tmp_path_factory.mktemp("class")
+    with lab.voila_server(folder, NOT_CULLED) as url:
+        yield url, folder
 
 
 @pytest.fixture
@@ -94,9 +95,11 @@ def state_of(page):
     return page.locator(".wb-solving [role=status][data-state]").first
 
 
+@pytest.mark.slow
 def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, pages):
     """Each kernel took some 290 MB, so that thirty pages needed 9 GB."""
     url, folder = served
+    until(lambda: not lab.kernels(folder), "the kernels of the pages before are still there")
     address = f"{url}/?p={to_link(SOLVED)}"
     opened = [pages(address) for _ in range(PAGES)]
     for page in opened:

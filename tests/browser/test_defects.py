@@ -47,15 +47,14 @@ def cube(seed):
     )
 
 
-@pytest.fixture(params=["lab", "voila"])
+@pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
 def place(request):
     return request.param
 
 
 @pytest.fixture
 def server_folder(page, request, place):
-    with opened(page, request, place) as folder:
-        yield folder
+    return opened(page, request, place)
 
 
 @pytest.fixture
@@ -175,7 +174,7 @@ def test_looking_inside_a_run_changes_nothing_and_is_readable(bench, place):
     page.locator(f"{INSIDE} .wb-field select").locator("visible=true").first.select_option("solution")
     bench.until(lambda: bench.seen(f"{INSIDE} .wb-field canvas")["quantity"] == "solution")
     tab("Timeline")
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(500)
     assert kernels.inner_text() == counted
     assert bench.seen(lanes)["to"] == ends
 
@@ -200,13 +199,11 @@ def test_looking_inside_a_run_changes_nothing_and_is_readable(bench, place):
     # Defect 9: spectrum and roofline stayed white in the dark theme.
     light = [corner(chart) for chart in charts.all()]
     dark(page, place, on=True)
-    page.wait_for_timeout(500)
     assert min(light) > 200
-    assert max(corner(chart) for chart in charts.all()) < 60
+    bench.until(lambda: max(corner(chart) for chart in charts.all()) < 60)
     bench.shoot("spectrum_in_the_dark")
     tab("Roofline")
     charts.first.wait_for()
-    page.wait_for_timeout(500)
-    assert corner(charts.first) < 60
+    bench.until(lambda: corner(charts.first) < 60)
     bench.shoot("roofline_in_the_dark")
     dark(page, place, on=False)

@@ -23,15 +23,15 @@ AMG = configure("two-layer", n=64, preconditioner="amg", deflation="none")
 SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
-@pytest.fixture(params=["lab", "voila"])
+@pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
 def place(request):
     return request.param
 
 
 @pytest.fixture
 def bench(page, request, place, shoot):
-    with opened(page, request, place):
-        yield Bench(page, lambda stage: shoot(f"defects_compare_{place}_{stage}"))
+    opened(page, request, place)
+    return Bench(page, lambda stage: shoot(f"defects_compare_{place}_{stage}"))
 
 
 def cell(bench, heading):

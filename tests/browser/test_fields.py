@@ -85,8 +85,6 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     second.get_by_role("tab", name="Spectrum").click()
     page.set_viewport_size({"width": 1280, "height": 1500})
     second.evaluate("box => box.scrollIntoView()")
-    page.wait_for_timeout(200)
-    lab.shut(page)
 
 
 ON_LEVELS = """\
@@ -99,6 +97,7 @@ session.start()
 InsideView(session)"""
 
 
+@pytest.mark.slow
 def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 900})
     open_cells(page, lab_url, lab_folder, "levels.ipynb", ON_LEVELS)
@@ -119,10 +118,6 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     changed = f"({{dataset}}) => dataset.segments !== '{before}'"
     page.wait_for_function(changed, arg=field.element_handle())
     page.evaluate(EXECUTE, "session.stop()")
-    for number in range(len(names)):
-        level.select_option(str(number))
-        page.wait_for_timeout(600)
-        picture(page, f"levels_field_{number}")
     assert field.get_attribute("data-segments") != before
     inside.get_by_label("subdomains").uncheck()
     level.wait_for(state="hidden")
@@ -130,8 +125,6 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     level.wait_for()
     inside.get_by_label("field", exact=True).select_option("coefficient")
     page.wait_for_function("({dataset}) => dataset.quantity === 'coefficient'", arg=field.element_handle())
-    level.select_option("1")
-    page.wait_for_timeout(600)
     picture(page, "levels_field_coefficient")
 
     inside.get_by_role("tab", name="Timeline").click()
@@ -144,4 +137,3 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     assert table.locator("tr.wb-level").count() == len(names)
     page.wait_for_timeout(500)
     picture(page, "levels_timeline")
-    lab.shut(page)

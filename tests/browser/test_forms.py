@@ -18,7 +18,7 @@ def turn_to(page, title, shown):
     page.locator(shown).locator("visible=true").first.wait_for()
 
 
-@pytest.fixture(params=["lab", "voila"])
+@pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
 def place(request):
     return request.param
 
@@ -31,11 +31,7 @@ def upload(page, name, text):
 
 def test_an_uploaded_matrix_can_be_run_and_wrong_values_are_marked(page, request, place, shoot):
     """The form kept a second level that a matrix cannot have, so that its run failed; wrong values were not marked."""
-    with opened(page, request, place):
-        walk(page, shoot)
-
-
-def walk(page, shoot):
+    opened(page, request, place)
     # The density ratio was 1000 for two layers and 0.001 for bubbles.
     turn_to(page, "Solve", ".wb-solving canvas")
     page.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")

@@ -15,6 +15,7 @@ CHARTS = ".wb-chart canvas.wb-canvas"
 CHANGED = "([charts, at, before]) => document.querySelectorAll(charts)[at].getAttribute('aria-label') !== before"
 
 
+@pytest.mark.slow
 def test_sliders_and_menus_move_the_pictures(page, lab_url):
     page.set_viewport_size({"width": 1280, "height": 1300})
     lab.open_notebook(page, lab_url, "05_look_inside.ipynb")
@@ -46,4 +47,3 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     charts.nth(6).scroll_into_view_if_needed()
     page.screenshot(path=Path(__file__).parent / "screenshots" / "test_inside_roofline.png")
     page.locator(".widget-slider", has_text="iteration").nth(1).evaluate("box => box.scrollIntoView()")
-    page.wait_for_timeout(500)

@@ -16,7 +16,9 @@ LIVE = """() => [...document.querySelectorAll(".wb-explorer :is(button, input, s
   .filter((control) => !control.closest("[inert]")).length"""
 
 
-@pytest.mark.parametrize("end", [RESTART, SHUT_DOWN], ids=["restarted", "shut down"])
+@pytest.mark.parametrize(
+    "end", [pytest.param(RESTART, id="restarted"), pytest.param(SHUT_DOWN, id="shut down", marks=pytest.mark.slow)]
+)
 def test_a_kernel_that_ended_is_told_and_its_controls_are_off(explorer, shoot, end):
     page = explorer.page
     explorer.fill("n", "64")

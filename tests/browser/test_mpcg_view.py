@@ -33,7 +33,6 @@ def test_run_and_every_figure(page, lab_url, lab_folder, shoot):
         chart.scroll_into_view_if_needed()
         assert page.locator(PLOT).is_hidden()
         shoot(f"mpcg_view_{figure.replace(' ', '_')}")
-    lab.shut(page)
 
 
 HELD = """
@@ -47,6 +46,7 @@ for _ in range(4):
 """
 
 
+@pytest.mark.slow
 def test_a_figure_of_a_run_that_goes_on(page, lab_url, lab_folder, shoot):
     first = "from workbench.live import MPCGView\nview = MPCGView(n=300)\nview"
     lab.open_cells(page, lab_url, lab_folder, "held_boxes.ipynb", first, HELD)
@@ -62,4 +62,3 @@ def test_a_figure_of_a_run_that_goes_on(page, lab_url, lab_folder, shoot):
     page.locator("td", has_text="mpcg").first.wait_for()
     assert chart.is_visible()
     shoot("mpcg_view_stopped")
-    lab.shut(page)

@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sparse
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("place", ["lab", "voila"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import time
 import zipfile
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
 
@@ -87,8 +89,18 @@ class Plot:
     @property
     def picture(self):
         """Pixels of the canvas, shape (rows, columns, 3)."""
-        shot = self.page.locator(self.at).first.screenshot()
+        return self.pixels(0)
+
+    def pixels(self, place):
+        """Those of one of several such canvases."""
+        shot = self.page.locator(self.at).nth(place).screenshot()
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+    def until_dark(self, place=0):
+        """Wait until a canvas has a dark ground."""
+        end = time.monotonic() + LIMIT
+        while self.pixels(place)[2, 2].max() >= 60:
+            assert time.monotonic() < end, "its ground stays bright"
 
 
 def opened(page, lab_url, lab_folder, name, code, at, ready):
@@ -206,6 +218,7 @@ def test_no_curve_crosses_the_label_of_the_tolerance(page, lab_url, lab_folder):
     assert inside.max() > 200
 
 
+@pytest.mark.slow
 def test_an_axis_of_time_has_the_unit_that_fits(page, lab_url, lab_folder):
     """Fourteen seconds read 14 000 ms."""
     plot = opened(page, lab_url, lab_folder, "seconds.ipynb", SECONDS, CONVERGENCE, "dataset.axis === 'seconds'")
@@ -214,6 +227,7 @@ def test_an_axis_of_time_has_the_unit_that_fits(page, lab_url, lab_folder):
     assert max(float(tick) for tick in plot.data["xTicks"].split("|")) <= 20
 
 
+@pytest.mark.slow
 def test_spectrum_and_roofline_follow_the_theme(page, lab_url, lab_folder, shoot):
     """They were pictures with a white ground, also in the dark theme."""
     plot = opened(page, lab_url, lab_folder, "inside.ipynb", INSIDE, CHART, "dataset.name === 'ritz'")
@@ -226,19 +240,17 @@ def test_spectrum_and_roofline_follow_the_theme(page, lab_url, lab_folder, shoot
     assert all(tick.isdigit() for tick in plot.data["xTicks"].split("|"))
     page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
-    page.wait_for_timeout(500)
-    assert plot.picture[2, 2].max() < 60
+    plot.until_dark()
     roofline = page.locator(CHART).nth(3)
     roofline.scroll_into_view_if_needed()
-    page.wait_for_timeout(300)
-    shot = np.asarray(Image.open(io.BytesIO(roofline.screenshot())).convert("RGB")).astype(int)
-    assert shot[2, 2].max() < 60
+    plot.until_dark(3)
     shoot("roofline in the dark")
     page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     page.wait_for_function("() => document.body.dataset.jpThemeLight === 'true'")
     assert page.locator("img.widget-image").count() == 0
 
 
+@pytest.mark.slow
 def test_headings_of_a_race_stay_apart_on_a_narrow_page(page, lab_url, lab_folder, shoot):
     """At 800 pixels two of them read as one word."""
     page.set_viewport_size({"width": 800, "height": 900})

@@ -89,10 +89,9 @@ def test_entries_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, l
     assert page.locator(".wb-race .wb-sorted tbody tr").count() == 3
     page.locator(CURVES).hover(position={"x": 150, "y": 80})
     page.locator(".wb-readout:not([hidden])").wait_for()
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
+@pytest.mark.slow
 def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "again.ipynb", RACE)
@@ -119,7 +118,6 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     again.click()
     page.locator("[role=status]", has_text="running").first.wait_for(timeout=60_000)
     page.locator("[role=status]", has_text="all have ended").wait_for(state="attached", timeout=60_000)
-    lab.shut(page)
 
 
 def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
@@ -162,10 +160,9 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     number.fill("1e-5")
     number.press("Enter")
     until_seen(page, "tolerance", "0.00001")
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
+@pytest.mark.slow
 def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "elsewhere.ipynb", ELSEWHERE)
@@ -179,7 +176,6 @@ def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_ur
     ).first.wait_for(state="attached")
     assert not page.get_by_text("Chosen elsewhere").is_visible()
     assert page.locator(".wb-race input[type=text]").first.input_value() == "0.0001"
-    lab.shut(page)
 
 
 def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
@@ -215,10 +211,9 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     page.get_by_label("rows", exact=True).select_option("deflation")
     page.get_by_label("columns", exact=True).select_option("preconditioner")
     page.get_by_text("Each value is the minimum over n.").wait_for()
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
+@pytest.mark.slow
 def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
@@ -235,5 +230,3 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     page.wait_for_selector("th[aria-sort=descending]")
     assert [int(text) for text in page.locator(column).all_inner_texts()] == sorted(iterations, reverse=True)
     page.wait_for_selector(".jp-OutputArea-output .wb-chart canvas[data-name='map of n and deflation']")
-    page.wait_for_timeout(500)
-    lab.shut(page)

@@ -28,8 +28,7 @@ def replay(page, lab_url, lab_folder):
     lab.run_all(page)
     page.wait_for_selector(".wb-replay")
     page.eval_on_selector(".wb-replay", "box => box.scrollIntoView()")
-    yield record
-    lab.shut(page)
+    return record
 
 
 def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, replay, lab_folder):

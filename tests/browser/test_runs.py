@@ -16,16 +16,15 @@ CURVES = ".wb-runspage .wb-convergence canvas.wb-canvas"
 ROWS = ".wb-runspage tbody tr"
 
 
-@pytest.fixture(params=["lab", "voila"])
+@pytest.fixture(params=["lab", pytest.param("voila", marks=pytest.mark.slow)])
 def place(request):
     return request.param
 
 
 @pytest.fixture
 def app(page, request, place):
-    with opened(page, request, place, CELL, ".wb-building canvas, .wb-building .wb-form, .wb-build"):
-        yield page
-        page.wait_for_timeout(300)
+    opened(page, request, place, CELL, ".wb-building canvas, .wb-building .wb-form, .wb-build")
+    return page
 
 
 def press(page, name):
@@ -131,6 +130,7 @@ def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
     app.locator(".wb-runspage .wb-status", has_text="broken.zip is damaged or no file of runs").wait_for()
 
 
+@pytest.mark.slow
 def test_a_field_of_a_finished_run_leaves_its_trace_alone(app):
     """Showing the solution after a traced run had ended stretched the timeline to 20 s and added a call."""
     lab.turn_to(app, "Solve")
@@ -140,17 +140,18 @@ def test_a_field_of_a_finished_run_leaves_its_trace_alone(app):
     app.get_by_text("Timeline of the kernels").locator("visible=true").click()
     table = app.locator(".wb-solving .wb-kernels:not(.wb-setup .wb-kernels)")
     table.wait_for()
-    app.wait_for_timeout(1000)
+    app.wait_for_timeout(500)
     before = table.inner_text()
-    app.wait_for_timeout(3000)
+    app.wait_for_timeout(1000)
     app.locator(".wb-field select").locator("visible=true").first.select_option("solution")
     app.wait_for_function(
         "() => [...document.querySelectorAll('.wb-field canvas')].some(c => c.dataset.quantity === 'solution')"
     )
-    app.wait_for_timeout(1500)
+    app.wait_for_timeout(500)
     assert table.inner_text() == before
 
 
+@pytest.mark.slow
 def test_pairs_are_suggested_taken_and_raced(app, shoot):
     """The advisor was not in the browser."""
     lab.turn_to(app, "Suggest")

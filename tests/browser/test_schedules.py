@@ -13,6 +13,7 @@ PICTURE = ".jp-OutputArea-output .wb-chart canvas[data-name=crossover]"
 LANES = ".wb-timeline canvas.wb-canvas"
 
 
+@pytest.mark.slow
 def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     page.set_viewport_size({"width": 1280, "height": 1150})
     lab.open_notebook(page, lab_url, "04_pipelined_and_hybrid.ipynb")
@@ -37,4 +38,3 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     assert "copy to host" in lanes.get_attribute("data-lanes")
     page.eval_on_selector(".widget-dropdown", "box => box.scrollIntoView()")
     page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'")
-    page.wait_for_timeout(500)

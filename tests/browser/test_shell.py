@@ -53,6 +53,7 @@ SAME_NAMES = """() => {
   const names = [...document.querySelectorAll(".wb-workbench [id]")].map((at) => at.id);
   return names.filter((name, place) => names.indexOf(name) !== place);
 }"""
+WIDTHS = {"lab": (640, 800), "voila": (640, 800, 1280, 1920)}
 GROUND = "() => getComputedStyle(document.querySelector('.wb-workbench')).backgroundColor"
 
 
@@ -186,7 +187,7 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
     card.wait_for(state="detached")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_served_page_has_the_theme_of_the_system(chromium, app_url, scheme):
     """It was fixed to light."""
     page = opened_by(chromium, app_url, color_scheme=scheme)
@@ -203,22 +204,26 @@ def test_the_served_page_has_the_theme_of_the_system(chromium, app_url, scheme):
     page.context.close()
 
 
-@pytest.mark.parametrize(
-    ("place", "width"), [("voila", 640), ("voila", 800), ("voila", 1280), ("voila", 1920), ("lab", 640), ("lab", 800)]
-)
-def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place, width):
+@pytest.mark.parametrize("place", ["lab", "voila"])
+def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
     """At 800 px Pause covered the axis' menu; at 640 px Run was below a form of 26 fields."""
-    page.set_viewport_size({"width": width, "height": 900})
-    with opened(page, request, place):
-        for title in ("Build", "Solve", "Race", "Sweep", "Look inside", "Step", "Runs"):
-            lab.turn_to(page, title)
-            page.wait_for_timeout(900)
+    narrow, *wider = [{"width": width, "height": 900} for width in WIDTHS[place]]
+    page.set_viewport_size(narrow)
+    opened(page, request, place)
+    for title in ("Build", "Solve", "Race", "Sweep", "Look inside", "Step", "Runs"):
+        lab.turn_to(page, title)
+        page.wait_for_timeout(900)
+        for size in (narrow, *wider, narrow):
+            page.set_viewport_size(size)
+            page.wait_for_timeout(100)
             # Titles of tabs were cut.
             for script in (WIDE, OUT_OF_SIGHT, OVERLAPS, CUT):
-                until_none(page, script, title)
-        lab.turn_to(page, "Solve")
-        run = page.locator(".wb-solving [data-act=run]")
-        page.locator(".wb-solving .wb-advanced summary").click()
+                until_none(page, script, f"{title} at {size}")
+    lab.turn_to(page, "Solve")
+    run = page.locator(".wb-solving [data-act=run]")
+    page.locator(".wb-solving .wb-advanced summary").click()
+    for size in (narrow, *wider):
+        page.set_viewport_size(size)
         page.locator(".wb-solving .wb-advanced").scroll_into_view_if_needed()
         assert run.is_visible()
         # In a notebook the bar scrolls away with the cell, but it comes before the form.
@@ -266,4 +271,3 @@ def test_jupyterlabs_theme_is_followed_and_two_workbenches_have_a_view_in_front_
     page.wait_for_timeout(500)
     page.evaluate(change, "JupyterLab Light")
     page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'light'")
-    lab.shut(page)

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 PICTURE = ".jp-OutputArea-output img.widget-image"
 
 
+@pytest.mark.slow
 def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
     page.set_viewport_size({"width": 1280, "height": 1250})
     lab.open_notebook(page, lab_url, "03_cg_family.ipynb")
@@ -31,4 +32,3 @@ def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
     page.keyboard.press("End")
     page.locator("text=pipecg, broken down at").wait_for()
     page.eval_on_selector(".widget-hslider", "slider => slider.scrollIntoView()")
-    page.wait_for_timeout(300)

@@ -66,8 +66,6 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
         .inner_text()
         .startswith("Iteration 13, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
     )
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
 OWN = """\
@@ -97,8 +95,6 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     entries = page.locator(".wb-race table").first.locator("tbody tr")
     assert entries.count() == 2
     assert any("my-cg" in text for text in entries.all_inner_texts())
-    page.wait_for_timeout(300)
-    lab.shut(page)
 
 
 ON_LEVELS = """\
@@ -107,6 +103,7 @@ coarse = {"deflation": "levelset:8", "coarse": "multilevel:bottom=100", "precond
 StepView("cg", "bubbles-3d", n=16, rhs="random", sides="z-:dirichlet", **coarse)"""
 
 
+@pytest.mark.slow
 def test_what_each_level_removes_is_drawn(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1180})
     open_cell(page, lab_url, lab_folder, "levels_steps.ipynb", ON_LEVELS, ".wb-steps[data-place]")
@@ -133,4 +130,3 @@ def test_what_each_level_removes_is_drawn(page, lab_url, lab_folder, shoot):
     removal.wait_for(state="hidden")
     press(page, "Levels")
     removal.wait_for()
-    lab.shut(page)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.browser import lab
-from tests.browser.conftest import fresh_page, keep
+from tests.browser.conftest import KeptPage, keep
 
 pytestmark = pytest.mark.browser
 
@@ -52,15 +52,17 @@ EXECUTE = "code => { window.jupyterapp.shell.currentWidget.sessionContext.sessio
 
 @pytest.fixture(scope="module")
 def drawing(chromium):
-    """A browser with WebGL2."""
+    """A page of a browser with WebGL2, which counts what is drawn."""
     browser = chromium.browser_type.launch(executable_path=lab.browser_path(), args=lab.WEBGL_ARGS)
-    yield browser
+    with KeptPage(browser, COUNT_DRAWS) as kept:
+        yield kept
     browser.close()
 
 
 @pytest.fixture
 def cube_page(drawing, request):
-    yield from fresh_page(drawing, request.node.name)
+    with drawing.lent(request.node.name) as page:
+        yield page
 
 
 class Cube:
@@ -87,7 +89,7 @@ class Cube:
         """Wait until the picture is as fine as it gets and no other is drawn."""
         last = None
         for _ in range(200):
-            self.page.wait_for_timeout(700)
+            self.page.wait_for_timeout(400)
             now = self.page.evaluate("() => window.draws")
             if now == last and float(self.said["quality"]) >= 1:
                 return
@@ -116,10 +118,8 @@ class Cube:
 CLIP = "canvas => { const {x, y, width, height} = canvas.getBoundingClientRect(); return {x, y, width, height}; }"
 
 
-def opened(page, url, folder, name, *scripts):
+def opened(page, url, folder, name):
     page.set_viewport_size({"width": 1280, "height": 900})
-    for script in scripts:
-        page.add_init_script(script)
     lab.open_cells(page, url, folder, name, BALL)
     lab.run_all(page)
     return Cube(page)
@@ -131,7 +131,7 @@ def yellow(pixels):
 
 
 def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(cube_page, lab_url, lab_folder):
-    cube = opened(cube_page, lab_url, lab_folder, "volume.ipynb", COUNT_DRAWS)
+    cube = opened(cube_page, lab_url, lab_folder, "volume.ipynb")
     cube.until("dataset.quantity === 'coefficient' && dataset.cells === '48 48 48' && Number(dataset.pieces) === 8")
     assert cube.said["mode"] == "cube"
     cube.rest()
@@ -152,7 +152,7 @@ def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(
     np.testing.assert_allclose(np.argwhere(yellow(cube.pixels())).mean(axis=0), [row, column], atol=0.02 * scale)
     # Nothing is drawn while nothing changes.
     draws = cube.page.evaluate("() => window.draws")
-    cube.page.wait_for_timeout(1500)
+    cube.page.wait_for_timeout(500)
     assert cube.page.evaluate("() => window.draws") == draws
 
     cube.page.get_by_label("slices").check()
@@ -190,11 +190,11 @@ def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(
     keep(cube_page, "volume_apart")
     # Boxes at twice the distance in the same room are half as wide, and eight of them cover less of the page.
     assert 0.2 * together < apart < 0.85 * together
-    lab.shut(cube_page)
 
 
+@pytest.mark.slow
 def test_a_run_is_followed_live(cube_page, lab_url, lab_folder):
-    cube = opened(cube_page, lab_url, lab_folder, "volume_live.ipynb", COUNT_DRAWS)
+    cube = opened(cube_page, lab_url, lab_folder, "volume_live.ipynb")
     cube.until("Number(dataset.pieces) === 8")
     cube.page.get_by_label("field", exact=True).select_option("residual")
     cube.until("dataset.quantity === 'residual' && Number(dataset.iteration) > 5")
@@ -211,11 +211,11 @@ def test_a_run_is_followed_live(cube_page, lab_url, lab_folder):
     # Both signs of the residual are seen.
     assert (pixels[..., 0] - pixels[..., 2] > 60).sum() > 50
     assert (pixels[..., 2] - pixels[..., 0] > 60).sum() > 50
-    lab.shut(cube_page)
 
 
+@pytest.mark.parametrize("page_script", [NO_WEBGL])
 def test_without_webgl_the_slices_are_pictures(page, lab_url, lab_folder):
-    cube = opened(page, lab_url, lab_folder, "volume_flat.ipynb", NO_WEBGL)
+    cube = opened(page, lab_url, lab_folder, "volume_flat.ipynb")
     cube.until("dataset.mode === 'flat' && dataset.cells === '48 48 48'")
     assert "no WebGL2" in page.inner_text(VIEW)
     cube.page.get_by_label("slices").check()
@@ -229,4 +229,3 @@ def test_without_webgl_the_slices_are_pictures(page, lab_url, lab_folder):
     # Each slice cuts the bubble in the middle, a disc of the same size.
     columns = np.flatnonzero(found[:, : int(0.8 * found.shape[1])].any(axis=0))
     assert len(np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)) == 3
-    lab.shut(page)

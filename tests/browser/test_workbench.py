@@ -25,10 +25,10 @@ def place(request):
 
 @pytest.fixture
 def bench(page, request, place, shoot):
-    with opened(page, request, place, CELL):
-        made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
-        made.until_said("4 bubbles on")
-        yield made
+    opened(page, request, place, CELL)
+    made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
+    made.until_said("4 bubbles on")
+    return made
 
 
 def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path):

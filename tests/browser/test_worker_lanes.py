@@ -21,6 +21,7 @@ view = TimelineView(trace)
 view"""
 
 
+@pytest.mark.slow
 def test_twelve_workers_have_a_lane_each(page, lab_url, lab_folder):
     lab.open_cells(page, lab_url, lab_folder, "workers.ipynb", CODE)
     lab.run_all(page)

@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 
 REPOSITORY = Path(__file__).parents[2]
 NOTEBOOKS = [path for place in ("*.ipynb", "app/*.ipynb") for path in sorted((REPOSITORY / "notebooks").glob(place))]
+IN_A_BROWSER = ("01_two_level_explorer", "workbench")
+"""Those that most tests in the browser open and run."""
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -70,7 +72,10 @@ def test_its_links_lead_somewhere(path):
         assert target.startswith("https://") or (path.parent / target).is_file(), target
 
 
-@each
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in IN_A_BROWSER)) for path in NOTEBOOKS],
+)
 def test_it_runs_without_a_browser(path, quiet_jupyter):
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(

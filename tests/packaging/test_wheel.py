@@ -18,6 +18,7 @@ import yaml
 
 import workbench
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 COMPILED = {".pyc", ".nbi", ".nbc"}

@@ -20,6 +20,26 @@ from workbench.server.memory_limit import bytes_of, data_bytes
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
 
 
+@pytest.fixture(scope="module")
+def running():
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def lent(running, monkeypatch):
+    """Kernels of all these tests are forked by one server, since it imports for seconds."""
+
+    class Lent:
+        fork = staticmethod(running.fork)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("workbench.server.kernels.ForkServer", Lent)
+
+
 class Ended:
     """In place of a fork server, one that has ended."""
 
@@ -103,7 +123,7 @@ def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_pa
     run(test)
 
 
-def test_a_kernel_that_was_killed_is_noticed():
+def test_a_kernel_that_was_killed_is_noticed(lent):
     async def test(kernels):
         manager, client = await opened(kernels)
         pid = manager.provisioner.pid
@@ -130,7 +150,7 @@ def test_kernels_end_with_the_fork_server(tmp_path):
     server.close()
 
 
-def test_without_a_fork_server_a_kernel_is_a_process_of_its_own():
+def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
     async def test(kernels):
         kernels.forks.close()
         kernels.forks = Ended()
@@ -142,7 +162,7 @@ def test_without_a_fork_server_a_kernel_is_a_process_of_its_own():
     run(test)
 
 
-def test_a_kernel_takes_no_more_memory_than_it_may():
+def test_a_kernel_takes_no_more_memory_than_it_may(lent):
     async def test(kernels):
         manager, client = await opened(kernels)
         pid = manager.provisioner.pid
@@ -176,7 +196,7 @@ def test_a_wrong_size_of_memory_is_refused(text):
         PageKernels(kernel_memory=text)
 
 
-def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate():
+def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate(lent):
     async def test(kernels):
         manager, client = await opened(kernels)
         run = (
@@ -192,7 +212,7 @@ def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate():
     run(test, run_seconds="1e-9")
 
 
-def test_a_page_has_no_cluster():
+def test_a_page_has_no_cluster(lent):
     async def test(kernels):
         manager, client = await opened(kernels)
         asked = (
@@ -216,7 +236,7 @@ def test_a_wrong_time_of_runs_is_refused(text):
         PageKernels(run_seconds=text)
 
 
-def test_pages_that_open_at_once_are_counted():
+def test_pages_that_open_at_once_are_counted(lent):
     async def test(kernels):
         started = await asyncio.gather(*(kernels.start_kernel() for _ in range(3)), return_exceptions=True)
         names = [name for name in started if isinstance(name, str)]

@@ -134,6 +134,7 @@ def workbench_solve(A, b, cluster, M):
     return solve(A, b, solver="mpcg", M=M, cluster=cluster)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [True, False], ids=["between two requests", "during a request"])
 def test_a_lost_worker_changes_nothing(together, capfd, monkeypatch):
     expected = run_through(Run(configuration()))
@@ -170,6 +171,7 @@ def kill_during(connected: Workers, pid: int, monkeypatch) -> None:
     monkeypatch.setattr(connected, "call", killing)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
     made: list[LocalWorkers] = []
@@ -191,6 +193,7 @@ def test_a_worker_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     assert f"worker {holder.address} was lost" in str(result.provenance["notes"])
 
 
+@pytest.mark.slow
 def test_two_of_three_workers_lost_one_after_the_other():
     expected = run_through(Run(configuration()))
     run = Run(configuration("local:3"))
@@ -214,6 +217,7 @@ def test_all_workers_lost_end_the_run(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_ends_the_run():
     made = LocalWorkers(distributed, 1)
     with distributed.Client(made.address, set_as_default=False) as client:
@@ -256,7 +260,13 @@ GREETINGS = {
 }
 
 
-@pytest.mark.parametrize("greeting", GREETINGS.values(), ids=GREETINGS)
+OFTEN = "nothing listens", "silence", "HTTP", "a long message"
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [pytest.param(said, id=name, marks=() if name in OFTEN else pytest.mark.slow) for name, said in GREETINGS.items()],
+)
 def test_no_scheduler_at_the_address(greeting, monkeypatch, capfd):
     monkeypatch.setattr(workers, "CONNECT_SECONDS", 1.0)
     with socket.socket() as other:
@@ -368,6 +378,7 @@ print(*run.setup.workers.processes, flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", ["workbench-dask-*", "workbench-dask-*/dask-scratch-space/worker-*"])
 def test_a_command_that_is_ended_leaves_no_folder(begun, tmp_path):
     """While it starts its workers, and once they are there."""
@@ -389,6 +400,7 @@ def test_a_command_that_is_ended_leaves_no_folder(begun, tmp_path):
     assert not list(tmp_path.glob("*dask*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["", "import time; time.sleep(60)"], ids=["exits", "is killed"])
 def test_processes_end_with_their_process(ending, tmp_path):
     """Without a guard around its main program, too."""

@@ -199,6 +199,7 @@ def lost(result) -> list[str]:
     return [note for note in result.provenance["notes"] if "was lost in" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", [True, False], ids=["the root", "a leaf"])
 @pytest.mark.parametrize("method", ["rows", "solve_and_keep"])
 def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, monkeypatch):
@@ -236,6 +237,7 @@ def kill_during(connected, method, pid, monkeypatch) -> None:
     monkeypatch.setattr(connected, "call", killing)
 
 
+@pytest.mark.slow
 def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     """The root does not hang, but waits for it."""
     monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
@@ -265,6 +267,7 @@ def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     assert lost(result)[0].startswith(f"worker {holder.address} was lost in the inner products after application ")
 
 
+@pytest.mark.slow
 def test_two_of_three_workers_lost_one_after_the_other():
     expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
@@ -277,6 +280,7 @@ def test_two_of_three_workers_lost_one_after_the_other():
     assert len(lost(result)) >= 2
 
 
+@pytest.mark.slow
 def test_a_loss_while_the_others_are_joined_again(monkeypatch):
     expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
