@@ -13,6 +13,7 @@ from scipy.sparse import linalg
 
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.errors import InputError
+from workbench.operators import Matrix
 
 
 class Box(NamedTuple):
@@ -20,6 +21,11 @@ class Box(NamedTuple):
 
     matrix: sparse.csr_array
     grid: tuple[int, ...] | None
+
+
+def joined(boxes: Sequence[Box]) -> Matrix:
+    """The matrix of all boxes, one after the other."""
+    return Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in boxes], format="csr")))
 
 
 class Factor:

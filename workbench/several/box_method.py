@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.protocol import Device
-from workbench.operators import Matrix
 from workbench.preconditioners import ElementWise
 from workbench.registry import as_block
-from workbench.several.box_factors import Box
+from workbench.several.box_factors import Box, joined
 from workbench.several.box_solvers import ExactSolver, sweep_solver
 
 EXACT, SWEEPS = "exact", "sweeps"
@@ -38,7 +36,7 @@ class BoxMethod(NamedTuple):
             return ExactSolver(boxes, device, self.dtype, self.precision)
         if self.solver == SWEEPS:
             return sweep_solver(boxes, device, self.sweeps, self.precision)
-        joined = Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in boxes], format="csr")))
+        matrix = joined(boxes)
         first_level: Any = as_block("preconditioner", self.solver)
-        bound = first_level.setup(joined, device)
-        return device.applied(bound, joined.shape[0], self.dtype) if isinstance(bound, ElementWise) else bound
+        bound = first_level.setup(matrix, device)
+        return device.applied(bound, matrix.shape[0], self.dtype) if isinstance(bound, ElementWise) else bound

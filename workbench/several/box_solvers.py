@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import BoxSolves, DeviceVector, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.host.blas import side_by_side
-from workbench.operators import Matrix
-from workbench.several.box_factors import Box, Factor, Separable, factor_of
+from workbench.several.box_factors import Box, Factor, Separable, factor_of, joined
 
 
 class ExactSolver(OperatorTraits):
@@ -93,8 +91,7 @@ def sweep_solver(boxes: Sequence[Box], device: Device, sweeps: int, precision: n
     dtype = boxes[0].matrix.dtype
     shapes = [(box.grid[0], box.grid[1]) for box in boxes if box.grid and len(box.grid) == 2]
     if dtype.kind == "c" or len(shapes) < len(boxes):
-        joined = sparse.csr_array(sparse.block_diag([box.matrix for box in boxes], format="csr"))
-        return SweepSolver(Matrix(joined), device, sweeps)
+        return SweepSolver(joined(boxes), device, sweeps)
     bands = [_bands(box) for box in boxes]
     if all(_is_one_number(band) for three in bands for band in three):
         main, lower_x, lower_y = (np.array([_number(three[k]) for three in bands]) for k in range(3))
