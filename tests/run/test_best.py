@@ -10,7 +10,7 @@ from workbench.devices import device
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through
-from workbench.run.best import FALL, BestIterate
+from workbench.run.best import FALL, BestIterates
 from workbench.run.in_memory import InMemoryDeflation, InMemoryProblem
 
 EVERY = [name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator]
@@ -62,14 +62,14 @@ def test_the_breakdown_of_def1_keeps_the_x_from_before_and_says_which():
 
 def test_copies_are_made_as_the_norm_falls():
     cpu, x = device("cpu"), np.zeros(3)
-    best = BestIterate(cpu, x)
+    best = BestIterates(cpu, x)
     norms = [1.0, 0.5, 0.2, 0.19, 3.0, 0.06, 0.01]
     kept = []
     for iteration, norm in enumerate(norms):
         x[:] = iteration
-        best.update(norm, iteration, x)
-        kept.append(best.iteration)
-        assert best.x[0] == best.iteration
+        best.update([norm], iteration, x, np.zeros(1, bool))
+        kept.append(best.iterations[0])
+        assert best.x[0] == best.iterations[0]
     assert kept == [0, 0, 2, 2, 2, 2, 6]
 
 

@@ -42,24 +42,32 @@ _FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.ST
 _USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setup: SolveSetup, x: DeviceVector, drift: Callable[[], float]) -> str:
+def suspects(
+    reason: Reason,
+    setup: SolveSetup,
+    b: DeviceVector,
+    x: DeviceVector,
+    system: Callable[[], tuple[DeviceVector, DeviceVector]],
+    drift: Callable[[], float],
+) -> str:
     """Possible causes of a failure, as further clauses of its sentence; empty if none is known.
 
-    x: a finite iterate. drift: computes ||Z^H r|| / ||r||, called only where it may be the cause.
+    b, x: a right-hand side and a finite iterate. system: returns b and x of the solver's system. drift: computes
+    ||Z^H r|| / ||r||. Both are called only where that may be the cause.
     """
     found = []
-    if reason is Reason.NOT_FINITE and (clause := not_finite(setup, setup.b, x)):
+    if reason is Reason.NOT_FINITE and (clause := _not_finite(setup, b, x)):
         found.append(clause)
     if setup.solver.has_user_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
-    if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
+    if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup, system)):
         found.append(clause)
     if setup.projection and reason in _COARSE_SOLVE and (share := drift()) > DRIFTED:
         found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
-    return about_choices(reason, setup) + "".join(f"; {clause}" for clause in found)
+    return _about_choices(reason, setup) + "".join(f"; {clause}" for clause in found)
 
 
-def about_choices(reason: Reason, setup: SolveSetup) -> str:
+def _about_choices(reason: Reason, setup: SolveSetup) -> str:
     """What may be more accurate than the choices of a failed run, as further clauses of its sentence."""
     found = []
     if reason is Reason.ROUNDING and (instead := _more_accurate(setup)):
@@ -72,7 +80,7 @@ def about_choices(reason: Reason, setup: SolveSetup) -> str:
     return "".join(f"; {clause}" for clause in found)
 
 
-def not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
+def _not_finite(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> str:
     """Which of A and M makes NaN or infinity of a finite vector, as a clause; empty where neither is seen to.
 
     b, x: finite, of the scaled system. Cost: up to two applications of A and one of M.
@@ -99,7 +107,7 @@ def _more_accurate(setup: SolveSetup) -> list[str]:
     return [choice for choice in (solver, "deflation none" if setup.projection else "") if choice]
 
 
-def _indefinite_first_level(setup: SolveSetup) -> str:
+def _indefinite_first_level(setup: SolveSetup, system: Callable[[], tuple[DeviceVector, DeviceVector]]) -> str:
     """A proof that a multigrid cycle is not positive definite, and the remedy; empty for any other first level.
 
     Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one
@@ -108,7 +116,7 @@ def _indefinite_first_level(setup: SolveSetup) -> str:
     M = setup.first_level
     if not isinstance(M, MultigridCycle):
         return ""
-    device, r = setup.device, _residual(setup, setup.solver_b, setup.x)
+    device, r = setup.device, _residual(setup, *system())
     u = device.zeros(setup.b.size, setup.b.dtype)
     M.apply(r, u)
     value = float(np.real(device.vdot(r, u)))
@@ -153,24 +161,25 @@ class Diagnosis:
         return " and ".join(f"{name} = {found.value:.6g}" for name, found in known if found is not None)
 
 
-def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
+def diagnose(setup: SolveSetup, workspace: Workspace | BlockWorkspace) -> Diagnosis:
     """Recompute (d, A d) and (r, M^-1 r) for the direction and the residual that the solver declares.
 
     Under deflation (d, A d) is computed for the direction and for its projection, on which the solver's P A acts, and
     the lower value is taken; M is the first level alone. Cost: up to three applications of A and two of M.
+
+    With block vectors that is done for every column, and for the combination of directions with the smallest eigenvalue
+    of P^H A P. The first that shows an indefinite A or M is returned, else that of the combination. Cost: for each of
+    them the same, and the block vectors in host memory.
     """
+    if isinstance(workspace, BlockWorkspace):
+        return _diagnosed_by_column(setup, workspace)
     names = _names(setup.solver.direction) | _names(setup.solver.residual)
     vectors = {name: found for name in names if (found := workspace.gathered(name)) is not None}
     scalars = {name: workspace.scalar(name) for name in names if workspace.has_scalar(name)}
     return _diagnosed(setup, vectors, scalars, setup.solver_b, setup.x)
 
 
-def diagnose_columns(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
-    """The same for block vectors: for every column, and for the combination of directions with the smallest eigenvalue
-    of P^H A P. The first that shows an indefinite A or M is returned, else that of the combination.
-
-    Cost: for each of them what `diagnose` costs, and the block vectors in host memory.
-    """
+def _diagnosed_by_column(setup: SolveSetup, space: BlockWorkspace) -> Diagnosis:
     device = setup.device
     names = {"b", "x"} | _names(setup.solver.direction) | _names(setup.solver.residual)
     blocks = {name: device.to_host(space.vectors[name.upper()]) for name in names if name.upper() in space.vectors}

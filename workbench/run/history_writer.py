@@ -39,7 +39,7 @@ class HistoryWriter:
         columns = {norm.value: roots(rows.column(square)) for norm, square in SQUARES.items()}
         norms, at = columns[self._norm.value], self._history.count + np.arange(rows.count - 1)
         best, found = best_so_far(judge.best, norms, at)
-        within = (norms > judge.confirm_below) & (norms <= judge.divergence)
+        within = (norms > judge.columns[0].confirm_below) & (norms <= judge.columns[0].divergence)
         improving = at - found <= self._stopping.stagnation
         if not np.all(within & improving & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
             return 0
@@ -71,7 +71,8 @@ class HistoryWriter:
         )
         curvature = math.inf if first else scalar("delta")
         iteration = self._history.count - 1
-        return Row(iteration, norms[self._norm.value], norms["residual"], curvature, scalar("gamma"), self.seconds)
+        norm, residual = (norms[self._norm.value],), (norms["residual"],)
+        return Row(iteration, norm, residual, curvature, (scalar("gamma"),), self.seconds)
 
     def confirm_if_due(self, *, ended: bool) -> None:
         """Append the true residual every `true_every` iterations, and at the end of such a run."""

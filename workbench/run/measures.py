@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from workbench.devices.interchange import array_of
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.run.best import BestIterates
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.scaling import scaled
@@ -41,13 +43,51 @@ class Measures:
         setup.device.subtract_from(setup.b, self.residual)
         return setup.device.norm(self.residual)
 
-    def verified_residual(self) -> float:
+    # What the judge asks for, by column.
+
+    @property
+    def x(self) -> DeviceVector:
+        """The present iterate."""
+        return self._setup.x
+
+    def b(self, column: int) -> DeviceVector:
+        return self._setup.b
+
+    def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
+        """The right-hand side of the system that the solver iterates on, and its iterate."""
+        return self._setup.solver_b, self._setup.x
+
+    def true_residuals(self, x: DeviceVector = None) -> list[float]:
+        return [self.true_residual(x)]
+
+    def verified_residuals(self) -> list[float]:
         """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
 
         In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
         unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return max(self._returned_residual(self._returned()), unit_roundoff * self._setup.device.norm(self._setup.b))
+        return [max(self._returned_residual(self._returned()), unit_roundoff * self._setup.device.norm(self._setup.b))]
+
+    def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
+        """Let x be what has the smallest true residual: the present iterate, the best so far, x0 or zero.
+
+        Returns the columns that were changed, what x is there, and its true residual. done: columns that stay.
+        """
+        setup = self._setup
+        present = self.true_residual()
+        found = [(present if math.isfinite(present) else math.inf, "", setup.x)]
+        if kept.iterations[0] != iteration:
+            found.append((self.true_residual(kept.x), f"that of iteration {kept.iterations[0]}", kept.x))
+        best, said, x = min((one for one in found if not math.isnan(one[0])), key=lambda one: one[0])
+        start = None if setup.start is None else setup.device.placed(setup.start)
+        if start is not None and (residual := self.residual_of(start)) < best:
+            best, said, x = residual, "x0", start
+            setup.recovered = True
+        if (norm_of_b := setup.device.norm(setup.b)) < best:
+            best, said, x = norm_of_b, "0", setup.device.zeros(setup.b.size, setup.b.dtype)
+            setup.recovered = True
+        setup.x = x
+        return [(0, said, best)] if said else []
 
     def returned_x(self) -> np.ndarray:
         """x of the original system, shape (N,), in host memory, orthogonal to the null space of A.
@@ -92,7 +132,7 @@ class Measures:
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
-    def drift(self, workspace: Workspace) -> float:
+    def drift(self, workspace: Workspace, column: int = 0) -> float:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
 
         workspace: of the recurrence. Cost: one read of r.
@@ -103,31 +143,35 @@ class Measures:
             return math.nan
         return setup.projection.drift(workspace.vectors["r"])
 
-    def references(self, norm: Norm) -> tuple[float, float]:
-        """The reference of rtol in a norm, at the start of a run, and ||b||. Cost: one product with M, or with A.
+    def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
+        """The reference of rtol in a norm, at the start of a run, ||b||, atol and the norm of what was removed from b,
+        of the scaled system. Cost: one product with M, or with A.
 
         Raises InputError if the preconditioned or natural norm of b is zero or overflows.
         """
         setup = self._setup
         plain = setup.device.norm(setup.b)
+        return [(self._reference(norm, plain), plain, setup.scaled_norm(atol), setup.removed)]
+
+    def _reference(self, norm: Norm, plain: float) -> float:
         if norm is Norm.RESIDUAL:
-            return plain, plain
+            return plain
         if norm is Norm.ERROR:
-            return self.error_norm(), plain
-        reference = self._norm_with_m(setup.b, norm)
+            return self.error_norm()
+        reference = self._norm_with_m(self._setup.b, norm)
         if plain > 0 and not 0 < reference < math.inf:
             raise InputError(
                 f"the {norm.value} norm of b is {reference:.3g}, though ||b|| = {plain:.3g}; "
                 "measure with norm residual, or scale A by a power of two"
             )
-        return reference, plain
+        return reference
 
-    def norm_of_residual(self, norm: Norm, size: float) -> float:
-        """A norm of the vector in `residual`, whose length is `size`. Cost: one product with M, unless the norm is its
+    def norms_of_residuals(self, norm: Norm, sizes: list[float]) -> list[float]:
+        """A norm of the vector in `residual`, whose length is `sizes`. Cost: one product with M, unless the norm is its
         length; for the error nothing is known, and the result is 0."""
-        if norm is Norm.RESIDUAL or not math.isfinite(size):
-            return size
-        return 0.0 if norm is Norm.ERROR else self._norm_with_m(self.residual, norm)
+        if norm is Norm.RESIDUAL or not math.isfinite(sizes[0]):
+            return sizes
+        return [0.0 if norm is Norm.ERROR else self._norm_with_m(self.residual, norm)]
 
     def _norm_with_m(self, vector: DeviceVector, norm: Norm) -> float:
         """The preconditioned or the natural norm of a vector."""

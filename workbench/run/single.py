@@ -41,7 +41,7 @@ class SingleIterations:
         self.chunks = [slice(0, 1)]
         self._configuration, self._setup = configuration, setup
         self._measures = Measures(setup)
-        self._judge = Judge(configuration, setup, self._measures, self.history, limit)
+        self._judge = Judge(stopping, setup, self._measures, self.history)
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         self._writer = HistoryWriter(stopping, setup, self._measures, self.history)
@@ -50,11 +50,11 @@ class SingleIterations:
 
     @property
     def norm_of_b(self) -> float:
-        return self._setup.unscaled_norm(self._judge.norm_of_b)
+        return self._setup.unscaled_norm(self._judge.columns[0].norm_of_b)
 
     @property
     def threshold(self) -> float:
-        return self._setup.unscaled_norm(self._judge.tolerance)
+        return self._setup.unscaled_norm(self._judge.columns[0].tolerance)
 
     @property
     def seconds(self) -> float:
@@ -85,7 +85,7 @@ class SingleIterations:
         if self._recurrence:
             self._recurrence.resolve()
         x = np.array(x) if isinstance(x, np.ndarray) and not ending else x
-        return Found(x, self._judge.relative_to_given(true_residual))
+        return Found(x, self._judge.columns[0].relative_to_given(true_residual))
 
     def lost(self) -> Found:
         return Found(np.full(self._setup.operator.shape[0], np.nan, self._setup.operator.dtype), math.nan)
@@ -114,16 +114,16 @@ class SingleIterations:
     def _advanced(self, most: int | None) -> Ending | None:
         recurrence, judge = self._recurrence, self._judge
         assert recurrence is not None
+        (column,) = judge.columns
         count = self._interval.next(
             self.history,
-            self._setup.unscaled_norm(judge.confirm_below),
+            self._setup.unscaled_norm(column.confirm_below),
             judge.best[1],
             longest=recurrence.longest_interval,
             most=most,
             elapsed=self.seconds,
         )
-        above = judge.divergence if self.history.count else math.inf
-        rows, seconds = recurrence.advance(count, judge.confirm_below, above, self.history.count)
+        rows, seconds = recurrence.advance(count, column.confirm_below, column.divergence, self.history.count)
         self._interval.note(count, seconds)
         ending = self._judged(recurrence, rows, seconds)
         if judge.restart_from is not None and ending is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -114,15 +115,15 @@ class Stopping:
                 raise InputError(unknown_name("stopping criterion", name, STOPPING))
         return dataclasses.replace(self, **values)
 
-    def out_of_time(self, seconds: float) -> str | None:
-        """What a run has taken that has iterated for so many seconds, None where it may continue.
+    @property
+    def time_limit(self) -> tuple[float, str]:
+        """Seconds that a run may iterate for, and a clause on where that is from.
 
         A page has a limit of its own (`RUN_SECONDS`), which holds where it is less than max_seconds.
         """
         page = limits.page_seconds(os.environ.get(RUN_SECONDS, ""))
-        if seconds >= page:
-            return f"{seconds:.3g} s; on this page a run may iterate for {page:g} s ({RUN_SECONDS})"
-        return f"{seconds:.3g} s" if self.max_seconds is not None and seconds >= self.max_seconds else None
+        own = math.inf if self.max_seconds is None else self.max_seconds
+        return (own, "") if own < page else (page, f"; on this page a run may iterate for {page:g} s ({RUN_SECONDS})")
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

@@ -15,9 +15,7 @@ from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
 from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
-from workbench.run.breakdown import not_finite
 from workbench.run.configuration import Configuration
-from workbench.run.inconsistency import FAILED, null_component
 from workbench.run.iterations import Found
 from workbench.run.judge import Ending
 from workbench.run.result import Column
@@ -149,42 +147,16 @@ class BlockIterations:
         if not self._chunk.iterations:
             self._note_dependencies(row.rank)
         ending = self._chunk.judged(row, self.seconds)
-        ending = ending and self._explained(ending)
         self._relative[place] = judge.relative
         # The start of a later chunk is no iteration.
         if self._chunk.iterations or not self.history.count:
             self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, begun=place.stop)
         del judge
-        if ending and ending.reason is Reason.NOT_FINITE and (clause := self._not_finite()):
-            ending = Ending(ending.reason, f"{ending.detail}; {clause}")
         if ending:
             ending = self._end_chunk(ending)
         if self._clock:
             resolve(self._clock, self._setup)
         return ending
-
-    def _not_finite(self) -> str:
-        """Which of A and M makes NaN or infinity of a present column, as a clause; empty where neither is seen to."""
-        measures, device = self._chunk.measures, self._setup.device
-        b, x = self._zeros(), self._zeros()
-        for j in range(measures.columns):
-            device.take_columns(measures.B, j, [b])
-            device.take_columns(measures.X, j, [x])
-            if np.isfinite(device.norm(x)) and (clause := not_finite(self._setup, b, x)):
-                return clause
-        return ""
-
-    def _explained(self, ending: Ending) -> Ending:
-        """The end of the present chunk, with a proof that its worst column has no solution, where there is one."""
-        if ending.reason not in FAILED:
-            return ending
-        chunk = self._chunk
-        true = chunk.measures.true_residuals() / np.maximum(chunk.measures.norms_of_b(), np.finfo(float).tiny)
-        worst = int(np.argmax(true))
-        column = chunk.place.start + worst
-        found = null_component(self._setup, ending.reason, self._b(column), float(true[worst]), chunk.iterations)
-        detail = f"{ending.detail}; for column {column}, {found}"
-        return Ending(Reason.INCONSISTENT, detail) if found else ending
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench import devices
+from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.run.best import BestIterates
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
+from workbench.run.stopping import Norm
 from workbench.scaling import is_extreme, scaled_scalar
 
 
@@ -34,7 +38,7 @@ class BlockMeasures:
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.B = self.X = self._recovered = self._residual = self._A = self._projection = None
+        self.B = self.X = self._recovered = self._residual = self._A = self._projection = self._solver_B = None
         del self._subtract, self._squares
 
     def keep_residuals_in(self, block: DeviceVector) -> None:
@@ -47,9 +51,10 @@ class BlockMeasures:
     def solver_B(self) -> DeviceVector:
         """The right-hand sides of the system that the solver iterates on."""
         setup = self._setup
+        self._solver_B = self.B
         if not (self._projection and setup.variant.projects_system):
             return self.B
-        projected = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
+        self._solver_B = projected = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
         setup.device.assign(projected, self.B)
         self._projection.project(projected)
         return projected
@@ -94,6 +99,65 @@ class BlockMeasures:
     def _set(self, X: np.ndarray) -> None:
         device, dtype = self._setup.device, self._setup.operator.dtype
         device.assign(self.X, device.array(np.ascontiguousarray(X, dtype), dtype))
+
+    def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
+        """As that of `Measures`, by column."""
+        starts, of_b = self.starts(), self.norms_of_b()
+        of_starts = self.residuals_of(starts) if starts.any() else of_b
+        norms = np.stack([self.true_residuals(self.X), self.true_residuals(kept.x), of_b, of_starts])
+        norms[~np.isfinite(norms)] = np.inf
+        chosen = np.where(done, 0, norms.argmin(axis=0))
+        if not chosen.any():
+            return []
+        made = self.solution_on_host()
+        columns = [np.flatnonzero(chosen == which) for which in range(4)]
+        if columns[1].size:
+            made[:, columns[1]] = self.solution_on_host(kept.x)[:, columns[1]]
+        made[:, columns[2]] = 0
+        made[:, columns[3]] = starts[:, columns[3]]
+        self.finish(made)
+        said = [("", f"that of iteration {kept.iterations[j]}", "0", "x0")[chosen[j]] for j in range(self.columns)]
+        return [(j, said[j], float(norms[chosen[j], j])) for j in np.flatnonzero(chosen).tolist()]
+
+    @property
+    def x(self) -> DeviceVector:
+        """The present iterates."""
+        return self.X
+
+    def b(self, column: int) -> DeviceVector:
+        """A right-hand side, shape (N,)."""
+        return self._taken(self.B, column)
+
+    def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
+        """As that of `Measures`."""
+        return self._taken(self._solver_B, column), self._taken(self.X, column)
+
+    def drift(self, workspace: BlockWorkspace, column: int) -> float:
+        """As that of `Measures`; NaN for a method that does not store R."""
+        setup = self._setup
+        if setup.projection is None or "R" not in workspace.vectors or not setup.variant.keeps_z_orthogonal:
+            return np.nan
+        return setup.projection.drift(self._taken(workspace.vectors["R"], column))
+
+    def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
+        """As those of `Measures`; the norm is that of the residual."""
+        norms = self.norms_of_b().tolist()
+        atols = np.ldexp(atol, -self._sides.exponents).tolist()
+        return list(zip(norms, norms, atols, self._sides.removed.tolist(), strict=True))
+
+    def verified_residuals(self) -> np.ndarray:
+        """As those of `Measures`, shape (s,)."""
+        roundoff = float(np.finfo(self._setup.operator.dtype).eps) / 2
+        return np.maximum(self.true_residuals(), roundoff * self.norms_of_b())
+
+    def norms_of_residuals(self, norm: Norm, sizes: np.ndarray) -> np.ndarray:
+        """The same: the norm is that of the residual."""
+        return sizes
+
+    def _taken(self, block: DeviceVector, column: int) -> DeviceVector:
+        taken = self._setup.device.zeros(self.size, self._setup.operator.dtype)
+        self._setup.device.take_columns(block, column, [taken])
+        return taken
 
     def norms_of_b(self) -> np.ndarray:
         """||b_j||, shape (s,), or a positive lower bound where the squares underflow."""

@@ -1,0 +1,53 @@
+"""What the judge knows of a right-hand side."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from workbench.run.stopping import Reason
+
+DIVERGENCE = 1e12
+"""A run has diverged at a norm this many times max(||b||, initial norm): in CG it may grow by sqrt(cond) first."""
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class ColumnState:
+    """A right-hand side and its stopping criterion. Norms are those of the scaled system.
+
+    scale: the reference of rtol. tolerance: the norm at which it has converged. confirm_below: that at which its true
+    residual is measured next. divergence: above which it has diverged. removed: the norm of the component removed from
+    b. norm: of the last row, or of its end. first, first_residual: of the start. reason, iteration: its end; None while
+    it goes on.
+    """
+
+    place: int
+    scale: float
+    norm_of_b: float
+    tolerance: float
+    removed: float
+    confirm_below: float
+    divergence: float = math.inf
+    norm: float = math.inf
+    first: float = 0.0
+    first_residual: float = 0.0
+    reason: Reason | None = None
+    iteration: int = 0
+
+    def begin(self, norm: float, residual: float) -> None:
+        """Note the norm and ||r|| of the start."""
+        self.first, self.first_residual = norm, residual
+        self.divergence = DIVERGENCE * max(self.scale, norm)
+
+    @property
+    def has_converged(self) -> bool:
+        return self.reason is not None and self.reason.converged
+
+    def relative(self, norm: float) -> float:
+        """A norm over ||b||, or the norm itself where b = 0."""
+        return norm / self.norm_of_b if self.norm_of_b > 0 else norm
+
+    def relative_to_given(self, true_residual: float) -> float:
+        """||b - A x||/||b|| for the b that was given, of whose changed component x takes no part."""
+        given = math.hypot(self.norm_of_b, self.removed)
+        return math.hypot(true_residual, self.removed) / given if given > 0 else true_residual
