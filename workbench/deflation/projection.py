@@ -104,7 +104,6 @@ class Projection(Corrections):
         """Which coarse solver was chosen and why; empty where it was not left open."""
         self.notes = [*basis.notes, *([reason] if reason else []), *self._notes_of_factor]
         self.waits = self._coarse.waits or bound.waits
-        """Whether an application synchronizes with the host."""
 
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
         """Make E^-1 by a coarse solver. singular: A maps constants to zero, and Z holds them."""

@@ -181,9 +181,7 @@ class TwoLevel(OperatorTraits):
         self._dots = device.dots(projection.dtype)
         self._work: DeviceVector = None
         self.waits = projection.waits or M.waits
-        """Whether an application synchronizes with the host."""
         self.varies = not projection.exact or M.varies
-        """Whether M1 is linear to fewer digits than its vectors have."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""

@@ -82,7 +82,6 @@ class ChebyshevSeries(OperatorTraits):
         self.low, self.high = low, high
         self._product, self._inverse = product, inverse
         self.waits = product.waits
-        """Whether an application synchronizes with the host."""
         self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
 
         def step(text: str, number: int, a: float, b: float) -> OnePass:

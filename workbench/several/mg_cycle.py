@@ -38,7 +38,6 @@ class GridCycle(OperatorTraits):
         self._smoothing, self._restricted, self._z, self._coarse = smoothing, restricted, z, coarse
         self._work, self._coarse_traffic, self._product_work = work, coarse_traffic, product_work
         self.waits = coarse.waits
-        """Whether an application synchronizes with the host."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r, with all three dot products of r and u, which must be distinct vectors."""

@@ -81,7 +81,6 @@ class Several(OperatorTraits):
         self.notes = tuple(notes)
         self.waits = any(member.waits for member in members)
         self.varies = any(member.varies for member in members)
-        """Whether M^-1 is linear to fewer digits than its vectors have."""
         self._device, self._dtype = device, dtype
         self._ones = [np.ones((1, member.vectors.pieces.count)) for member in self.members]
         self._latest = self.zeros()

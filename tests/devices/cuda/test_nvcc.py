@@ -16,7 +16,18 @@ from workbench import registry
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import box, deflation, faces, passes, plane_slice, products, scalars, tiles, wavefront
+from workbench.devices.kernels import (
+    box,
+    cycles,
+    deflation,
+    faces,
+    passes,
+    plane_slice,
+    products,
+    scalars,
+    tiles,
+    wavefront,
+)
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import prelude
 from workbench.lines.parse import parse
@@ -73,6 +84,8 @@ def kernels(dtype):
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
+    yield from (value for value in vars(cycles).values() if isinstance(value, str) and value.startswith("KERNEL"))
+    yield from (step.text for step in (cycles.FIRST_STEP, cycles.ORTHOGONALIZE, cycles.LAST_STEP))
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)
     vectors = {"d", "r", "s", "p", "u"}
@@ -137,6 +150,9 @@ class Recorder:
 
     clear = upload
 
+    def download(self, handle, values):
+        values.fill(1)
+
     def pinned(self, nbytes):
         return np.empty(nbytes, np.uint8)
 
@@ -172,7 +188,7 @@ def parts(operator):
 
 @needs_nvcc
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2"])
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2", "chebyshev:1"])
 def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtype):
     launches, scalars = launches_of(preconditioner, dtype)
     assert fit_together(launches)

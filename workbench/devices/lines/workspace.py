@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.kernels.prelude import NAMED
-from workbench.devices.lines.column_by_column import ColumnByColumn
 from workbench.devices.lines.compiled import Compiled
+from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.lines.program_device import ProgramDevice
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
@@ -176,12 +176,7 @@ class Workspace:
             return operator
         key = step.operator, shape.columns
         if key not in self._blocks:
-            in_blocks = getattr(operator, "block", None)
-            self._blocks[key] = (
-                in_blocks(shape.columns)
-                if in_blocks
-                else ColumnByColumn(self.device, operator, self.size, shape.columns, self.dtype)
-            )
+            self._blocks[key] = in_blocks(self.device, operator, self.size, shape.columns, self.dtype)
         return self._blocks[key]
 
     def itemsize(self, name: str) -> int:
