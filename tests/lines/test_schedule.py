@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.operator_protocols import OperatorTraits
@@ -71,7 +72,7 @@ def operator(offers=("xy", "yy", "xx"), traffic=1000, flops=100):
 
 
 def scaling(formula="d*v", *factors):
-    return SimpleNamespace(formula=formula, factors={name: np.ones(N) for name in factors or ("d",)})
+    return ElementWise(formula, {name: np.ones(N) for name in factors or ("d",)})
 
 
 def programs(*texts, vectors="x", scalars="", fuse=True, dtype=float, **operators):
@@ -125,7 +126,7 @@ def test_an_operator_sets_a_scalar_once():
 
 
 def test_cg_without_a_preconditioner_reads_the_residual_twice_and_nothing_else():
-    _, iterate = programs(START, ITERATE, vectors="b x", A=operator(), M=SimpleNamespace(formula="v", factors={}))
+    _, iterate = programs(START, ITERATE, vectors="b x", A=operator(), M=ElementWise("v", {}))
     assert [seen(step) for step in iterate.steps[1:]] == [
         (["alpha", "previous"], ["r", "u", "gamma", "uu", "rr"], {"r", "s"}, {"r"}),
         (["beta"], ["u", "x", "p"], {"r", "x", "p"}, {"x", "p"}),

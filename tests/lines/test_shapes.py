@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from workbench.devices.cpu import Cpu
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.lines.parse import parse
 from workbench.lines.shapes import check, infer, infer_vectors
@@ -221,21 +220,21 @@ def test_a_workspace_knows_the_scalars_of_earlier_programs():
 
 
 def test_factors_of_an_element_wise_operator_are_checked_like_vectors():
-    short = SimpleNamespace(formula="d*v", factors={"d": vector(3)})
+    short = ElementWise("d*v", {"d": vector(3)})
     assert refusal("x = M(y)", operators={"M": short}, x=vector(), y=vector()) == (
         "vector M_d has shape (3,), the others (4,); all must be equal"
     )
 
 
 def test_the_names_of_factors_are_reserved():
-    scaling = SimpleNamespace(formula="d*v", factors={"d": vector()})
+    scaling = ElementWise("d*v", {"d": vector()})
     assert refusal("x = M(M_d)", operators={"M": scaling}, x=vector(), M_d=vector()) == (
         "the name M_d belongs to operator M; rename the vector"
     )
 
 
 def test_an_element_wise_operator_may_use_the_functions_of_the_language():
-    root = SimpleNamespace(formula="v/sqrt(d)", factors={"d": vector() ** 2})
+    root = ElementWise("v/sqrt(d)", {"d": vector() ** 2})
     x = np.zeros(4)
     CPU.lines("x = M(y)", operators={"M": root})(x=x, y=vector())
     np.testing.assert_allclose(x, 1, rtol=1e-15)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from tests.conftest import box_stencil
 from workbench.devices.cpu import Cpu
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.counting import CountingDevice
 from workbench.lines.interpret import evaluate
@@ -66,7 +65,7 @@ def bound_to(device, kind, stencil, matrix, dtype):
 def solved(device, kind, columns, iterations=6, dtype="float64"):
     stencil, matrix, d, B = system(columns, dtype)
     vectors = {"B": device.array(B, B.dtype), "X": device.zero_block(SIZE, columns, B.dtype)}
-    M = SimpleNamespace(formula="d*v", factors={"d": device.array(d, d.dtype)})
+    M = ElementWise("d*v", {"d": device.array(d, d.dtype)})
     operators = {"A": bound_to(device, kind, stencil, matrix, dtype), "M": M}
     space = device.workspace(SIZE, B.dtype, vectors=vectors, operators=operators)
     start, iterate = space.lines(START, ITERATE)
@@ -134,7 +133,7 @@ def test_the_matrix_is_read_once_for_all_columns():
 def test_one_text_runs_on_vectors_as_well():
     stencil, matrix, d, B = system(1)
     vectors = {"B": B[:, 0].copy(), "X": np.zeros(SIZE)}
-    operators = {"A": stencil.bind(Cpu()), "M": SimpleNamespace(formula="d*v", factors={"d": d})}
+    operators = {"A": stencil.bind(Cpu()), "M": ElementWise("d*v", {"d": d})}
     space = Cpu().workspace(SIZE, B.dtype, vectors=vectors, operators=operators)
     start, iterate = space.lines(START, ITERATE)
     start()
@@ -209,7 +208,7 @@ def test_programs_of_blocks_are_counted_without_a_device():
     vectors = {"B": np.zeros((SIZE, 3)), "X": np.zeros((SIZE, 3))}
     _, matrix, d, _ = system(3)
     operators = {"A": Cpu().csr(matrix.data, matrix.indices, matrix.indptr)}
-    operators["M"] = SimpleNamespace(formula="d*v", factors={"d": d})
+    operators["M"] = ElementWise("d*v", {"d": d})
     space = Workspace(CountingDevice(), SIZE, np.dtype(float), vectors=vectors, operators=operators)
     _, planned = space.lines(START, ITERATE)
     _, iterate, _ = solved(Cpu(), "csr", 3, iterations=0)

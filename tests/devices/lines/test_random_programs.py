@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import os
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from workbench.devices.cpu import Cpu
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.stepwise import StepByStep
@@ -285,7 +285,7 @@ def test_a_plan_gives_what_its_lines_give(text, dtype, fuse, offered):
     functions = reference_operators(size, dtype, 1)
     some = tuple(name for k, name in enumerate(("xy", "yy", "xx")) if offered >> k & 1)
     operators = {name: Applied(function, some) for name, function in functions.items() if name != "M"}
-    operators["M"] = SimpleNamespace(formula="d*v", factors={"d": matrices(size, dtype, 1)[2]})
+    operators["M"] = ElementWise("d*v", {"d": matrices(size, dtype, 1)[2]})
     expected = restricted(data(size, dtype, 2), text)
     vectors = [name for name, value in expected.items() if isinstance(value, np.ndarray)]
     given = {name: np.copy(value) if name in vectors else value for name, value in expected.items()}
@@ -322,7 +322,7 @@ def test_programs_of_one_workspace_hand_vectors_and_scalars_on(first, more):
         second = more.draw(programs(most=6, depth=1, known=tuple(known), known_numbers=tuple(numbers)))
     functions = reference_operators(size, dtype, 3)
     operators = {name: Applied(function) for name, function in functions.items() if name != "M"}
-    operators["M"] = SimpleNamespace(formula="d*v", factors={"d": matrices(size, dtype, 3)[2]})
+    operators["M"] = ElementWise("d*v", {"d": matrices(size, dtype, 3)[2]})
     expected = data(size, dtype, 4)
     expected = {name: value for name, value in expected.items() if name not in (*LOCAL, "p", "q", "s")}
     vectors = {name: value.copy() for name, value in expected.items() if isinstance(value, np.ndarray)}
@@ -454,7 +454,7 @@ def compare(text, dtype, sizes=SIZES, fusions=(True, False), uses_operators=Fals
                 "A": device.csr(general.data, general.indices, general.indptr),
                 "S": device.stencil(main, (low,), (1,)),
                 "F": device.callable(functions["F"], size, np.dtype(dtype)),
-                "M": SimpleNamespace(formula="d*v", factors={"d": device.array(diagonal, diagonal.dtype)}),
+                "M": ElementWise("d*v", {"d": device.array(diagonal, diagonal.dtype)}),
             }
         start = restricted(data(size, dtype, size), text)
         expected = restricted(start, text)
