@@ -1,6 +1,5 @@
 """The documentation does what it says."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import devices_table, family_table
 from workbench import devices
 from workbench.analysis.solver_costs import solver_costs
 from workbench.cli import main
@@ -132,16 +132,8 @@ def test_members_that_the_pages_name_exist():
                 assert name in words[owner], f"{document.name} names {owner}.{name}, which is not there"
 
 
-def script_of(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
-
-
 def test_the_tables_of_the_family_are_current():
-    script = script_of("family_table")
-    assert script.PAGE.read_text(encoding="utf-8") == script.page()
+    assert family_table.PAGE.read_text(encoding="utf-8") == family_table.page()
 
 
 def test_the_tables_of_the_family_are_what_the_command_prints(capsys):
@@ -160,9 +152,8 @@ def test_words_per_unknown_are_those_counted(first, words):
 
 
 def test_the_table_of_devices_is_current():
-    script = script_of("devices_table")
     try:
         devices.device("opencl")
     except InputError as sentence:
         pytest.skip(str(sentence))
-    assert script.PAGE.read_text(encoding="utf-8") == script.page("opencl")
+    assert devices_table.PAGE.read_text(encoding="utf-8") == devices_table.page("opencl")

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
+from scripts import chromium
 from workbench.machine import advice
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "chromium.py"
 
 
 @pytest.fixture
 def script(monkeypatch, tmp_path):
     """The script on a machine without a browser, with nothing to install one by."""
-    spec = importlib.util.spec_from_file_location("chromium_script", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "from_playwright", lambda: iter(()))
+    monkeypatch.setattr(chromium, "from_playwright", lambda: iter(()))
     monkeypatch.setenv("PATH", str(tmp_path))
-    return module
+    return chromium
 
 
 def put(folder: Path, name: str, status: int = 0) -> str:

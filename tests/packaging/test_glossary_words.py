@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "glossary_words.py"
+from scripts import glossary_words
+
 PAGE = r"""# Glossary
 
 A lane of a trace is right.
@@ -34,17 +32,6 @@ def set_up(lane):
 '''
 
 
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("glossary_words", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up their module by name.
-    sys.modules["glossary_words"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["glossary_words"]
-
-
 @pytest.fixture
 def tree(tmp_path):
     contents = {
@@ -63,9 +50,9 @@ def tree(tmp_path):
     return tmp_path
 
 
-def test_the_table_of_the_page_is_the_list(script):
-    turn, set_up, lane = script.entries(PAGE)
-    assert turn == script.Entry(("turn", "turns"), "slot", ("in turn", "turns? (on|off)"))
+def test_the_table_of_the_page_is_the_list():
+    turn, set_up, lane = glossary_words.entries(PAGE)
+    assert turn == glossary_words.Entry(("turn", "turns"), "slot", ("in turn", "turns? (on|off)"))
     assert set_up.forms == ("set_up",)
     assert (lane.lines, lane.paths) == (("trace",), ("*/recording/*",))
 
@@ -74,33 +61,33 @@ def test_the_table_of_the_page_is_the_list(script):
     ("line", "count"),
     [("turn", 1), ("RunTurn.turn_seconds", 2), ("TURNS = 2", 1), ("return", 0), ("set_up", 0), ("turnips", 0)],
 )
-def test_whole_words_are_found_in_identifiers_too(script, line, count):
-    assert script.entries(PAGE)[0].found(line) == count
+def test_whole_words_are_found_in_identifiers_too(line, count):
+    assert glossary_words.entries(PAGE)[0].found(line) == count
 
 
-def test_an_identifier_is_no_phrase(script):
-    set_up = script.entries(PAGE)[1]
+def test_an_identifier_is_no_phrase():
+    set_up = glossary_words.entries(PAGE)[1]
     assert set_up.found("set_up(run)") == 1
     assert set_up.found("set up the run") == 0
 
 
-def test_counts_by_package_with_exceptions(script, tree):
-    lines = script.table(tree, script.entries(PAGE)).splitlines()
+def test_counts_by_package_with_exceptions(tree):
+    lines = glossary_words.table(tree, glossary_words.entries(PAGE)).splitlines()
     assert lines[0].split() == ["word", "write", "notebooks", "pages", "run", "workbench", "sum"]
     assert lines[1].split() == ["turn", "slot", "1", "3", "1", "5"]
     assert [line.split() for line in lines[2:4]] == [["lane", "entry", "1", "1", "2"], ["set_up", "setup", "1", "1"]]
     assert lines[-1].split() == ["sum", "1", "1", "5", "1", "8"]
 
 
-def test_places_of_a_word(script, tree, monkeypatch, capsys):
-    monkeypatch.setattr(script, "ROOT", tree)
-    monkeypatch.setattr(script, "PAGE", tree / "docs" / "glossary.md")
-    script.main(["set_up"])
+def test_places_of_a_word(tree, monkeypatch, capsys):
+    monkeypatch.setattr(glossary_words, "ROOT", tree)
+    monkeypatch.setattr(glossary_words, "PAGE", tree / "docs" / "glossary.md")
+    glossary_words.main(["set_up"])
     assert capsys.readouterr().out == "workbench/run/a.py:8: def set_up(lane):  [setup]\n"
 
 
-def test_the_list_of_this_project_can_be_read(script):
-    words = script.entries(script.PAGE.read_text(encoding="utf-8"))
+def test_the_list_of_this_project_can_be_read():
+    words = glossary_words.entries(glossary_words.PAGE.read_text(encoding="utf-8"))
     forms = [form for entry in words for form in entry.forms]
     assert len(forms) == len(set(forms))
     assert {"look", "turn", "lane", "wish", "set_up"} <= set(forms)

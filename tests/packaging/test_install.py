@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "install.py"
+from scripts import install
 
 
 class Checkout:
@@ -41,20 +40,15 @@ class Checkout:
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("install_script", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    for name in script.SOURCES:
+    for name in install.SOURCES:
         (tmp_path / name).write_text(name)
     venv = tmp_path / ".venv"
     places = {"ROOT": tmp_path, "VENV": venv, "PYTHON": venv / "bin" / "python"}
     places |= {"RECORD": venv / "installed.json", "INSTALLING": venv / "installing"}
     for name, value in places.items():
-        monkeypatch.setattr(script, name, value)
-    made = Checkout(script, tmp_path)
-    monkeypatch.setattr(script, "run", made.run)
+        monkeypatch.setattr(install, name, value)
+    made = Checkout(install, tmp_path)
+    monkeypatch.setattr(install, "run", made.run)
     return made
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 from packaging.requirements import Requirement
 
+from scripts import oldest
 from tests.packaging.test_environment import PROJECT, ROOT, needs
-
-SPEC = importlib.util.spec_from_file_location("oldest", ROOT / "scripts" / "oldest.py")
-oldest = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(oldest)
 
 
 def test_each_dependency_is_installed_at_its_lower_bound():

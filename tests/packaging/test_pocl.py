@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "pocl.py"
+from scripts import pocl
+
 UNKNOWN = "error: unknown target CPU 'generic'"
 
 
 @pytest.fixture
 def script(monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("workbench_pocl_script", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     library = tmp_path / "libpocl-1.so"
     library.write_bytes(b"x\0tail of generic\0generics\0")
     library.chmod(0o755)
-    monkeypatch.setattr(module, "libraries", lambda: [library])
-    monkeypatch.setattr(module, "flags", lambda: {*module.NEEDED, "sse2"})
-    module.copied = library
-    return module
+    monkeypatch.setattr(pocl, "libraries", lambda: [library])
+    monkeypatch.setattr(pocl, "flags", lambda: {*pocl.NEEDED, "sse2"})
+    pocl.copied = library
+    return pocl
 
 
 def complaining(*texts):

@@ -1,14 +1,12 @@
 """Which tests run together, and in which order."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
+from scripts import run_tests
+
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("workbench_run_tests", ROOT / "scripts" / "run_tests.py")
-run_tests = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(run_tests)
 
 
 @pytest.fixture
