@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from workbench import compiling
-from workbench.jit import compiled, compiler, generated, outlining, store
+from workbench.errors import InputError
+from workbench.jit import by_threads, compiled, compiler, generated, store
 from workbench.jit.threads import WORTH_SHARING, cores, launch
 
 _texts = iter(range(10**6))
@@ -280,15 +281,47 @@ def test_a_kernel_adds_little_to_the_memory_of_a_process_that_had_it_compiled():
     assert float(done.stdout) < 0.4
 
 
-def test_a_loop_over_the_cores_becomes_a_function_of_what_it_reads():
-    text = (
-        "@decorated\ndef kernel(turns, x, y):\n    n = x.size\n    for lane in threads(turns):\n        z = n + lane\n"
-        "        y[lane] = z\n    y[0] = 1\n"
-    )
-    made = outlining.ast.unparse(outlining.outlined(text, "kernel"))
-    assert "def work(turns, lane, n, y):\n    z = n + lane\n    y[lane] = z" in made
-    assert "across(turns, work, (n, y))" in made
-    assert "decorated" not in made
+FORM = """
+@decorated
+def kernel(turns, x, y):
+    y[1] = x[0]
+    n = x.size
+    for lane in threads(turns):
+        y[lane] = n
+    y[0] = n
+"""
+BY_THREADS = """
+def kernel(first_, count_, step_, state_):
+    begin_, end_ = (first_[0], first_[0] + count_[0])
+    turns, x, y = arguments_(state_)
+    if begin_ < 0:
+        y[1] = x[0]
+        return
+    n = x.size
+    for lane in range(begin_, end_):
+        y[lane] = n
+    if last_(state_, end_ - begin_):
+        pass
+        y[0] = n
+"""
+
+
+def test_what_threads_do_together_stands_apart_from_what_one_does():
+    made = by_threads.by_threads(FORM, "kernel")
+    assert by_threads.ast.unparse(made.module) == BY_THREADS.strip()
+    assert made.first
+    assert not by_threads.by_threads(FORM.replace("y[1] = x[0]", "m = x[0]"), "kernel").first
+
+
+def test_a_name_that_other_threads_would_miss_is_refused():
+    with pytest.raises(InputError, match="sets n before"):
+        by_threads.by_threads(FORM.replace("y[1] = x[0]", "n = y[1] = x[0]").replace("    n = x.size\n", ""), "kernel")
+
+
+def test_a_kernel_that_allocates_is_refused():
+    wrong = generated.kernel("def kernel(turns, x):\n    x[0] = x.copy()[0]\n")
+    with pytest.raises(RuntimeError, match="allocates memory"):
+        launch(1, wrong, np.zeros(3))
 
 
 def test_what_fails_on_one_core_is_an_error_of_the_launch():
@@ -299,5 +332,5 @@ def test_what_fails_on_one_core_is_an_error_of_the_launch():
     kernel, x = generated.kernel(body), np.zeros(8 * cores())
     for _ in range(4):
         launch(WORTH_SHARING, kernel, x)
-    with pytest.raises(MemoryError):
+    with pytest.raises(RuntimeError, match="raised an exception"):
         launch(WORTH_SHARING, kernel, x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import launch
+from workbench.jit.threads import cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -44,10 +44,12 @@ def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> tuple[Csr, n
     chunks = max(1, groups // GROUPS_PER_CHUNK)
     ends = np.zeros(groups + 1, np.int64)
     nothing = np.empty(0, data.dtype), np.empty(0, np.int32)
-    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, False, *nothing, ends)
+    room = np.full((cores(), 2, groups), -1, np.int64)
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, room, False, *nothing, ends)
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
-    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, True, *made)
+    room.fill(-1)
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, room, True, *made)
     # The diagonal entry of a row comes first.
     return made, made[0][ends[:-1]]
 
@@ -148,13 +150,12 @@ def _reorder(
 
 @kernel()
 def _sum_groups(
-    taken, data, indices, indptr, starts, parents, chunks, fill, data_made, indices_made, ends
+    taken, data, indices, indptr, starts, parents, chunks, room, fill, data_made, indices_made, ends
 ):  # pragma: no cover
     groups = starts.size - 1
     for thread in threads(taken):
-        # Where the last row that has this column has its entry.
-        places = np.full(groups, -1, np.int64)
-        owners = np.full(groups, -1, np.int64)
+        # Where the last row that has this column has its entry, and which row that is.
+        places, owners = room[thread, 0], room[thread, 1]
         for chunk in shared(taken, thread, chunks):
             for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
                 at = ends[group] if fill else 0

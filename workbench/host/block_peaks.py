@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.jit.compiled import kernel, njit
-from workbench.jit.threads import launch
+from workbench.jit.threads import cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 
@@ -19,17 +19,19 @@ def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
     """
     rows, columns = plane.shape
     made = np.empty((-(-rows // step), -(-columns // step)), plane.dtype)
-    launch(plane.size, _block_peaks, np.ascontiguousarray(plane), step, made)
+    launch(plane.size, _block_peaks, np.ascontiguousarray(plane), step, np.empty((cores(), columns), plane.dtype), made)
     return made
 
 
 @kernel()
-def _block_peaks(taken, plane, step, made):  # pragma: no cover
+def _block_peaks(taken, plane, step, room, made):  # pragma: no cover
     rows, columns = plane.shape
     for thread in threads(taken):
         for i in shared(taken, thread, made.shape[0]):
             # First along the rows of the block, vectorized over the columns.
-            far = plane[i * step].copy()
+            far = room[thread]
+            for c in range(columns):
+                far[c] = plane[i * step, c]
             for k in range(i * step + 1, min(rows, (i + 1) * step)):
                 for c in range(columns):
                     far[c] = farther(far[c], plane[k, c])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import launch
-from workbench.jit.work_stealing import shared, threads
+from workbench.jit.threads import cores, launch
+from workbench.jit.work_stealing import APART, shared, threads
 
 BOXES_PER_CHUNK = 256
 
@@ -25,18 +25,20 @@ def merged_parts(
     chunks = max(1, count // BOXES_PER_CHUNK)
     ends = np.zeros(count + 1, np.int64)
     nothing = np.empty(0, phases.dtype), np.empty(0, np.int64)
-    launch(phases.size, _merge, firsts, phases, fine, coarse, chunks, False, ends, *nothing)
+    room = np.empty((cores(), 2, APART), np.int64)
+    launch(phases.size, _merge, firsts, phases, fine, coarse, chunks, room, False, ends, *nothing)
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], phases.dtype), np.empty(phases.size, np.int64)
-    launch(phases.size, _merge, firsts, phases, fine, coarse, chunks, True, ends, *made)
+    launch(phases.size, _merge, firsts, phases, fine, coarse, chunks, room, True, ends, *made)
     return ends, *made
 
 
 @kernel()
-def _merge(taken, firsts, phases, fine, coarse, chunks, fill, ends, merged, parents):  # pragma: no cover
+def _merge(taken, firsts, phases, fine, coarse, chunks, room, fill, ends, merged, parents):  # pragma: no cover
     count = coarse[0] * coarse[1] * coarse[2]
     for thread in threads(taken):
-        heads, tails = np.empty(8, np.int64), np.empty(8, np.int64)
+        # Of the at most eight boxes that are merged.
+        heads, tails = room[thread, 0], room[thread, 1]
         for chunk in shared(taken, thread, chunks):
             for box in range(count * chunk // chunks, count * (chunk + 1) // chunks):
                 cz, cy, cx = box // (coarse[1] * coarse[2]), box // coarse[2] % coarse[1], box % coarse[2]

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.host.boxes import Boxes, sides
 from workbench.host.face_codes import FaceCodes
 from workbench.jit.compiled import Kernel, kernel, njit
-from workbench.jit.threads import launch
+from workbench.jit.threads import cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 MOST_COUPLINGS = 128
@@ -38,13 +38,14 @@ def numbered_parts(
     nothing = np.empty(0, np.int32)
     no_sizes = np.empty(0, np.int64)
     phase = np.ascontiguousarray(phase.reshape(-1))
-    launch(phase.size, _number, phase, shape, boxes, False, starts, labels, nothing, nothing, no_sizes)
+    room = np.empty((cores(), MOST_PHASES), np.int64)
+    launch(phase.size, _number, phase, shape, boxes, room, False, starts, labels, nothing, nothing, no_sizes)
     if starts.min() < 0:
         return None
     np.cumsum(starts, out=starts)
     box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
     sizes = np.zeros(starts[-1], np.int64)
-    launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind, sizes)
+    launch(phase.size, _number, phase, shape, boxes, room, True, starts, labels, box, kind, sizes)
     return labels, Boxes(grid, per_side, box, kind, sizes)
 
 
@@ -61,7 +62,7 @@ def stencil_parts_matrix(
     passes over the stencil and the labels.
     """
     stencil = (main, lower, np.array(strides), labels, *boxes.sides, boxes.firsts)
-    return _rows(_couple, stencil, boxes.box.size, main.dtype)
+    return _rows(_couple, stencil, boxes, main.dtype)
 
 
 def face_parts_matrix(
@@ -69,21 +70,24 @@ def face_parts_matrix(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero."""
     stencil = (faces.codes, faces.values, faces.walls, np.array(faces.strides), labels, *boxes.sides, boxes.firsts)
-    return _rows(_couple_faces, stencil, boxes.box.size, faces.values.dtype)
+    return _rows(_couple_faces, stencil, boxes, faces.values.dtype)
 
 
 def _rows(
-    couple: Kernel, stencil: tuple[Any, ...], parts: int, dtype: np.dtype
+    couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The CSR arrays by a kernel that counts the entries of the rows, and then fills them in."""
-    indptr = np.zeros(parts + 1, np.int64)
+    indptr = np.zeros(boxes.box.size + 1, np.int64)
     size = stencil[0].size
-    launch(size, couple, *stencil, False, indptr, np.empty(0, np.int32), np.empty(0, dtype))
+    # The rows of the parts of one box: columns, entries, and how many there are.
+    shape = cores(), int(np.diff(boxes.firsts).max(initial=0)), MOST_COUPLINGS
+    room = np.empty(shape, np.int64), np.empty(shape, dtype), np.empty(shape[:2], np.int64)
+    launch(size, couple, *stencil, room, False, indptr, np.empty(0, np.int32), np.empty(0, dtype))
     if indptr.min() < 0:
         return None
     np.cumsum(indptr, out=indptr)
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
-    launch(size, couple, *stencil, True, indptr, indices, data)
+    launch(size, couple, *stencil, room, True, indptr, indices, data)
     return data, indices, indptr
 
 
@@ -123,10 +127,10 @@ def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
 
 
 @kernel()
-def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of, sizes):  # pragma: no cover
+def _number(taken, phase, shape, boxes, room, fill, starts, labels, box_of, phase_of, sizes):  # pragma: no cover
     count = boxes[0] * boxes[1] * boxes[2]
     for thread in threads(taken):
-        found = np.empty(MOST_PHASES, np.int64)
+        found = room[thread]
         for box in shared(taken, thread, count):
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
             kinds = _phases(phase, shape, z0, z1, y0, y1, x0, x1, found)
@@ -151,14 +155,9 @@ def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of, 
 
 @njit(nogil=True)
 def _begin(names, values, lengths, first, parts):  # pragma: no cover
-    """Room for the rows of the parts of a box, each with its diagonal entry alone."""
-    if parts > names.shape[0]:
-        names = np.empty((2 * parts, MOST_COUPLINGS), np.int64)
-        values = np.empty((2 * parts, MOST_COUPLINGS), values.dtype)
-        lengths = np.zeros(2 * parts, np.int64)
+    """The rows of the parts of a box, each with its diagonal entry alone."""
     for part in range(parts):
         names[part, 0], values[part, 0], lengths[part] = first + part, 0, 1
-    return names, values, lengths
 
 
 @njit(nogil=True)
@@ -191,15 +190,15 @@ def _leave(names, values, lengths, first, parts, fill, indptr, indices, data):  
 
 
 @kernel(error_model="numpy")
-def _couple(taken, main, lower, strides, labels, shape, boxes, first, fill, indptr, indices, data):  # pragma: no cover
+def _couple(
+    taken, main, lower, strides, labels, shape, boxes, first, room, fill, indptr, indices, data
+):  # pragma: no cover
     size = main.size
     for thread in threads(taken):
-        names = np.empty((1, MOST_COUPLINGS), np.int64)
-        values = np.empty((1, MOST_COUPLINGS), main.dtype)
-        lengths = np.zeros(1, np.int64)
+        names, values, lengths = room[0][thread], room[1][thread], room[2][thread]
         for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
             parts = first[box + 1] - first[box]
-            names, values, lengths = _begin(names, values, lengths, first[box], parts)
+            _begin(names, values, lengths, first[box], parts)
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
             for z in range(z0, z1):
                 for y in range(y0, y1):
@@ -274,19 +273,16 @@ def _walls(codes, walls, shift, labels, first, cells, values):  # pragma: no cov
 
 @kernel(error_model="numpy")
 def _couple_faces(
-    taken, codes, faces, walls, strides, labels, shape, boxes, first, fill, indptr, indices, data
+    taken, codes, faces, walls, strides, labels, shape, boxes, first, room, fill, indptr, indices, data
 ):  # pragma: no cover
     ny, nx = shape[1], shape[2]
     for thread in threads(taken):
-        names = np.empty((1, MOST_COUPLINGS), np.int64)
-        values = np.empty((1, MOST_COUPLINGS), faces.dtype)
-        lengths = np.zeros(1, np.int64)
+        rows = room[0][thread], room[1][thread], room[2][thread]
         for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
             start = first[box]
             parts = first[box + 1] - start
-            names, values, lengths = _begin(names, values, lengths, start, parts)
+            _begin(*rows, start, parts)
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
-            rows = names, values, lengths
             cells = z0, z1, y0, y1, x0, x1, ny, nx
             inside = True
             # A lower and an upper layer of cells in each direction that has another box behind it.
@@ -311,7 +307,7 @@ def _couple_faces(
             if parts > 1:
                 inside = _within(codes, faces, strides, labels, start, cells, *rows) and inside
             if z0 == 0 or y0 == 0 or x0 == 0 or z1 == shape[0] or y1 == ny or x1 == nx:
-                _walls(codes, walls, 2 * strides.size, labels, start, cells, values)
+                _walls(codes, walls, 2 * strides.size, labels, start, cells, rows[1])
             if not inside:
                 indptr[start + 1] = REFUSED
-            _leave(names, values, lengths, start, parts, fill, indptr, indices, data)
+            _leave(*rows, start, parts, fill, indptr, indices, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.jit.compiled import kernel, njit
-from workbench.jit.threads import chunks_of, launch
+from workbench.jit.threads import chunks_of, cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 ROUNDING = 8
@@ -22,10 +22,12 @@ def stencil_az(
     chunks = chunks_of(size)
     eps = ROUNDING * float(np.finfo(main.dtype).eps)
     nothing = np.empty(0, np.int32), np.empty(0, main.dtype)
-    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, False, indptr, *nothing)
+    shape = cores(), 2 * len(lower) + 1
+    room = np.empty(shape, np.int64), np.empty(shape, main.dtype)
+    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, room, False, indptr, *nothing)
     np.cumsum(indptr, out=indptr)
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
-    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, True, indptr, indices, data)
+    launch(size, _stencil_rows, main, lower, distances, labels, eps, chunks, room, True, indptr, indices, data)
     return data, indices, indptr
 
 
@@ -33,8 +35,9 @@ def alike(indptr: np.ndarray, indices: np.ndarray, longest: int) -> tuple[np.nda
     """First row and number of rows of every run of consecutive non-empty rows with the same columns; runs end at
     multiples of `longest`."""
     starts, lengths = np.empty(indptr.size, np.int64), np.empty(indptr.size, np.int64)
-    count = _alike(indptr, indices, longest, starts, lengths)
-    return starts[:count].copy(), lengths[:count].copy()
+    counted = np.empty(1, np.int64)
+    launch(0, _alike, indptr, indices, longest, starts, lengths, counted)
+    return starts[: counted[0]].copy(), lengths[: counted[0]].copy()
 
 
 def by_column(
@@ -52,17 +55,20 @@ def label_sums(
     """Label, column and sum of the entries of every run of rows with one label and the same columns: the entries of
     E = Z^T AZ as triplets, of which those with the same place are to be summed."""
     rows, columns, sums = np.empty(data.size, np.int64), np.empty(data.size, np.int64), np.empty_like(data)
-    count = _label_sums(indptr, indices, data, labels, rows, columns, sums)
+    counted = np.empty(1, np.int64)
+    launch(0, _label_sums, indptr, indices, data, labels, rows, columns, sums, counted)
+    count = counted[0]
     return rows[:count].copy(), columns[:count].copy(), sums[:count].copy()
 
 
 @kernel(error_model="numpy")
-def _stencil_rows(taken, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
+def _stencil_rows(
+    taken, main, lower, strides, labels, eps, chunks, room, fill, indptr, indices, data
+):  # pragma: no cover
     size = main.size
     for thread in threads(taken):
+        names, values = room[0][thread], room[1][thread]
         for chunk in shared(taken, thread, chunks):
-            names = np.empty(2 * len(lower) + 1, np.int64)
-            values = np.empty(2 * len(lower) + 1, main.dtype)
             for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
                 names[0], values[0] = labels[i], main[i]
                 count = 1
@@ -106,7 +112,7 @@ def _same_columns(indptr, indices, i):  # pragma: no cover
 
 
 @kernel()
-def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
+def _alike(taken, indptr, indices, longest, starts, lengths, counted):  # pragma: no cover
     count, open_run = 0, False
     for i in range(indptr.size - 1):
         if indptr[i + 1] == indptr[i]:
@@ -117,7 +123,7 @@ def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
             starts[count], lengths[count] = i, 1
             count += 1
             open_run = True
-    return count
+    counted[0] = count
 
 
 @kernel()
@@ -132,7 +138,7 @@ def _by_column(taken, indptr, data, starts, lengths, offsets, turned):  # pragma
 
 
 @kernel()
-def _label_sums(indptr, indices, data, labels, rows, columns, sums):  # pragma: no cover
+def _label_sums(taken, indptr, indices, data, labels, rows, columns, sums, counted):  # pragma: no cover
     count, begun = 0, 0
     for i in range(indptr.size - 1):
         width = indptr[i + 1] - indptr[i]
@@ -147,4 +153,4 @@ def _label_sums(indptr, indices, data, labels, rows, columns, sums):  # pragma: 
                 sums[begun + k] = 0
         for k in range(width):
             sums[begun + k] += data[indptr[i] + k]
-    return count
+    counted[0] = count

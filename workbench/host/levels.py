@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.jit.compiled import kernel
+from workbench.jit.threads import launch
 
 
 def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -14,7 +15,8 @@ def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> tup
     block, both with one more entry at the end. O(nnz), one core.
     """
     size = indptr.size - 1
-    level = _levels(indices.astype(np.int64), indptr.astype(np.int64))
+    level = np.zeros(size, np.int64)
+    launch(0, _levels, indices.astype(np.int64), indptr.astype(np.int64), level)
     part = np.arange(size) // block
     order = np.lexsort((level, part))
     begins = np.diff(level[order], prepend=-1) != 0
@@ -25,9 +27,7 @@ def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> tup
 
 
 @kernel()
-def _levels(indices, indptr):  # pragma: no cover
-    level = np.zeros(indptr.size - 1, np.int64)
+def _levels(taken, indices, indptr, level):  # pragma: no cover
     for i in range(level.size):
         for j in range(indptr[i], indptr[i + 1]):
             level[i] = max(level[i], level[indices[j]] + 1)
-    return level

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import chunks_of, launch
+from workbench.jit.threads import chunks_of, cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 
@@ -24,19 +24,19 @@ def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
     failed = np.full(chunks, -1, np.int64)
     longest = int(np.diff(lower.indptr).max())
     places = (lower.indices.astype(np.int64), lower.indptr.astype(np.int64))
-    launch(16 * size, _factor, lower.data.astype(dtype), *places, values, longest, failed)
+    room = np.empty((cores(), longest + 1, longest), dtype)
+    launch(16 * size, _factor, lower.data.astype(dtype), *places, values, room, failed)
     broken = failed[failed >= 0]
     factor = sparse.csr_array((values.astype(matrix.dtype), lower.indices, lower.indptr), shape=lower.shape)
     return factor, int(broken[0]) if broken.size else -1
 
 
 @kernel(error_model="numpy")
-def _factor(taken, lower, indices, indptr, values, longest, failed):  # pragma: no cover
+def _factor(taken, lower, indices, indptr, values, room, failed):  # pragma: no cover
     rows, chunks = indptr.size - 1, failed.size
     for thread in threads(taken):
+        small, g = room[thread], room[thread, room.shape[1] - 1]
         for chunk in shared(taken, thread, chunks):
-            small = np.empty((longest, longest), lower.dtype)
-            g = np.empty(longest, lower.dtype)
             for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
                 begin = indptr[row]
                 count = indptr[row + 1] - begin

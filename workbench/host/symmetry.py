@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.jit.compiled import kernel
+from workbench.jit.threads import launch
 
 
 class Asymmetry(NamedTuple):
@@ -27,11 +28,13 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
 
     Reads the matrix once. Extra memory: one index per row.
     """
-    return Asymmetry(*_compare(data, indices, indptr, np.empty_like(indptr[1:])))
+    largest, place = np.empty(3), np.empty(2, np.int64)
+    launch(0, _compare, data, indices, indptr, np.empty_like(indptr[1:]), largest, place)
+    return Asymmetry(float(largest[0]), float(largest[1]), float(largest[2]), int(place[0]), int(place[1]))
 
 
 @kernel()
-def _compare(data, indices, indptr, cursors):  # pragma: no cover
+def _compare(taken, data, indices, indptr, cursors, found, place):  # pragma: no cover
     # Rows ascend, so the entries right of the diagonal of row c are needed from left to right: cursors[c] is the next.
     zero = data.dtype.type(0)
     largest = hermitian = plain = 0.0
@@ -71,4 +74,5 @@ def _compare(data, indices, indptr, cursors):  # pragma: no cover
             largest, plain = max(largest, size), max(plain, size)
             if size > hermitian:
                 hermitian, row, column = size, c, indices[k]
-    return largest, hermitian, plain, row, column
+    found[0], found[1], found[2] = largest, hermitian, plain
+    place[0], place[1] = row, column

@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.host.block_peaks import farther
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import launch
+from workbench.jit.threads import cores, launch
 from workbench.jit.work_stealing import shared, threads
 
 
@@ -19,19 +19,22 @@ def volume_peaks(values: np.ndarray, step: int) -> np.ndarray:
     the GIL released; an array that is not contiguous is copied first.
     """
     made = np.empty([-(-cells // step) for cells in values.shape], values.dtype)
-    launch(values.size, _volume_peaks, np.ascontiguousarray(values), step, made)
+    room = np.empty((cores(), values.shape[2]), values.dtype)
+    launch(values.size, _volume_peaks, np.ascontiguousarray(values), step, room, made)
     return made
 
 
 @kernel()
-def _volume_peaks(taken, values, step, made):  # pragma: no cover
+def _volume_peaks(taken, values, step, room, made):  # pragma: no cover
     layers, rows, columns = values.shape
     high = made.shape[1]
     for thread in threads(taken):
         for i in shared(taken, thread, made.shape[0] * high):
             top, left = i // high * step, i % high * step
             # First along the rows of the block, vectorized over the columns.
-            far = values[top, left].copy()
+            far = room[thread]
+            for c in range(columns):
+                far[c] = values[top, left, c]
             for z in range(top, min(layers, top + step)):
                 for y in range(left, min(rows, left + step)):
                     for c in range(columns):

@@ -1,4 +1,4 @@
-"""Kernels: numba functions whose machine code comes from a cache on disk, from a compiling process, or from this one.
+"""Kernels: functions whose machine code comes from a cache on disk, from a compiling process, or from this one.
 
 LLVM never frees memory: a process that compiles grows by some megabytes a kernel. So kernels that are not in the cache
 are compiled by a separate process (`compiler`), several in parallel, which returns only machine code. Where such a
@@ -7,7 +7,7 @@ process cannot be started, or fails, the kernel is compiled in this process.
 
 from __future__ import annotations
 
-import contextlib
+import ast
 import functools
 import hashlib
 import importlib
@@ -21,22 +21,21 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 import numpy as np
-from numba import njit
-from numba.core.registry import CPUDispatcher
+from numba import njit as njit
 
 from workbench import compiling
 from workbench.jit import (
+    by_threads,
+    c_abi,
     cache_lines,
     compiler,
     dot_sums,
     elements,
-    objects,
-    outlining,
-    portable,
+    linking,
     store,
-    thread_pool,
     tiles,
     work_stealing,
 )
@@ -70,27 +69,39 @@ class Source(NamedTuple):
     options: tuple[tuple[str, Any], ...]
 
 
-class Kernel(CPUDispatcher):
-    """A function that is compiled for the types of its arguments; calls choose the code by type, as with njit."""
+class Kernel:
+    """A function that is compiled for the types of its arguments, arrays and numbers; `py_func` is the Python function.
+
+    run(taken, arguments) is the code of the latest launch, which tests the types and returns 0 once it has run.
+    """
 
     def __init__(self, function: Callable[..., None], source: Source) -> None:
-        super().__init__(function, targetoptions={"nopython": True, "nogil": True, "boundscheck": None})
-        self.source = source
+        self.py_func, self.source = function, source
         self._coming: dict[tuple, Future[bytes]] = {}
+        self._linked: dict[tuple, Callable[[np.ndarray, tuple], int]] = {}
+        self.run: Callable[[np.ndarray, tuple], int] = _not_loaded
+
+    def run_other(self, taken: np.ndarray, arguments: tuple, failed: int) -> None:
+        """Run it after `run` has failed: with the code for the types of these arguments, if that is why. Raises
+        RuntimeError where the kernel itself failed."""
+        if failed == c_abi.WRONG_TYPES:
+            self.run = self.compile(kinds_of((taken, *arguments)))
+            failed = self.run(taken, tuple(map(linking.plain, arguments)))
+        if failed:
+            raise RuntimeError(f"kernel {self.source.name} raised an exception on {failed} of {len(taken)} threads")
 
     def prepare(self, kinds: tuple) -> None:
         """Load the code for these types, or have it compiled in the background."""
         with _loading:
-            if kinds in self.overloads or kinds in self._coming:
+            if kinds in self._linked or kinds in self._coming:
                 return
             code = store.read(self._key(kinds))
             if code is None or not self._link(kinds, code):
                 self._coming[kinds] = self._ask(kinds)
                 _unsettled[self, kinds] = None
 
-    def compile(self, sig: Any) -> Any:
+    def compile(self, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
         """The code for these types; waits for it where it is still being compiled."""
-        kinds = tuple(sig)
         with _loading:
             self.prepare(kinds)
             coming = self._coming.get(kinds)
@@ -98,21 +109,17 @@ class Kernel(CPUDispatcher):
         code = b"" if coming is None else compiling.wait(coming)
         with _loading:
             try:
-                if kinds not in self.overloads and not (code and self._link(kinds, code)):
+                if kinds not in self._linked and not (code and self._link(kinds, code)):
                     self._compile_here(kinds)
             # Also where that raises: `settle` must not raise the same again for another solve.
             finally:
                 self._coming.pop(kinds, None)
                 _unsettled.pop((self, kinds), None)
-            return self.overloads[kinds].entry_point
+            return self._linked[kinds]
 
     def forget(self, kinds: tuple) -> None:
         """Drop a pending request: in a forked process its answer never arrives."""
         self._coming.pop(kinds, None)
-
-    def built(self) -> Any:
-        """The same function for numba's compiler, its parallel loop outlined."""
-        return build(self.source, self.py_func)
 
     def _ask(self, kinds: tuple) -> Future[bytes]:
         """The code for these types; it is stored on disk, where possible, before the future resolves."""
@@ -129,22 +136,17 @@ class Kernel(CPUDispatcher):
         return coming
 
     def _compile_here(self, kinds: tuple) -> None:
-        portable.linker()
-        built = self.built()
         with compiling.here(at_once=True):
-            built.compile(kinds)
-        compiled = built.overloads[kinds]
-        self.add_overload(compiled)
-        with contextlib.suppress(portable.NotPortableError):
-            store.write(self._key(kinds), portable.portable(compiled))
+            code = compiled_bytes(self.source, kinds)
+        self._linked[kinds] = linking.link(code, kinds)
+        store.write(self._key(kinds), code)
 
     def _link(self, kinds: tuple, code: bytes) -> bool:
         try:
-            entry = portable.link(code)
+            self._linked[kinds] = linking.link(code, kinds)
         # Any failure: compile instead.
         except Exception:
             return False
-        self.add_overload(_Linked(numba.void(*kinds), entry))  # pyright: ignore[reportArgumentType]
         return True
 
     def _key(self, kinds: tuple) -> str:
@@ -152,12 +154,13 @@ class Kernel(CPUDispatcher):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-class _Linked(NamedTuple):
-    """The attributes by which numba calls code that it did not compile."""
+def _not_loaded(*_: Any) -> int:
+    return c_abi.WRONG_TYPES
 
-    signature: Any
-    entry_point: Any
-    objectmode: bool = False
+
+def kinds_of(arguments: tuple) -> tuple:
+    """Numba's types of arguments."""
+    return tuple(numba.typeof(argument) for argument in arguments)
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
@@ -181,40 +184,22 @@ def generated(text: str) -> Kernel:
         return _generated[text]
 
 
-def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
-    """A function for numba's compiler from its source; function: its Python function, where that is known."""
+def compiled_bytes(source: Source, kinds: tuple) -> bytes:
+    """The object file of a kernel for these types. Raises errors of numba, and RuntimeError (see `c_abi`)."""
     if source.text:
-        text, file, line = source.text, source.module, 0
+        text, file, line = source.text, source.module, 1
         # Numba finds modules by name.
         module = sys.modules.setdefault(source.module, types.ModuleType(source.module))
         namespace = vars(module) | {"np": np}
     else:
-        function = function or getattr(importlib.import_module(source.module), source.name).py_func
-        assert function is not None
+        function = getattr(importlib.import_module(source.module), source.name).py_func
         lines, line = inspect.getsourcelines(function)
         text, file, namespace = "".join(lines), inspect.getsourcefile(function) or "", dict(function.__globals__)
-    tree = outlining.outlined(text, source.name)
-    for node in tree.body:
-        outlining.ast.increment_lineno(node, max(0, line - 1))
-    namespace |= _vocabulary() | {outlining.ACROSS: thread_pool.across}
-    exec(compile(tree, file, "exec"), namespace)
-    jit: Any = njit
+    made = by_threads.by_threads(text, source.name)
+    ast.increment_lineno(made.module, line - 1)
     # Numba takes a set; in `source` it is sorted, so that its text is reproducible.
-    options = {name: set(value) if name == "fastmath" else value for name, value in source.options} | {"nogil": True}
-    # Kernels are called from Python and never from C, their inner functions from neither.
-    options["no_cfunc_wrapper"] = True
-    if outlining.WORK in namespace:
-        inner = options | {"no_cpython_wrapper": True}
-        namespace[outlining.WORK] = jit(**inner)(namespace[outlining.WORK])
-    return jit(**options)(namespace[source.name])
-
-
-def compiled_bytes(source: Source, kinds: tuple) -> bytes:
-    """The machine code of a kernel for these types. Raises errors of numba, and NotPortableError."""
-    portable.pretend_threads()
-    built = build(source)
-    built.compile(kinds)
-    return portable.portable(built.overloads[kinds])
+    options = {name: set(value) if name == "fastmath" else value for name, value in source.options}
+    return c_abi.object_file(made, namespace | _vocabulary(), kinds, options, file)
 
 
 def settle() -> None:
@@ -225,9 +210,7 @@ def settle() -> None:
 
 def warm_up() -> None:
     """Prepare a process that compiles kernels and runs none; compiling a first small one takes 1 s."""
-    portable.pretend_threads()
-    objects.compile_only(portable.context())
-    generated(WARM_UP).built().compile((numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]))
+    compiled_bytes(generated(WARM_UP).source, (numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]))
 
 
 def _vocabulary() -> dict[str, Any]:
@@ -248,10 +231,10 @@ def _text_of(module: str) -> str:
 @functools.cache
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
-    codegen = portable.context().codegen()
-    support = (work_stealing, tiles, elements, cache_lines, dot_sums, thread_pool, objects, outlining, portable)
+    support = (work_stealing, tiles, elements, cache_lines, dot_sums, by_threads, c_abi, linking)
     texts = [inspect.getsource(module) for module in (*support, sys.modules[__name__])]
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, repr(codegen.magic_tuple()))
+    processor = (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, *processor)
     # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.
     dull = ("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY")
     options = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 # A waiting OpenMP thread spins by default. Next to a browser, or any other busy process, it may spin on the core that
@@ -15,7 +14,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba
 from numba.core import config
 
-from workbench.jit.portable import linker
+from workbench.jit.compiled import Kernel, kinds_of
+from workbench.jit.linking import linker
 from workbench.jit.work_stealing import counters
 
 config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
@@ -31,12 +31,12 @@ WORTH_SHARING = 131072
 _one_at_a_time = threading.Lock()
 
 
-def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
+def launch(size: int, kernel: Kernel, *arguments: Any) -> None:
     """Run a kernel over `size` elements, no other kernel at the same time. Its first argument is the array `taken`."""
     with _one_at_a_time:
         taken = _all if size >= WORTH_SHARING else _one
-        taken.fill(0)
-        kernel(taken, *arguments)
+        if failed := kernel.run(taken, arguments):
+            kernel.run_other(taken, arguments, failed)
 
 
 def cores() -> int:
@@ -55,9 +55,9 @@ def layer() -> str:
 _all, _one = counters(cores()), counters(1)
 
 
-def prepare(kernel: Any, *arguments: Any) -> None:
+def prepare(kernel: Kernel, *arguments: Any) -> None:
     """Load a kernel for these arguments, or begin to compile it, as part of the setup; it does not run."""
-    kernel.prepare(tuple(numba.typeof(argument) for argument in (_all, *arguments)))
+    kernel.prepare(kinds_of((_all, *arguments)))
 
 
 def _forked() -> None:

@@ -34,7 +34,7 @@ def counters(threads: int) -> np.ndarray:
 
 
 def threads(taken: Any) -> Iterator[int]:  # pragma: no cover
-    """Indices of the threads of a launch; a loop over them in a kernel runs in parallel (see `outlining`)."""
+    """Indices of the threads of a launch; a loop over them in a kernel runs in parallel (see `by_threads`)."""
     yield from range(taken.shape[0])
 
 

@@ -8,7 +8,6 @@ the grid the bands are zero. With codes of faces the same entries come from a by
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from workbench.host import face_coding, stencil_entries
 from workbench.host.face_codes import FaceCodes
 from workbench.host.stencil_entries import Bands, Entries, Faces, distances
 from workbench.jit import generated
+from workbench.jit.compiled import Kernel
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.types import OperatorDot, accumulator
 
@@ -108,7 +108,7 @@ class RestrictedStencilProduct:
 
     def __init__(
         self,
-        kernel: Callable[..., None],
+        kernel: Kernel,
         fixed: tuple[Any, ...],
         dtype: np.dtype,
         subdomains: Subdomains,

@@ -5,14 +5,13 @@ The residual of a chunk is kept in the cache, summed over the runs of equal labe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
 from workbench.host.stencil_entries import Entries, distances
 from workbench.jit import generated
+from workbench.jit.compiled import Kernel
 from workbench.jit.threads import chunks_of, cores, launch, prepare
 
 
@@ -26,7 +25,7 @@ class RestrictedResidual:
         size = subdomains.size
         room = np.zeros((cores(), -(-size // chunks_of(size)) + 1 + subdomains.labelling.align), dtype)
         self._fixed = (*arrays, room, *subdomains.stored)
-        self._kernel: Callable[..., None] = generated.kernel(_text(entries, subdomains.labelling))
+        self._kernel: Kernel = generated.kernel(_text(entries, subdomains.labelling))
         vector = np.empty(0, dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 

@@ -22,7 +22,7 @@ from workbench.jit.compiled import REORDERED, kernel, njit
 from workbench.jit.dot_sums import total
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import cores, launch, prepare
-from workbench.jit.work_stealing import shared, threads
+from workbench.jit.work_stealing import APART, shared, threads
 from workbench.lines.types import accumulator
 
 TILE = 256
@@ -55,6 +55,7 @@ class StencilFactor(OperatorTraits):
         unit = _unit_rows(rows, width, block_rows, strides[-1] // width if len(strides) == 3 else 0)
         tile = max(1, min(TILE, width * unit // 4, width))
         room = np.zeros((cores(), 8, tile), dtype)
+        chains = np.zeros((cores(), 4, APART), np.int64), np.zeros((cores(), APART), dtype)
         partial = np.zeros((bounds.size - 1, 3), self._dots.dtype)
         far = [*(strides[k] // width for k in range(1, len(strides))), *[rows] * 2][:2]
         bands = [*lower, *[np.empty(0, dtype)] * 3][:3]
@@ -68,6 +69,7 @@ class StencilFactor(OperatorTraits):
             block_rows,
             bounds,
             room,
+            *chains,
             partial,
             self._dots,
         )
@@ -144,28 +146,44 @@ def _unit_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
 
 @kernel(error_model="numpy", fastmath=REORDERED)
 def _solve_stencil(
-    taken, r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
+    taken,
+    r,
+    u,
+    low0,
+    low1,
+    low2,
+    inverse,
+    scale,
+    width,
+    far1,
+    far2,
+    unit,
+    block_rows,
+    bounds,
+    room,
+    places,
+    carries,
+    partial,
+    dots,
 ):  # pragma: no cover
     for thread in threads(taken):
         for task in shared(taken, thread, partial.shape[0]):
             first, last = bounds[task], bounds[task + 1]
-            mine = room[thread]
-            _forward(r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, mine)
-            _backward(
-                r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, mine, partial[task]
-            )
+            mine = first, last, room[thread], places[thread], carries[thread]
+            _forward(r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, *mine)
+            _backward(r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, *mine, partial[task])
     total(partial, dots)
 
 
 @njit(nogil=True, error_model="numpy", fastmath=REORDERED)
 def _forward(
-    r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, room
+    r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, room, places, carry
 ):  # pragma: no cover
     """u = scale (E + L)^-1 r for the grid rows first to last."""
     tile = room.shape[1]
     tiles = (width + tile - 1) // tile
     chains = 4 if tiles * unit >= 4 else 1
-    base, row, begin, count, carry = _chain_starts(first, unit, u.dtype.type(0))
+    base, row, begin, count = _chain_starts(places, carry, first, unit)
     units = (last - first + unit - 1) // unit
     for step in range(tiles * unit * ((units + chains - 1) // chains) + chains - 1):
         for chain in range(chains):
@@ -237,7 +255,7 @@ def _forward(
 
 @njit(nogil=True, error_model="numpy", fastmath=REORDERED)
 def _backward(
-    r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, room, sums
+    r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, room, places, carry, sums
 ):  # pragma: no cover
     """u = (I + E^-1 L^H)^-1 u for the grid rows last to first, and the dot products of r and u."""
     tile = room.shape[1]
@@ -245,7 +263,7 @@ def _backward(
     chains = 4 if tiles * unit >= 4 else 1
     units = (last - first + unit - 1) // unit
     # Tiles are counted from the right end of a row, units from the last, which may lack rows.
-    base, row, end, count, carry = _chain_starts(first + (units - 1) * unit, -unit, u.dtype.type(0))
+    base, row, end, count = _chain_starts(places, carry, first + (units - 1) * unit, -unit)
     for chain in range(4):
         row[chain] += unit - 1
         end[chain] = width
@@ -336,10 +354,15 @@ def _backward(
 
 
 @njit(nogil=True)
-def _chain_starts(start, distance, zero):  # pragma: no cover
-    """Initial state of four chains: unit, row, place in the row, tile length, carried value of the recurrence."""
-    base = start + distance * np.arange(4)
-    return base, base.copy(), np.zeros(4, np.int64), np.zeros(4, np.int64), np.full(4, zero)
+def _chain_starts(places, carry, start, distance):  # pragma: no cover
+    """Set four chains to their starts: unit, row, place in the row, tile length, carried value of the recurrence.
+
+    Returns the first four, each an array of the chains."""
+    base, row, place, count = places[0], places[1], places[2], places[3]
+    for chain in range(4):
+        base[chain] = row[chain] = start + distance * chain
+        place[chain] = count[chain] = carry[chain] = 0
+    return base, row, place, count
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)

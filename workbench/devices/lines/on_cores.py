@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.devices.lines.one_pass import OnePass
 from workbench.jit import generated
+from workbench.jit.compiled import Kernel
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, offset_of
 from workbench.lines.printer import Numba, printed, variable
@@ -25,7 +26,7 @@ from workbench.lines.types import VECTOR, Formula, Name, Shapes, Solve, accumula
 class PassKernel(NamedTuple):
     """A kernel, and the places among the scalars that it uses. sums: number of dot products."""
 
-    kernel: Callable[..., None]
+    kernel: Kernel
     slots: np.ndarray
     sums: int
 
@@ -123,7 +124,7 @@ def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, str], dtype: n
         return [f"{variable('s', element)} = {_place(element, slots, shapes)}" for element in elements(name, shapes)]
 
     dialect = Numba(wide, tall_names(shapes), "s")
-    used = [name for line in (*step.scalars, *step.body) if isinstance(line, Formula) for name in line.reads]
+    used = [name for line in step.scalars if isinstance(line, Formula) for name in line.reads]
     text = [row for name in dict.fromkeys(used) if not shapes[name].tall for row in loaded(name)]
     for line in step.scalars:
         if isinstance(line, Solve):
@@ -134,7 +135,10 @@ def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, str], dtype: n
         text += [f"{_place(element, slots, shapes)} = {variable('s', element)}" for element in made]
     in_body = [name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall]
     numbers = [element for name in dict.fromkeys(in_body) for element in elements(name, shapes)]
-    return text + [f"{variable('c', element)} = np.{dtype.name}({variable('s', element)})" for element in numbers]
+    # From where they are kept: the statements above run once, and this one on every thread.
+    return text + [
+        f"{variable('c', element)} = np.{dtype.name}({_place(element, slots, shapes)})" for element in numbers
+    ]
 
 
 def _assigned(line: Formula, shapes: Shapes, dialect: Numba, dtype: np.dtype) -> list[str]:

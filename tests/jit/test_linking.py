@@ -1,0 +1,120 @@
+"""What a linked kernel takes as its arguments, and object files that are not linked."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from workbench.jit import c_abi, compiled, generated, linking, store
+from workbench.jit.threads import launch
+
+SUM = """
+def kernel(taken, out, x):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, x.shape[0]):
+            out[chunk] = x[chunk]
+"""
+NUMBERS = """
+def kernel(taken, out, pair, a, b, c, whole):
+    out[0], out[1] = pair[0][0], pair[1][1]
+    out[2], out[3], out[4], out[5] = a, b, c, whole
+"""
+TYPES = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1], compiled.numba.float64[::1])
+
+
+def swapped(x):
+    return x.astype(x.dtype.newbyteorder())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.float32,
+        np.int64,
+        np.complex128,
+        lambda x: np.repeat(x, 2)[::2],
+        lambda x: np.pad(x, 3)[3:-3],
+        lambda x: np.frombuffer(x.tobytes()),
+        lambda x: x.view(np.recarray),
+    ],
+)
+def test_arrays_of_another_type_have_code_of_their_own(change):
+    kernel, x = generated.kernel(SUM), np.arange(5.0)
+    for given in (x, change(x), x):
+        out = np.zeros(5, complex if change is np.complex128 else float)
+        launch(1, kernel, out, given)
+        assert (out == x).all()
+
+
+@pytest.mark.parametrize("wrong", [swapped(np.arange(5.0)), None, "text"])
+def test_what_is_no_array_of_numbers_is_refused(wrong):
+    kernel, out = generated.kernel(SUM), np.zeros(5)
+    launch(1, kernel, out, np.arange(5.0))
+    with pytest.raises(Exception, match=r"(?i)unsupported|not (yet )?support|cannot|none|failed"):
+        launch(1, kernel, out, wrong)
+    launch(1, kernel, out, np.arange(5.0))
+
+
+def test_a_wrong_number_of_arguments_is_an_error():
+    kernel, out = generated.kernel(SUM), np.zeros(5)
+    launch(1, kernel, out, np.arange(5.0))
+    with pytest.raises(Exception, match="(?i)unpack|argument|missing"):
+        launch(1, kernel, out)
+
+
+def test_tuples_and_numbers_of_all_kinds():
+    kernel, out = generated.kernel(NUMBERS), np.zeros(6, complex)
+    for whole in (np.int64(6), 6, np.int32(6)):
+        launch(1, kernel, out, (np.full(2, 1.0), np.full(3, 2.0)), np.float32(0.5), 4.25, 5 + 1j, whole)
+        assert (out == [1, 2, 0.5, 4.25, 5 + 1j, 6]).all()
+    with pytest.raises(Exception, match="(?i)typing|index|argument"):
+        launch(1, kernel, out, (np.full(2, 1.0),), np.float32(0.5), 4.25, 5 + 1j, 6)
+
+
+def test_a_damaged_object_is_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    text = SUM.replace("x[chunk]", "3*x[chunk]")
+    launch(1, generated.kernel(text), np.zeros(5), np.arange(5.0))
+    (file,) = tmp_path.glob("machine-code/*.kernel")
+    content = file.read_bytes()
+    file.write_bytes(content[:2000] + bytes(64) + content[2064:])
+    assert store.read(file.stem) is None
+    compiled._generated.pop(text)
+    out = np.zeros(5)
+    launch(1, generated.kernel(text), out, np.arange(5.0))
+    assert (out == 3 * np.arange(5.0)).all()
+    assert store.read(file.stem)
+
+
+@pytest.fixture
+def code():
+    return compiled.compiled_bytes(generated.kernel(SUM).source, TYPES)
+
+
+def test_a_symbol_that_the_process_does_not_have_is_refused(code):
+    names, machine_code = pickle.loads(code)
+    with pytest.raises(RuntimeError, match="needs no_such_symbol, which this process does not have"):
+        linking.link(pickle.dumps(([*names, "no_such_symbol"], machine_code)), TYPES)
+    # The object file needs a symbol that is not in the list.
+    with pytest.raises(RuntimeError, match="symbols"):
+        linking.link(pickle.dumps(([name for name in names if name != c_abi.ARRAY], machine_code)), TYPES)
+    assert linking.link(code, TYPES)
+
+
+@pytest.mark.parametrize("length", [0, 200, 4000])
+def test_an_object_that_is_cut_is_refused(code, length):
+    names, machine_code = pickle.loads(code)
+    with pytest.raises(RuntimeError):
+        linking.link(pickle.dumps((names, machine_code[:length])), TYPES)
+
+
+def test_what_cannot_be_linked_is_compiled_again(tmp_path, monkeypatch, code):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    kernel = generated.kernel(SUM.replace("x[chunk]", "5*x[chunk]"))
+    names, machine_code = pickle.loads(code)
+    store.write(kernel._key(TYPES), pickle.dumps(([*names, "no_such_symbol"], machine_code)))
+    out = np.zeros(5)
+    launch(1, kernel, out, np.arange(5.0))
+    assert (out == 5 * np.arange(5.0)).all()

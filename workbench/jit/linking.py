@@ -1,0 +1,87 @@
+"""Object files of kernels as functions of this process, by LLVM's linker and ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import operator
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from numba import types
+
+from workbench.jit.c_abi import ARRAY, LAUNCH, TUPLE, WRONG_TYPES, leaves
+
+_counter = itertools.count()
+_classes = {ARRAY: id(np.ndarray), TUPLE: id(tuple)}
+_kept: list[Any] = []
+"""What LLVM has linked: without a reference it would be unloaded."""
+
+
+def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
+    """The function `launch(taken, arguments)` of an object file for arguments of these types (see `c_abi`).
+
+    The code must be from this machine. Raises RuntimeError where it needs a symbol that this process does not have.
+    """
+    names, machine_code = pickle.loads(code)
+    library = llvm.JITLibraryBuilder().add_object_img(machine_code).export_symbol(LAUNCH)
+    compiler = linker()
+    for name in names:
+        address = _classes[name] if name in _classes else llvm.address_of_symbol(name)
+        if not address:
+            raise RuntimeError(f"a kernel needs {name}, which this process does not have")
+        library.import_symbol(name, address)
+    linked = library.link(compiler, f"kernel {next(_counter)}")
+    _kept.append(linked)
+    numbers = [(path, kind) for path, kind in leaves(kinds[1:]) if not isinstance(kind, types.Array)]
+    parts = [part for _, kind in numbers for part in _c_types(kind)]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, *parts)(linked[LAUNCH])
+    if not numbers:
+        return function
+
+    def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
+        try:
+            return function(taken, arguments, *_numbers(arguments, numbers))
+        # Something else is where a number was.
+        except (ctypes.ArgumentError, LookupError, TypeError, AttributeError):
+            return WRONG_TYPES
+
+    return with_numbers
+
+
+@functools.cache
+def linker() -> Any:
+    """LLVM's linker, with numba's threads started."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    numba.get_num_threads()
+    return llvm.create_lljit_compiler()
+
+
+def plain(argument: Any) -> Any:
+    """An argument as `launch` takes it: an array of NumPy's own class, or a number of Python."""
+    if isinstance(argument, np.generic):
+        return argument.item()
+    if isinstance(argument, np.ndarray):
+        return argument.view(np.ndarray)
+    return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
+
+
+def _numbers(arguments: tuple, places: list[tuple[tuple[int, ...], Any]]) -> list[Any]:
+    """The numbers among the arguments, a complex one as two."""
+    found: list[Any] = []
+    for path, kind in places:
+        value: Any = functools.reduce(operator.getitem, path, arguments)
+        found += [value.real, value.imag] if isinstance(kind, types.Complex) else [value]
+    return found
+
+
+def _c_types(kind: Any) -> list[Any]:
+    if isinstance(kind, types.Complex):
+        return _c_types(kind.underlying_float) * 2
+    return [np.ctypeslib.as_ctypes_type(np.dtype(str(kind).replace("boolean", "bool")))]
