@@ -14,7 +14,7 @@ from workbench.run import Run
 def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
     """Fail where the runtime compiles a text that it has not compiled, or records launches, but for a restart."""
     compile, record, repeated = runtime.compile, runtime.record, runtime.repeated
-    restart = run._restart
+    restart = run._iterations._restart
     restarting: list[bool] = []
 
     def compiled(prelude: str, kernel: KernelText) -> Any:
@@ -37,10 +37,10 @@ def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
         finally:
             restarting.pop()
 
-    runtime.compile, run._restart = compiled, restarted
+    runtime.compile, run._iterations._restart = compiled, restarted
     runtime.record, runtime.repeated = refusing("recorded", record), refusing("recorded", repeated)
     try:
         yield
     finally:
         del runtime.compile, runtime.record, runtime.repeated
-        run._restart = restart
+        run._iterations._restart = restart

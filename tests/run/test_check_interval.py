@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.conftest import box_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Stopping, configure, judge, recurrence, run_through
+from workbench.run import Reason, Run, Stopping, column_state, configure, recurrence, run_through
 from workbench.run.check_interval import GROWTH, SECONDS, next_interval, remaining
 from workbench.run.in_memory import InMemoryProblem
 
@@ -145,13 +145,13 @@ def test_the_time_limit_is_kept(accelerator, system):
     lengths_of(run)
     assert run.reason is Reason.TIME
     # Under load, the first interval may already be the last.
-    before = max(0, run.history.count - run._interval.length - 2)
+    before = max(0, run.history.count - run._iterations._interval.length - 2)
     assert run.history["seconds"][before] < 0.05
 
 
 def test_the_device_stops_at_the_iteration_that_diverges(accelerator, monkeypatch):
     """Not at the end of the interval, whose further rows would say nothing."""
-    monkeypatch.setattr(judge, "DIVERGENCE", 1.5)
+    monkeypatch.setattr(column_state, "DIVERGENCE", 1.5)
     operator = box_stencil((61, 67), shift=1e-6)
     b = np.zeros(operator.shape[0])
     b[0] = 1.0

@@ -98,8 +98,8 @@ def test_only_cg_restarts_at_a_residual_gap(solver, restarts):
     b = np.random.default_rng(3).random(900).astype(np.float32)
     run = run_of(operator, b, solver, rtol=1e-7)
     begun = []
-    restart = run._restart
-    run._restart = lambda: begun.append(run.iterations) or restart()
+    restart = run._iterations._restart
+    run._iterations._restart = lambda: begun.append(run.iterations) or restart()
     result = run_through(run)
     assert not result.converged
     assert len(begun) <= restarts

@@ -364,7 +364,7 @@ def test_processes_end_with_the_run(end, monkeypatch):
         del run
         gc.collect()
     else:
-        monkeypatch.setattr(run, "_advance", lambda most: 1 / 0)
+        monkeypatch.setattr(run._iterations, "advance", lambda most: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run.step()
     assert not alive(pids)

@@ -292,15 +292,15 @@ def examine(case: Case) -> Outcome:
 def _right_hand_sides(run: Any) -> np.ndarray:
     """b or B as the run takes it, with zero mean where A maps constants to zero."""
     setup = run.setup
-    if hasattr(run, "chunks"):
-        return run._sides.unscaled(run._sides.B)
+    if setup.sides:
+        return setup.sides.unscaled(setup.sides.B)
     return np.ldexp(setup.device.to_host(setup.b), setup.exponent)
 
 
 def _removed(run: Any) -> np.ndarray:
     """The norm of what was removed from each column of B for that."""
-    if hasattr(run, "chunks"):
-        return np.ldexp(run._sides.removed, run._sides.exponents)
+    if sides := run.setup.sides:
+        return np.ldexp(sides.removed, sides.exponents)
     return np.atleast_1d(np.ldexp(run.setup.removed, run.setup.exponent))
 
 

@@ -80,7 +80,7 @@ class DenseBlocks:
 
     def restrict(self, V: DeviceVector) -> np.ndarray:
         """Z^H V, shape (d, s)."""
-        return np.concatenate([product() for product in self._made("restrict", V)])
+        return np.concatenate([np.empty((0, self._columns)), *(product() for product in self._made("restrict", V))])
 
     def add(self, X: DeviceVector, coarse: np.ndarray) -> None:
         """X = X + Z a in place."""

@@ -11,6 +11,7 @@ from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
 from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.run.single import SingleIterations
 from workbench.run.sweeping import RESULT_FIELDS
 
 SENTENCES = [
@@ -89,15 +90,15 @@ def test_a_queue_goes_on_after_a_run_that_failed(explorer, eventually, break_ste
 
 
 def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkeypatch):
-    advance, steps = Run._advance, []
+    advance, steps = SingleIterations.advance, []
 
     def lose(run, most):
         steps.append(run)
         if len(steps) == 4:
             raise DeviceError("device stub does not answer (the plug was pulled); restart Python")
-        advance(run, most)
+        return advance(run, most)
 
-    monkeypatch.setattr(Run, "_advance", lose)
+    monkeypatch.setattr(SingleIterations, "advance", lose)
     monkeypatch.setattr("workbench.run.driver.devices.forget", lambda runtime: None)
     monkeypatch.setattr("workbench.devices.cpu.Cpu.runtime", None, raising=False)
     assert explorer.run().wait(LIMIT).reason is Reason.DEVICE_LOST
