@@ -14,7 +14,8 @@ from workbench.run import Run
 def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
     """Fail where the runtime compiles a text that it has not compiled, or records launches, but for a restart."""
     compile, record, repeated = runtime.compile, runtime.record, runtime.repeated
-    restart = run._iterations._restart
+    iterations = run._iterations
+    restart = getattr(iterations, "_restart", None)
     restarting: list[bool] = []
 
     def compiled(prelude: str, kernel: KernelText) -> Any:
@@ -37,10 +38,13 @@ def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
         finally:
             restarting.pop()
 
-    runtime.compile, run._iterations._restart = compiled, restarted
+    runtime.compile = compiled
+    if restart:
+        iterations._restart = restarted
     runtime.record, runtime.repeated = refusing("recorded", record), refusing("recorded", repeated)
     try:
         yield
     finally:
         del runtime.compile, runtime.record, runtime.repeated
-        run._iterations._restart = restart
+        if restart:
+            iterations._restart = restart
