@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from workbench.errors import InputError
 from workbench.jit import c_abi, compiled, generated, linking, store
 from workbench.jit.threads import launch
 
@@ -118,3 +119,12 @@ def test_what_cannot_be_linked_is_compiled_again(tmp_path, monkeypatch, code):
     out = np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
     assert (out == 5 * np.arange(5.0)).all()
+
+
+def test_other_layouts_of_arrays_are_refused_in_a_sentence(monkeypatch):
+    assert linking.is_laid_out(np.zeros((2, 3), np.float32), 1.0)
+    # As if the number of dimensions had another place.
+    monkeypatch.setattr(linking, "DIMENSIONS", linking.DIMENSIONS + 4)
+    assert not linking.is_laid_out(np.zeros((2, 3)), 1.0)
+    with pytest.raises(InputError, match=r"NumPy [\d.]+ lay out arrays and tuples; install"):
+        linking.linker.__wrapped__()

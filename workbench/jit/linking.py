@@ -7,6 +7,7 @@ import functools
 import itertools
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,25 @@ import numba
 import numpy as np
 from numba import types
 
-from workbench.jit.c_abi import ARRAY, LAUNCH, TUPLE, WRONG_TYPES, leaves
+from workbench.errors import InputError
+from workbench.jit.c_abi import (
+    ARRAY,
+    DATA,
+    DESCRIPTION,
+    DIMENSIONS,
+    FLAG,
+    FLAGS,
+    HEAD,
+    KIND,
+    LAUNCH,
+    ORDER,
+    SHAPE,
+    SIZE,
+    STRIDES,
+    TUPLE,
+    WRONG_TYPES,
+    leaves,
+)
 
 _counter = itertools.count()
 _classes = {ARRAY: id(np.ndarray), TUPLE: id(tuple)}
@@ -56,11 +75,38 @@ def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
 
 @functools.cache
 def linker() -> Any:
-    """LLVM's linker, with numba's threads started."""
+    """LLVM's linker, with numba's threads started. Raises InputError where kernels cannot read arrays and tuples."""
+    probe = np.zeros((2, 3)), 0.0
+    if not is_laid_out(*probe):
+        raise InputError(
+            f"kernels do not know how Python {sys.version.split()[0]} and NumPy {np.__version__} lay out arrays and "
+            "tuples; install CPython and the NumPy of constraints.txt"
+        )
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     numba.get_num_threads()
     return llvm.create_lljit_compiler()
+
+
+def is_laid_out(array: np.ndarray, number: float) -> bool:
+    """Whether the structs of an array and of a tuple have their fields where `launch` reads them."""
+
+    def words(address: int, place: int, count: int = 1) -> list[int]:
+        return list((ctypes.c_int64 * count).from_address(address + place))
+
+    pair = array, number
+    if words(id(pair), HEAD - 8, 4) != [id(tuple), len(pair), id(array), id(number)]:
+        return False
+    (shape,), (strides,) = (words(id(array), place) for place in (SHAPE, STRIDES))
+    dimensions, flags = (ctypes.c_int32.from_address(id(array) + place).value for place in (DIMENSIONS, FLAGS))
+    known = FLAG["C"] | FLAG["aligned"] | FLAG["writeable"]
+    if words(id(array), DATA) != [array.ctypes.data] or dimensions != array.ndim or flags & known != known:
+        return False
+    if words(shape, 0, array.ndim) != list(array.shape) or words(strides, 0, array.ndim) != list(array.strides):
+        return False
+    (dtype,) = words(id(array), DESCRIPTION)
+    letters = ctypes.string_at(dtype + KIND, 1) + ctypes.string_at(dtype + ORDER, 1)
+    return dtype == id(array.dtype) and letters == b"f=" and words(dtype, SIZE) == [array.itemsize]
 
 
 def plain(argument: Any) -> Any:
