@@ -21,7 +21,7 @@ from scipy import sparse
 
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
-from workbench.devices.accelerator.block_products import BlockCsrProduct, width_for
+from workbench.devices.accelerator.csr_rows import width_for
 from workbench.devices.kernels.block_products import GROUP
 from workbench.errors import InputError
 from workbench.operators import Matrix
@@ -97,14 +97,12 @@ def product(name: str, matrix: sparse.csr_array, s: int, rounds: int) -> dict[st
 def widths(name: str, matrix: sparse.csr_array, rounds: int) -> dict[str, dict[str, float]]:
     """Microseconds of A X by the number of columns and of the work-items that share a column of a row."""
     device = devices.device(name)
-    rows = Matrix(matrix).bind(device).rows
+    product = Matrix(matrix).bind(device)
     table = {}
     for s in (*COLUMNS, 64):
         X, out = blocks(device, matrix.shape[0], s, 2)
         possible = [width for width in (1, 2, 4, 8, 16, 32, 64) if width * s <= GROUP]
-        forms = {
-            str(width): BlockCsrProduct(device, rows.data, rows.indices, rows.indptr, s, width) for width in possible
-        }
+        forms = {str(width): product.block(s, width=width) for width in possible}
         contestants = {width: waited(device, partial(form.apply, X, out)) for width, form in forms.items()}
         seconds = interleaved(contestants, rounds)
         chosen = width_for(s, matrix.nnz / matrix.shape[0], chunked=device.layout.chunked)

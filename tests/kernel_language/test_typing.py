@@ -93,7 +93,7 @@ def test_constants_fold_branches_and_loops():
     assert "halo_ = steps_1" in text
     assert "(np.float32(2) * at(x, row))" in text
     assert "0.5" not in text
-    inner, edge = text.split("end_ in range(2)")
+    inner, edge = text.split("side_ in range(2)")
     assert "if" not in inner
     assert edge.count("if (row >= steps_") == 2
     assert flops(plain, lambda _: 1) == 5

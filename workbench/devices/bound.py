@@ -20,7 +20,7 @@ class Request:
     numbers that every call has, by name; an integer is int64, another number of Python has the precision of sums. work:
     numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them rows take
     equally long. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
-    dtypes: those of further arguments.
+    hints: what an override may be given in addition.
     """
 
     kernel: Kernel
@@ -33,7 +33,7 @@ class Request:
     summed: bool = True
     columns: int = 1
     blocks: tuple[str, ...] = ()
-    dtypes: Mapping[str, np.dtype] = dataclasses.field(default_factory=dict)
+    hints: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def entries(self) -> int:
@@ -42,23 +42,26 @@ class Request:
 
     def typed(self, fixed: Mapping[str, Any], wide: np.dtype) -> Typed:
         """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""
-        dtypes = {name: self.dtypes.get(name, self.dtype) for name in self._names}
+        dtypes = dict.fromkeys(self.kernel.arguments(self.numbered), self.dtype)
         dtypes |= {name: value.dtype for name, value in fixed.items()}
-        blocks = dict.fromkeys(self.blocks, self.columns)
-        return typed(
+        of = typed(
             self.kernel,
             dtypes,
             self.dtype,
             wide,
             constants=self.constants,
             numbered=self.numbered,
-            blocks=blocks,
+            blocks=dict.fromkeys(self.blocks, self.columns),
             summed=self.summed,
         )
+        # The fixed arguments first, so that a call adds its own to them.
+        return dataclasses.replace(
+            of, arguments=dict(sorted(of.arguments.items(), key=lambda named: named[0] not in fixed))
+        )
 
-    @property
-    def _names(self) -> list[str]:
-        return self.kernel.arguments(self.numbered)
+    def in_blocks(self, columns: int, fixed: Mapping[str, Any]) -> Request:
+        """The same from x to y, both block vectors, without sums. fixed: the arguments as a device has them."""
+        return dataclasses.replace(self, fixed=fixed, summed=False, columns=columns, blocks=("x", "y"))
 
     def numbers(self, wide: np.dtype) -> dict[str, Any]:
         """The fixed arguments; numbers of Python with the type that they have in the kernel."""
@@ -75,21 +78,14 @@ class Bound:
     """
 
     def __init__(self, request: Request, of: Typed, fixed: Mapping[str, Any]) -> None:
-        self._request, self._typed = request, of
+        self.request, self.typed = request, of
+        self.fixed = {name: fixed[name] for name in of.arguments if name in fixed}
+        """The arguments that are not passed by a call, as the device has them."""
         self.free = [name for name in of.arguments if name not in request.fixed]
         """The names of the arguments of a call."""
         self._fixed_bytes = sum(
             int(fixed[name].nbytes) for name, made in of.arguments.items() if made.array and name in fixed
         )
-        self._order = [fixed.get(name) for name in of.arguments]
-        self._places = [list(of.arguments).index(name) for name in self.free]
-
-    def _arguments(self, free: tuple[Any, ...]) -> list[Any]:
-        """All arguments, in the order of the text."""
-        arguments = self._order.copy()
-        for place, value in zip(self._places, free, strict=True):
-            arguments[place] = value
-        return arguments
 
     def __call__(self, *free: Any) -> Any:
         raise NotImplementedError
@@ -97,9 +93,9 @@ class Bound:
     @property
     def traffic(self) -> int:
         """Bytes: fixed arrays as they are, other arrays once if they are read and once if they are written."""
-        total, request = self._fixed_bytes, self._request
+        total, request = self._fixed_bytes, self.request
         for name in self.free:
-            argument = self._typed.arguments[name]
+            argument = self.typed.arguments[name]
             if argument.array:
                 words = request.rows * (request.columns if argument.type.row else 1)
                 total += (argument.read + argument.written) * words * argument.type.dtype.itemsize
@@ -108,8 +104,8 @@ class Bound:
     @property
     def flops(self) -> int:
         """Real operations; a loop over a row's entries has the mean number of them."""
-        request = self._request
-        return round(flops(self._typed, lambda _: request.entries / max(1, request.rows)) * request.rows)
+        request = self.request
+        return round(flops(self.typed, lambda _: request.entries / max(1, request.rows)) * request.rows)
 
 
 Override = Callable[[Any, Request], "Bound | None"]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.host.face_text import Faces
 from workbench.host.memory import vector
-from workbench.host.stencil_entries import Faces
 from workbench.jit import generated
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import CHUNK, launch

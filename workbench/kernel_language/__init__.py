@@ -16,11 +16,7 @@ parameter may stand for several arrays or numbers: `lower[k]`, with a constant k
 Statements: assignment and `+=` to a variable or an element; `for` over `range`, with a positive step, and `unrolled`;
 `while`, `if`, `break`, `continue`; at the end `return`, of what is summed over all rows. Expressions: + - * / // % & |
 << >>, one comparison, `and`, `or`, `not`, `a if test else b`, elements by one index, numbers, helpers (see `helper`),
-and
-
-    conj(a), real(a), abs(a), sqrt(a), min(a, b), max(a, b)
-    wide(a)          a in the precision of sums
-    inside(i)        whether i is a row; constant in rows that have all their neighbours (see `kernel`)
+`abs`, `min`, `max` and the functions of `words`.
 
 `//` and `%` are those of C, for numbers that are not negative. Both sides of `and` and `or` may be evaluated; of `a if
 test else b` only what is chosen. Everything else raises KernelError, with the line.

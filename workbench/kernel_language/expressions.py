@@ -179,9 +179,9 @@ class Expressions:
                 return Call("conj", (first,), kind) if kind.is_complex else first
             case "real":
                 return self._real(first)
-            case "wide" if not kind.row:
-                dtype = self.wide if kind.is_complex else real_of(self.wide)
-                return self.convert(first, Type(dtype, kind.row), node)
+            case "wide" | "narrow" if not kind.row:
+                dtype = self.wide if name == "wide" else self.vector
+                return self.convert(first, Type(dtype if kind.is_complex else real_of(dtype)), node)
             case "abs" | "sqrt" if not kind.row:
                 if name == "abs":
                     return Call(name, (first,), Type(real_of(kind.dtype), weak=kind.weak))

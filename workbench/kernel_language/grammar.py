@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-FUNCTIONS = {"conj": 1, "real": 1, "abs": 1, "sqrt": 1, "min": 2, "max": 2, "wide": 1, "inside": 1}
+FUNCTIONS = {"conj": 1, "real": 1, "abs": 1, "sqrt": 1, "min": 2, "max": 2, "wide": 1, "narrow": 1, "inside": 1}
 """The functions of the language, and how many arguments they have."""
 LOOPS = {"range": (1, 3), "unrolled": (1, 1)}
 """What a loop may run over, with the least and the most arguments."""
@@ -125,8 +125,11 @@ def kernel(*, dots: bool = False, sums: int = 0, halo: str = "") -> Callable[[Ca
     return decorate
 
 
-def helper(function: Callable[..., Any]) -> Helper:
-    """Decorator of helpers: a function of positional parameters that returns one expression. Raises KernelError."""
+def helper(function: Callable[..., Any]) -> Any:
+    """Decorator of helpers, `Helper`: functions of positional parameters that return one expression.
+
+    Raises KernelError.
+    """
     tree = _tree(function)
     _Checker(tree).helper()
     return Helper(tree, function.__globals__)

@@ -54,23 +54,26 @@ def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
     return "\n".join([*text, *(["    total(partial_, sums_)"] if of.sums else [])]) + "\n"
 
 
-def chunk(of: Typed, tiles: Tiles = ((0, 1),)) -> list[str]:
-    """Lines for rows low_ to high_ of chunk chunk_; its sums go to partial_."""
+def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
+    """Lines for rows low_ to high_ of chunk chunk_; its sums go to partial_.
+
+    origin: the place of element 0 of the arrays that are written, by default 0.
+    """
 
     def rows(first: str, end: str, block: Block) -> list[str]:
         text = [f"for {of.row} in range({first}, {end}):"]
-        return text + [line for tile in tiles for line in _Printer(of, *tile).block(block, 1)]
+        return text + [line for tile in tiles for line in _Printer(of, *tile, origin).block(block, 1)]
 
     text = [f"sum_{k}_ = np.{of.wide.name}(0)" for k in range(of.sums)]
     if of.halo is None:
         text += rows("low_", "high_", of.body)
     else:
-        text += [f"halo_ = {_Printer(of, *tiles[0]).text(of.halo)}", "first_ = min(rows_, halo_)"]
-        text += ["last_ = max(first_, rows_ - halo_)"]
-        text += rows("max(low_, first_)", "min(high_, last_)", of.body)
+        text += [f"halo_ = {_Printer(of, *tiles[0]).text(of.halo)}", "inner_first_ = min(rows_, halo_)"]
+        text += ["inner_end_ = max(inner_first_, rows_ - halo_)"]
+        text += rows("max(low_, inner_first_)", "min(high_, inner_end_)", of.body)
         # One text for both ends, which takes less time to compile than two.
-        text += ["for end_ in range(2):", "    from_ = low_ if end_ == 0 else max(low_, last_)"]
-        text += ["    to_ = min(high_, first_) if end_ == 0 else high_"]
+        text += ["for side_ in range(2):", "    from_ = low_ if side_ == 0 else max(low_, inner_end_)"]
+        text += ["    to_ = min(high_, inner_first_) if side_ == 0 else high_"]
         text += [f"    {line}" for line in rows("from_", "to_", of.edge)]
     return text + [f"partial_[chunk_, {k}] = sum_{k}_" for k in range(of.sums)]
 
@@ -78,8 +81,8 @@ def chunk(of: Typed, tiles: Tiles = ((0, 1),)) -> list[str]:
 class _Printer:
     """Statements and expressions; rows of block vectors as the tile of `width` columns from `column` on."""
 
-    def __init__(self, of: Typed, column: int, width: int) -> None:
-        self._of = of
+    def __init__(self, of: Typed, column: int, width: int, origin: str = "") -> None:
+        self._of, self._origin = of, f" - {origin}" if origin else ""
         self._tile = TileText(self.text, of, column, width)
 
     def block(self, lines: Block, depth: int) -> list[str]:
@@ -94,7 +97,7 @@ class _Printer:
             case Store(array=array, place=place, value=value):
                 if value.type.row:
                     return [f"{pad}{self._tile.put(array, place, value)}"]
-                return [f"{pad}set_at({array}, {self.text(place)}, {self.text(value)})"]
+                return [f"{pad}set_at({array}, {self.text(place)}{self._origin}, {self.text(value)})"]
             case For(name=name, first=first, end=end, step=step, body=body):
                 bounds = ", ".join(map(self.text, (first, end, step)))
                 return [f"{pad}for {name} in range({bounds}):", *self._body(body, depth)]

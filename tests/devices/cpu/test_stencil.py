@@ -9,7 +9,6 @@ import pytest
 from scipy import sparse
 
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.stencil import StencilProduct
 from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
 
@@ -165,7 +164,7 @@ def test_read_only_arrays_serve_as_a_stencil():
         values.setflags(write=False)
     (x,) = random_vectors(7, 1, float)
     out = np.empty(7)
-    StencilProduct(main, lower, strides).apply(x, out)
+    CPU.stencil(main, lower, strides).apply(x, out)
     assert_near(out, expected @ x, float)
 
 
@@ -185,7 +184,7 @@ def test_a_constant_diagonal_is_read_as_one_number(dtype):
     for grid in (*SMALL[2], LARGE[2][2]):
         main, lower, strides = random_stencil(grid, np.dtype(dtype))
         main[:] = 4
-        product = StencilProduct(main, lower, strides)
+        product = CPU.stencil(main, lower, strides)
         (x,) = random_vectors(main.size, 1, np.dtype(dtype))
         out = np.empty_like(x)
         dots = product.apply(x, out)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
@@ -30,6 +31,8 @@ from workbench.devices.kernels import (
 )
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import prelude
+from workbench.devices.ops.csr import RowBlock
+from workbench.host.face_coding import face_codes
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
@@ -53,34 +56,59 @@ def _of_faces(directions, dtype):
     if dtype.kind == "c":
         return
     for walled in (False, True):
-        yield faces.product(directions, walled=walled)
-        yield from (faces.product_columns(directions, walled=walled) for _ in range(directions > 1))
-        yield faces.inverse_diagonal(directions, walled=walled)
         yield faces.box_matrix(directions, walled=walled, most=deflation.MOST_COUPLINGS)
-    yield from (faces.term(directions, upper=upper) for upper in (False, True))
-    yield faces.term(directions, upper=False, raw=True)
+
+
+def of_the_operators(dtype):
+    """What the operators of one class for all devices launch on CUDA, in all their forms."""
+
+    class Keeping(Recorder):
+        def compile(self, prelude, kernel):
+            texts[kernel.text] = None
+            return super().compile(prelude, kernel)
+
+    texts = {}
+    device = Accelerator(Keeping())
+    for grid in ((27,), (9, 3), (3, 3, 3)):
+        stencil = box_stencil(grid, dtype)
+        for main in (stencil.main, np.full(27, 2, dtype)):
+            device.stencil(main, stencil.lower, stencil.strides).block(3)
+        device.scaled_bands(stencil.main, stencil.lower, stencil.strides)
+        device.stencil_series(stencil.lower, stencil.strides, device.zeros(27, dtype), 2)
+        for closed in (True, False) if dtype.kind == "f" else ():
+            phase, sides = np.arange(27).reshape(grid) % 2, [closed, *[True] * (2 * len(grid) - 1)]
+            codes = face_codes(phase, (1.0, 0.5, 0.25), sides, (2.0, 3.0))
+            device.faces(codes, dtype).block(3)
+            device.face_series(codes, dtype, 2)
+    matrix = sparse.csr_array(stencil.to_csr())
+    data, indices, starts = matrix.data, matrix.indices, matrix.indptr
+    for items in (0, 1, 8):
+        device.csr(data, indices, starts, items)
+    for added in (False, True):
+        device.csr(data, indices, starts).block(3, added=added)
+    device.csr_terms(matrix, device.zeros(27, dtype))
+    device.factorized_inverse(matrix)
+    for remote in (None, device.zeros(9, dtype)):
+        RowBlock(device, data, indices, starts[:-1], starts[1:], remote=remote)
+    return texts
 
 
 def kernels(dtype):
     """The text of every kernel that there is, in all its forms."""
     for bands in (1, 2, 3):
-        yield from (products.stencil(bands, constant=constant) for constant in (True, False))
-        yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
-        yield products.stencil_term(bands, upper=True)
         yield from _of_faces(bands, dtype)
-        yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
     yield from (box.axis_sums(), plane_slice.PLANE)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
-    for items in (1, 8):
-        yield products.csr(items)
-        yield products.csr(items, based=True, summed=False)
-        yield products.csr(items, based=True, scaled=True, summed=False)
-        yield products.csr(items, based=True)
-        yield from (products.csr(items, based=based, summed=False, part=True) for based in (True, False))
-        yield deflation.runs(items)
+    yield from of_the_operators(dtype)
+    yield products.csr(8)
+    yield products.csr(8, based=True, summed=False)
+    yield products.csr(8, based=True, scaled=True, summed=False)
+    yield products.csr(8, based=True)
+    yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
+    yield from (deflation.runs(items) for items in (1, 8))
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))

@@ -8,13 +8,13 @@ from scipy import sparse
 
 from tests.conftest import random_matrix
 from workbench import devices
-from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.cpu.csr_block import CsrBlock
+from workbench.devices.cpu import Cpu
+from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair import RowBlocks, decompose, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows
 from workbench.devices.pair.sample import sampled_rows
-from workbench.devices.pair.split import ghosts, split_rows
+from workbench.devices.pair.split import ghosts, row_blocks_below, split_rows
 from workbench.errors import InputError
 from workbench.operators import Box
 
@@ -44,8 +44,9 @@ def test_the_cores_two_blocks_make_their_rows_of_the_product(dtype, rows):
     matrix = random_matrix(101, np.dtype(dtype).type).csr
     (x,) = vectors(101, dtype, 1)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    local = CsrBlock(matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
-    remote = CsrBlock(matrix.data, matrix.indices, splits[:rows], matrix.indptr[1 : rows + 1], x)
+    cpu, ends = Cpu(), matrix.indptr[1 : rows + 1]
+    local = RowBlock(cpu, matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
+    remote = RowBlock(cpu, matrix.data, matrix.indices, splits[:rows], ends, remote=x)
     first, whole = np.zeros(rows, dtype), np.zeros(rows, dtype)
     local.apply(x[:rows].copy(), first)
     close(first, matrix[:rows, :rows] @ x[:rows])
@@ -60,12 +61,12 @@ def test_the_accelerators_two_blocks_make_the_other_rows(accelerator, dtype, row
     matrix = random_matrix(101, np.dtype(dtype).type).csr
     (x,) = vectors(101, dtype, 1)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    held = SplitRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
     near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
     first, whole = (accelerator.zeros(101 - rows, x.dtype) for _ in range(2))
-    LocalBlock(accelerator, held).apply(far, first)
+    local, remote = row_blocks_below(accelerator, matrix, splits, rows, near)
+    local.apply(far, first)
     close(accelerator.to_host(first), matrix[rows:, rows:] @ x[rows:])
-    RemoteBlock(accelerator, held, near).apply(first, whole)
+    remote.apply(first, whole)
     close(accelerator.to_host(whole), (matrix @ x)[rows:])
 
 
@@ -73,11 +74,11 @@ def test_rows_in_two_blocks_where_many_work_items_share_a_row(accelerator):
     matrix, rows = box(12, 2), 700
     x = np.random.default_rng(0).random(12**3)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    held = SplitRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
     near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
     first, whole = (accelerator.zeros(x.size - rows, x.dtype) for _ in range(2))
-    LocalBlock(accelerator, held).apply(far, first)
-    RemoteBlock(accelerator, held, near).apply(first, whole)
+    local, remote = row_blocks_below(accelerator, matrix, splits, rows, near)
+    local.apply(far, first)
+    remote.apply(first, whole)
     close(accelerator.to_host(whole), (matrix @ x)[rows:])
 
 

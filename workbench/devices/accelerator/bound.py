@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,35 +15,53 @@ from workbench.kernel_language.c_text import c_text
 def bind(device: Any, request: Request) -> Bound:
     """The kernel of a request on an accelerator."""
     override = OVERRIDES.get((request.kernel.name, "accelerator"))
-    return (override and override(device, request)) or OnAccelerator(device, request)
+    return (override and override(device, request)) or Plain(device, request)
 
 
 class OnAccelerator(Bound):
+    """A kernel whose fixed arrays are on the device."""
+
+    def __init__(self, device: Any, request: Request) -> None:
+        wide = device.wide(request.dtype)
+        fixed = placed(device, request.numbers(wide))
+        super().__init__(request, request.typed(fixed, wide), fixed)
+        self._device = device
+
+    def _dots(self, groups: int) -> Dots | None:
+        """Memory for the sums, if there are any."""
+        return Dots(self._device, self.request.dtype, groups, self.typed.sums) if self.typed.sums else None
+
+
+class Plain(OnAccelerator):
     """The plain text, compiled for the device."""
 
     def __init__(self, device: Any, request: Request) -> None:
-        wide, layout = device.wide(request.dtype), device.layout
-        fixed = {
-            name: device.placed(value) if isinstance(value, np.ndarray) else value
-            for name, value in request.numbers(wide).items()
-        }
-        of = request.typed(fixed, wide)
-        super().__init__(request, of, fixed)
-        self._device = device
+        super().__init__(device, request)
+        layout, of = device.layout, self.typed
         self._kernel = device.kernel(c_text(of, spread=not layout.chunked), of.name, request.dtype)
         items = request.rows if layout.chunked else request.rows * request.columns
         self._items = np.int64(items)
         # A group on a processor has a chunk of rows, whose entries count.
         work = max(request.rows, request.entries // 4) * request.columns
         self._groups = layout.groups_for(work if layout.chunked else items)
-        self._dots = Dots(device, request.dtype, self._groups, of.sums) if of.sums else None
+        self._sums = self._dots(self._groups)
 
     def __call__(self, *free: Any) -> Dots | None:
-        kinds = self._typed.arguments
-        arguments = [
-            value if kind.array else kind.type.dtype.type(value)
-            for value, kind in zip(self._arguments(free), kinds.values(), strict=True)
-        ]
-        partial = (self._dots.partial,) if self._dots else ()
-        self._device.launch(self._kernel, self._groups, *arguments, *partial, self._items, spread=True)
-        return self._dots
+        partial = (self._sums.partial,) if self._sums else ()
+        self._device.launch(self._kernel, self._groups, *self.fixed.values(), *free, *partial, self._items, spread=True)
+        return self._sums
+
+
+def placed(device: Any, fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays on the device, and numbers. Signed integers of the host all get 32 bits, or 64 where some need them."""
+    arrays = {name: value for name, value in fixed.items() if isinstance(value, np.ndarray) and value.dtype.kind == "i"}
+    index = np.int64 if any(map(_is_long, arrays.values())) else np.int32
+    made = {name: device.placed(value.astype(index, copy=False)) for name, value in arrays.items()}
+    return {
+        name: made[name] if name in made else value if isinstance(value, np.generic) else device.placed(value)
+        for name, value in fixed.items()
+    }
+
+
+def _is_long(values: np.ndarray) -> bool:
+    return values.itemsize > 4 and values.size > 0 and int(values.max()) > np.iinfo(np.int32).max

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.cycles import LevelsOnDevice
 from workbench.devices.accelerator.dots import Dots
-from workbench.devices.accelerator.faces import arguments as face_arguments
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels
@@ -173,7 +172,13 @@ def face_box_matrix(
     """The same for codes of faces, in double precision where the device has it."""
     dtype = device.wide(np.dtype(np.float64))
     text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=texts.MOST_COUPLINGS)
-    return _rows_of_boxes(device, text, face_arguments(device, faces, dtype), dtype, labels, boxes)
+    return _rows_of_boxes(device, text, _face_arguments(device, faces, dtype), dtype, labels, boxes)
+
+
+def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
+    """Codes, coefficients and wall terms as numbers of a dtype, and distances."""
+    numbers = [device.number(value, dtype) for value in (*faces.values, *faces.walls)]
+    return [device.placed(faces.codes), *numbers, *(np.int64(step) for step in faces.strides)]
 
 
 def _rows_of_boxes(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.accelerator.bound import placed
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.products import Rows
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
@@ -31,9 +31,10 @@ class BlockFactor(OperatorTraits):
     def __init__(self, device: Launcher, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
         self._device, self._inverse = device, inverse
         upper = sparse.csr_array(lower.conj().T.tocsr())
-        self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
+        halves = {f"{name}{k}": part for k, half in enumerate((lower, upper)) for name, part in _parts(half)}
+        self._halves, self._entries = list(placed(device, halves).values()), lower.nnz
         self._scale, blocks = device.number(scale, inverse.dtype), -(-inverse.size // block)
-        index = self._halves[0].index
+        index = self._halves[1].dtype
         if device.layout.chunked:
             self._group, name, text = 1, "blocks", texts.BLOCKS
             self._more = (np.int64(block), np.int64(inverse.size))
@@ -47,8 +48,7 @@ class BlockFactor(OperatorTraits):
 
     def apply(self, r: Vector, u: Vector, *_: str) -> Dots:
         """u = M^-1 r. The two may not be the same vector."""
-        low, up = self._halves
-        arguments = (*low.arrays, *up.arrays, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
+        arguments = (*self._halves, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
         self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
         return self._dots
 
@@ -58,7 +58,7 @@ class BlockFactor(OperatorTraits):
 
     @property
     def flops(self) -> int:
-        return 2 * (product_flops(self._halves[0].entries, self._inverse.dtype) + self._inverse.size)
+        return 2 * (product_flops(self._entries, self._inverse.dtype) + self._inverse.size)
 
 
 class GridBlockFactor(OperatorTraits):
@@ -104,6 +104,10 @@ class GridBlockFactor(OperatorTraits):
     @property
     def flops(self) -> int:
         return product_flops(6 * self._inverse.size, self._inverse.dtype)
+
+
+def _parts(half: sparse.csr_array) -> tuple[tuple[str, np.ndarray], ...]:
+    return ("data", half.data), ("indices", half.indices), ("starts", half.indptr)
 
 
 def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
-from workbench.devices.bound import Bound, Request
 from workbench.devices.constant import constant_of
 from workbench.devices.dot_lines import DOTS
 from workbench.devices.kernels import block_products as block_kernels
@@ -227,10 +225,6 @@ class Launcher:
         """Launch a number of groups. spread: fewer groups give the same result."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
         self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
-
-    def bind(self, request: Request) -> Bound:
-        """A kernel of the kernel language."""
-        return bind(self, request)
 
     def number(self, value: float, dtype: np.dtype) -> np.generic:
         """A number as the real type of a dtype, for a kernel."""

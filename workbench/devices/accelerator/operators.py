@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from workbench.devices.accelerator import deflation, factors, host, parts, products
-from workbench.devices.accelerator import faces as face_operators
+from workbench.devices.accelerator import csr_rows, deflation, factors, grid_columns, host, parts
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
+from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.compact_columns import CompactColumns
@@ -18,47 +17,40 @@ from workbench.devices.accelerator.fast_diagonalization import FastDiagonalizati
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.bound import Bound, Request
 from workbench.devices.jacobi_boxes import JacobiBoxes
+from workbench.devices.ops import faces, stencil
+from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.devices.restricted_product import ProductThenRestriction
-from workbench.devices.series import TermByTerm
 from workbench.host import box_parts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
-P = ParamSpec("P")
-T = TypeVar("T")
+TUNED = (csr_rows, grid_columns)
+"""The modules that register overrides of kernels."""
 
 
-def _method(make: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """A class whose instances are made of a device and more, as a method of the device."""
-
-    def method(self: Any, /, *args: P.args, **named: P.kwargs) -> T:
-        return make(self, *args, **named)
-
-    return method
-
-
-class Operators(Launcher):
+class Operators(OperatorsOfAllDevices, Launcher):
     """Products, preconditioners and the second level on an accelerator; `protocol` says what each method returns."""
 
     whole_triangles = False
     """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
-    stencil = _method(products.StencilProduct)
-    faces = _method(face_operators.FaceProduct)
     box = box_product
-    csr = _method(products.CsrProduct)
-    callable = _method(host.CallableProduct)
-    csr_factor = _method(factors.BlockFactor)
-    factorized_inverse = _method(products.FactorizedInverse)
-    block_algebra = _method(BlockAlgebra)
-    pieces = _method(PieceVectors)
-    fast_diagonalization = _method(FastDiagonalization)
-    columns = _method(deflation.Columns)
-    compact_columns = _method(CompactColumns)
+    callable = method(host.CallableProduct)
+    csr_factor = method(factors.BlockFactor)
+    block_algebra = method(BlockAlgebra)
+    pieces = method(PieceVectors)
+    fast_diagonalization = method(FastDiagonalization)
+    columns = method(deflation.Columns)
+    compact_columns = method(CompactColumns)
     coarse_level = deflation.coarse_level
-    scaled_bands = products.scaled_bands
-    face_series = face_operators.face_series
+    stencil_series = stencil.series
+    face_series = faces.series
+
+    def bind(self, request: Request) -> Bound:
+        """A kernel of the kernel language."""
+        return bind(self, request)
 
     def box_sweeps(
         self,
@@ -75,22 +67,6 @@ class Operators(Launcher):
         kernel: auto, plain, blocked or, on CUDA, persistent.
         """
         return BoxSweeps(self, JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
-
-    def stencil_series(
-        self, bands: tuple[Vector, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
-    ) -> Any:
-        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
-        lower, scaled, upper = products.stencil_terms(self, bands, strides, inverse_diagonal)
-        return TermByTerm([lower] * (order - 1) + [scaled], upper, self.zeros, inverse_diagonal)
-
-    def csr_terms(self, lower: sparse.csr_array, scale: Any) -> tuple[Any, Any, Any]:
-        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
-        upper = sparse.csr_array(lower.conj().T.tocsr())
-        return (
-            products.CsrTerm(self, lower),
-            products.CsrTerm(self, lower, scale=scale),
-            products.CsrTerm(self, upper, summed=True),
-        )
 
     def stencil_factor(
         self,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.deflation import Combined
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import pieces as texts
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces

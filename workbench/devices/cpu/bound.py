@@ -11,6 +11,7 @@ from workbench.jit import generated
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.jit.tiles import widths
+from workbench.kernel_language import Typed
 from workbench.kernel_language.numba_text import numba_text
 from workbench.lines.types import accumulator
 
@@ -28,10 +29,10 @@ class OnCores(Bound):
 
     def __init__(self, request: Request) -> None:
         wide = accumulator(request.dtype)
-        fixed = {name: _readable(value) for name, value in request.numbers(wide).items()}
+        fixed = fixed_on_cores(request, wide)
         of = request.typed(fixed, wide)
         super().__init__(request, of, fixed)
-        self._kernel = generated.kernel(numba_text(of, widths(of.columns, wide if of.sums else request.dtype)))
+        self._kernel, self._head = generated.kernel(self.text(of)), tuple(self.fixed.values())
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
         self._last: tuple[Any, ...] = (request.rows, begins)
@@ -45,10 +46,14 @@ class OnCores(Bound):
             else kind.type.dtype.type(0)
             for kind in arguments
         ]
-        prepare(self._kernel, *self._arguments(tuple(some)), *self._last)
+        prepare(self._kernel, *self.fixed.values(), *some, *self._last)
+
+    def text(self, of: Typed) -> str:
+        """The source of the kernel."""
+        return numba_text(of, widths(of.columns, of.vector))
 
     def __call__(self, *free: Any) -> np.ndarray | None:
-        launch(self._size, self._kernel, *self._arguments(free), *self._last)
+        launch(self._size, self._kernel, *self._head, *free, *self._last)
         return self._sums
 
 
@@ -62,6 +67,11 @@ def chunks(request: Request) -> np.ndarray:
     begins = np.searchsorted(work, np.linspace(0, request.entries, count + 1))
     begins[0], begins[-1] = 0, rows
     return np.unique(begins).astype(np.int64)
+
+
+def fixed_on_cores(request: Request, wide: np.dtype) -> dict[str, Any]:
+    """The fixed arguments of a request, as kernels read them."""
+    return {name: _readable(value) for name, value in request.numbers(wide).items()}
 
 
 def _readable(value: Any) -> Any:

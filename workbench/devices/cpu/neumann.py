@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.bound import Request
 from workbench.devices.cpu import neumann_text
+from workbench.devices.cpu.bound import OnCores
 from workbench.devices.cpu.neumann_text import Coefficients, FaceSeries, ScaledBands
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.ops.stencil import scaled_band
 from workbench.devices.traffic import product_flops
 from workbench.host import face_coding
 from workbench.host.face_codes import FaceCodes
 from workbench.host.memory import vector
 from workbench.host.series_sizes import MOST_LEVELS, chunks_of, row_length, stores_bands
 from workbench.jit import generated
-from workbench.jit.compiled import kernel
-from workbench.jit.threads import CHUNK, cores, launch, prepare
-from workbench.jit.work_stealing import shared, threads
+from workbench.jit.threads import cores, launch, prepare
 from workbench.lines.types import accumulator
 
 
@@ -55,20 +56,10 @@ def _series(stored: Stored, order: int) -> OnePassSeries | SeveralPassSeries:
     return (OnePassSeries if order <= MOST_LEVELS else SeveralPassSeries)(stored, order)
 
 
-def scaled_bands(
-    main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
-    inverse = vector(main.size, main.dtype)
-    launch(main.size, _invert, main, inverse)
-    bands = tuple(_scaled(low, inverse, stride) for low, stride in zip(lower, strides, strict=True))
-    return bands, inverse
-
-
 def _scaled(low: np.ndarray, inverse: np.ndarray, stride: int) -> np.ndarray:
     """A lower band of L D^-1, from that of L and from D^-1, all of shape (N,)."""
     band = vector(low.size, low.dtype)
-    launch(low.size, _scale_band, low, inverse, stride, band)
+    OnCores(Request(scaled_band, low.size, low.dtype, {"low": low, "inverse": inverse, "step": stride}))(band)
     return band
 
 
@@ -172,26 +163,3 @@ class SeveralPassSeries(_Series):
     def traffic(self) -> int:
         passes = len(self._levels)
         return int((2 * passes * (self._stored.words + 2) + passes - 1) * self._middle.nbytes)
-
-
-@kernel(error_model="numpy")
-def _invert(taken, main, inverse):  # pragma: no cover
-    chunks = max(1, main.size // CHUNK)
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(main.size * chunk // chunks, main.size * (chunk + 1) // chunks):
-                inverse[i] = 1 / main[i]
-
-
-@kernel()
-def _scale_band(taken, low, inverse, stride, band):  # pragma: no cover
-    chunks = max(1, low.size // CHUNK)
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            place = np.int64(chunk)
-            first, end = low.size * place // chunks, low.size * (place + 1) // chunks
-            middle = min(end, max(first, stride))
-            for i in range(first, middle):
-                band[i] = 0
-            for i in range(middle, end):
-                band[i] = low[i] * inverse[i - stride]

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
+from workbench.host.face_text import Faces, sums
 from workbench.host.series_sizes import ALIGNED, BLOCK
-from workbench.host.stencil_entries import Faces, sums
 from workbench.jit.generated import over
 from workbench.lines.types import OperatorDot
 

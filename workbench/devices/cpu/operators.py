@@ -6,20 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.base import DeviceBase
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Form, Levels
-from workbench.devices.cpu import block_algebra, neumann
+from workbench.devices.cpu import block_algebra, block_rows, neumann
 from workbench.devices.cpu.bound import bind
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
-from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.pieces import PieceVectors
-from workbench.devices.cpu.sparse_inverse import FactorizedInverse
-from workbench.devices.cpu.stencil import FaceProduct, StencilProduct
+from workbench.devices.cpu.restricted import RestrictedProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
@@ -27,35 +24,36 @@ from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.ops.faces import FaceProduct
+from workbench.devices.ops.operators import OperatorsOfAllDevices
+from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host import box_parts
 
+TUNED = (block_rows,)
+"""The modules that register overrides of kernels."""
+
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {
-    (StencilProduct, Subdomains): StencilProduct.restricted,
-    (FaceProduct, Subdomains): FaceProduct.restricted,
+    (StencilProduct, Subdomains): RestrictedProduct,
+    (FaceProduct, Subdomains): RestrictedProduct,
 }
 """Products that restrict their result in the same pass, by the types of A and Z."""
 
 
-class Operators(DeviceBase):
+class Operators(OperatorsOfAllDevices, DeviceBase):
     """Products, preconditioners and the second level on the CPU; `protocol` says what each method returns."""
 
     whole_triangles: bool = True
     """Triangular solves with the whole matrix are efficient on one core."""
 
-    stencil = StencilProduct
-    faces = FaceProduct
     box = BoxProduct
-    csr = CsrProduct
     callable = CallableProduct
     stencil_factor = StencilFactor
     csr_factor = CsrFactor
-    factorized_inverse = FactorizedInverse
     pieces = PieceVectors
     subdomains = Subdomains
     columns = Columns
     compact_columns = CompactColumns
-    scaled_bands = staticmethod(neumann.scaled_bands)
     stencil_series = staticmethod(neumann.stencil_series)
     face_series = staticmethod(neumann.face_series)
     numbered_parts = staticmethod(box_parts.numbered_parts)
@@ -78,13 +76,6 @@ class Operators(DeviceBase):
     ) -> BoxSweeps:
         """Jacobi sweeps on many boxes; for the data see `jacobi_boxes.JacobiBoxes`. kernel: auto, plain or blocked."""
         return BoxSweeps(JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
-
-    def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
-        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
-        upper = sparse.csr_array(lower.conj().T.tocsr())
-        rows = (lower.data, lower.indices, lower.indptr)
-        transposed = CsrTerm(upper.data, upper.indices, upper.indptr, summed=True)
-        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), transposed
 
     def block_algebra(self) -> BlockAlgebra:
         """Gram matrices of block vectors, and block vectors times small matrices."""

@@ -53,10 +53,10 @@ class Runs:
     def restrict(self, vector: str, origin: str) -> list[str]:
         return [
             *self._over_runs(vector, origin),
-            "    total = coarse.dtype.type(0)",
+            "    added = coarse.dtype.type(0)",
             "    for i in range(piece.size):",
-            "        total += piece[i]",
-            "    mine[labels[run]] += total",
+            "        added += piece[i]",
+            "    mine[labels[run]] += added",
         ]
 
     def add(self, vector: str) -> list[str]:
@@ -89,7 +89,7 @@ class Rows:
         return self.width
 
     def restrict(self, vector: str, origin: str) -> list[str]:
-        entries = [f"{vector}[at + {k}]" for k in range(self.width)]
+        entries = [f"{vector}[place + {k}]" for k in range(self.width)]
         return [
             *self._over_rows(origin),
             "    if label >= 0:",
@@ -103,15 +103,15 @@ class Rows:
             *self._over_rows("0"),
             "    if label >= 0:",
             "        value = a[label]",
-            *(f"        {vector}[at + {k}] += value" for k in range(self.width)),
+            *(f"        {vector}[place + {k}] += value" for k in range(self.width)),
             "    else:",
-            *(f"        {vector}[at + {k}] += a[split[-1 - label, {k}]]" for k in range(self.width)),
+            *(f"        {vector}[place + {k}] += a[split[-1 - label, {k}]]" for k in range(self.width)),
         ]
 
     def _over_rows(self, origin: str) -> list[str]:
         return [
             f"for row in range(low//{self.width}, high//{self.width}):",
-            f"    at, label = row*{self.width} - {origin}, np.int64(labels[row])",
+            f"    place, label = row*{self.width} - {origin}, np.int64(labels[row])",
         ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.devices.kernels.products import stencil_arguments
 from workbench.devices.kernels.source import fill
 
 GROUP = 256
@@ -43,19 +42,3 @@ def csr(columns: int, width: int, *, added: bool = False) -> str:
 def rows_per_group(columns: int, width: int) -> int:
     """Rows that a group of the CSR product computes at once."""
     return GROUP // (width * columns)
-
-
-def stencil(bands: int, columns: int, *, constant: bool) -> str:
-    """y = A x for a diagonal and lower bands at distances d0 < d1 < ..; a constant diagonal is one number."""
-    below = [(f"i >= d{k}", f"low{k}[i]", f"i - d{k}") for k in range(bands)]
-    above = [(f"i + d{k} < n", f"T_CONJ(low{k}[i + d{k}])", f"i + d{k}") for k in range(bands)]
-    neighbours = [
-        f"if ({test}) sum = T_ADD(sum, T_MUL({entry}, x[({row})*{columns} + k]));" for test, entry, row in below + above
-    ]
-    return fill(
-        "stencil_block",
-        **stencil_arguments(bands),
-        columns=columns,
-        diagonal_entry="diagonal[0]" if constant else "diagonal[i]",
-        neighbours="\n".join(neighbours),
-    )

@@ -12,34 +12,15 @@ ALONG = 4
 """Rows in the direction of the farthest band that a GPU work-item computes."""
 
 
-INVERSE = read("inverse")
-"""inverse = 1/main, entry by entry."""
-
-SCALED_BAND = read("scaled_band")
-"""band[i] = low[i] inverse[i - stride], zero before the first."""
-
-
-def stencil(bands: int, *, constant: bool) -> str:
-    """y = A x for a diagonal and lower bands at distances d0 < d1 < ..; rows without all neighbours are separate loops,
-    so that the long one has no branch. A constant diagonal is one number."""
-    inside, edge = _neighbours(bands)
-    return fill(
-        "stencil",
-        **stencil_arguments(bands),
-        farthest=f"d{bands - 1}",
-        diagonal_entry="diagonal[0]" if constant else "diagonal[i]",
-        inside=" ".join(inside),
-        edge=" ".join(edge),
-        **dots("x[i]"),
-    )
-
-
 def stencil_columns(bands: int, *, constant: bool) -> str:
-    """The same for GPUs: a work-item computes several rows in the direction of the farthest band, and keeps the entries
+    """y = A x for a diagonal and lower bands at distances d0 < d1 < ..; a constant diagonal is one number.
+
+    For GPUs: a work-item computes several rows in the direction of the farthest band, and keeps the entries
     of x and of the band in registers. Otherwise the second-level cache, from which a row reads twice as much as from
     memory, would be the limit."""
-    below_and_above = _neighbours(bands)[1]
-    near = [*below_and_above[: bands - 1], *below_and_above[bands:-1]]
+    near = [f"if (i >= d{k}) v = T_ADD(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands - 1)]
+    above = [f"T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}])" for k in range(bands - 1)]
+    near += [f"if (i + d{k} < n) v = T_ADD(v, {product});" for k, product in enumerate(above)]
     return fill(
         "stencil_columns",
         **stencil_arguments(bands),
@@ -53,43 +34,16 @@ def stencil_columns(bands: int, *, constant: bool) -> str:
     )
 
 
-def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
-    """y = (base - L x)*scale, or base - L^H x, for the lower bands of L. The upper one computes dot products."""
-    if upper:
-        inside = [f"v = T_SUB(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
-        edge = [f"if (i + d{k} < n) {line}" for k, line in enumerate(inside)]
-        rows, bound = ("0, bound", "bound, n"), f"n - d{bands - 1}"
-    else:
-        inside = [f"v = T_SUB(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands)]
-        edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(inside)]
-        rows, bound = ("bound, n", "0, bound"), f"d{bands - 1}"
-    arguments, summed = stencil_arguments(bands), dots("left[i]", wanted=upper)
-    arguments["bands"] += ", GLOBAL const T* RESTRICT scale" if scaled else ""
-    store = ["v = T_MUL(v, scale[i]);" if scaled else "", "y[i] = v;", summed["dots_add"]]
-    return fill(
-        "stencil_term",
-        **arguments,
-        dots_arguments=", GLOBAL const T* RESTRICT left, GLOBAL W* partial" if upper else "",
-        bound=bound,
-        whole_rows=rows[0],
-        edge_rows=rows[1],
-        inside=" ".join(inside),
-        edge=" ".join(edge),
-        store=" ".join(filter(None, store)),
-        **summed,
-    )
-
-
 def csr(
     items_per_row: int, *, based: bool = False, scaled: bool = False, summed: bool = True, part: bool = False
 ) -> str:
     """y = A x, or based: y = (base - A x)*scale, for a CSR matrix.
 
-    items_per_row: work-items that share a row; 1 for short rows and on processors, else a power of two, at most GROUP.
-    part: of row i only the entries starts[i] to ends[i], with columns counted from `first`; based: y = base + A x.
+    items_per_row: work-items that share a row, a power of two, at most GROUP. part: of row i only the entries starts[i]
+    to ends[i], with columns counted from `first`; based: y = base + A x.
     """
     return fill(
-        "csr_row" if items_per_row == 1 else "csr_shared_row",
+        "csr_shared_row",
         items_per_row=items_per_row,
         half=items_per_row // 2,
         part_arguments=", GLOBAL const INDEX* RESTRICT ends, const I64 first" if part else "",
@@ -127,15 +81,6 @@ BLOCKS = _block_solve("blocks")
 
 LEVELS = _block_solve("levels")
 """The same, one group per block, level by level: rows depend on rows of earlier levels, in L^H of later levels."""
-
-
-def _neighbours(bands: int) -> tuple[list[str], list[str]]:
-    """The statements for the lower and upper bands, without and with a test whether the neighbour exists."""
-    below = [f"v = T_ADD(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands)]
-    above = [f"v = T_ADD(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
-    edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(below)]
-    edge += [f"if (i + d{k} < n) {line}" for k, line in enumerate(above)]
-    return below + above, edge
 
 
 def stencil_arguments(bands: int) -> dict[str, str]:

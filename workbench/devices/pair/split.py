@@ -8,16 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
+from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
 from workbench.errors import InputError
@@ -61,12 +60,11 @@ class RowBlocks:
         # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
         exchanged = memory.vector(size, data.dtype, accelerator.runtime.pinned)
         near = (
-            CsrBlock(data, indices, indptr[:rows], splits[:rows]),
-            CsrBlock(data, indices, splits[:rows], indptr[1 : rows + 1], exchanged),
+            RowBlock(Cpu(), data, indices, indptr[:rows], splits[:rows]),
+            RowBlock(Cpu(), data, indices, splits[:rows], indptr[1 : rows + 1], remote=exchanged),
         )
-        held = SplitRows(accelerator, data, indices, indptr, splits, rows)
         arrived = accelerator.zeros(rows, data.dtype)
-        far = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, arrived)
+        far = row_blocks_below(accelerator, matrix, splits, rows, arrived)
         return cls(rows, near, far, *ghosts(indices, indptr, splits, rows), exchanged, arrived)
 
 
@@ -177,6 +175,24 @@ class Split(Cpu):
         arriving = Part(exchanged[slice(*to_host)], to_host[0] - rows)
         leaving = Part(exchanged[slice(*to_device)], to_device[0])
         return Sides(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, blocks.arrived)}))
+
+
+def row_blocks_below(
+    accelerator: Accelerator, matrix: sparse.csr_array, splits: np.ndarray, top: int, remote: Vector
+) -> tuple[RowBlock, RowBlock]:
+    """The local and the remote block of rows `top` to N, whose entries the device stores once.
+
+    splits: where in each row the columns from `top` on begin, shape (N,). remote: the columns before, shape (top,).
+    """
+    first = int(matrix.indptr[top])
+    data, indices = matrix.data[first:], matrix.indices[first:]
+    starts, middles, ends = (
+        bounds - first for bounds in (matrix.indptr[top:-1], splits[top:], matrix.indptr[top + 1 :])
+    )
+    return (
+        RowBlock(accelerator, data, indices, middles, ends, first=top),
+        RowBlock(accelerator, data, indices, starts, middles, remote=remote),
+    )
 
 
 def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-KERNEL faces(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, GLOBAL W* partial, const I64 n)
+KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, GLOBAL W* partial, const I64 n)
 {
     $dots_begin
     const I64 across = $farthest < n ? $farthest : n;

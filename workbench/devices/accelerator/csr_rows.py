@@ -1,0 +1,128 @@
+"""CSR products on GPUs: work-items that share a row, and tiles of entries. Overrides of `ops.csr`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.bound import OnAccelerator
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.bound import Request, override
+from workbench.devices.kernels import block_products, products, tiles
+from workbench.devices.ops.csr import csr
+
+TILES = 0
+"""Value of `items_per_row` that chooses tiles: a group takes the entries of some rows."""
+SHORT = 8
+"""Mean row length from which tiles are faster than one work-item per row, measured on an H200."""
+MOST_ITEMS_PER_ROW = 32
+"""More than a warp would wait longer at barriers than for memory."""
+SHARED_ENTRIES = 16
+"""Columns times work-items that share a column of a row, at most; by the measurement in docs/benchmarks.md."""
+
+
+@override(csr, "accelerator")
+def shared_rows(device: Launcher, request: Request) -> SharedRows | BlockRows | None:
+    """Another distribution of rows over work-items; None for one row each, as on processors and for short rows.
+
+    Hints: items_per_row, a power of two or TILES, and for block vectors width, work-items that share a column of a row.
+    """
+    mean = request.entries / max(1, request.rows)
+    if request.columns > 1:
+        width = request.hints.get("width") or width_for(request.columns, mean, chunked=device.layout.chunked)
+        return None if device.layout.chunked and width == 1 else BlockRows(device, request, width)
+    items = request.hints.get("items_per_row")
+    if items is None and request.constants.get("part"):
+        items = items_per_row_for(device, mean)
+    if items is None:
+        items = 1 if device.layout.chunked or mean < SHORT else TILES
+    return None if items == 1 else SharedRows(device, request, items)
+
+
+class SharedRows(OnAccelerator):
+    """items_per_row work-items of a group share a row, or a group takes the entries of some rows: TILES."""
+
+    def __init__(self, device: Launcher, request: Request, items_per_row: int) -> None:
+        super().__init__(device, request)
+        constants, matrix = request.constants, self.fixed
+        self._part, self._bounds, self._items = constants.get("part", False), None, request.rows
+        form = {
+            "based": constants.get("based", False),
+            "scaled": constants.get("scaled", False),
+            "summed": request.summed,
+        }
+        if items_per_row == TILES:
+            assert request.work is not None
+            bounds = tiles_of(request.work, tiles.PER_ITEM * device.layout.group)
+            self._bounds, self._items = device.array(bounds, matrix["starts"].dtype), bounds.size - 1
+            self._groups = max(1, min(self._items, device.layout.groups))
+            text = tiles.csr_tiles(**form)
+        else:
+            self._groups = device.layout.groups_for(request.rows * items_per_row)
+            text = products.csr(items_per_row, **form, part=self._part)
+        self._kernel = device.kernel(text, "csr", request.dtype, matrix["starts"].dtype)
+        self._sums = self._dots(self._groups)
+
+    def __call__(self, *free: Any) -> Dots | None:
+        named = {**self.fixed, **dict(zip(self.free, free, strict=True))}
+        arguments = [named["data"], named["indices"], named["starts"]]
+        arguments += [self._bounds] if self._bounds is not None else []
+        arguments += [named["ends"], named["first"]] if self._part else []
+        arguments += [
+            named["x"],
+            named["y"],
+            *(named[name] for name in ("base", "scale") if name in self.typed.arguments),
+        ]
+        arguments += [named.get("left", named["x"]), self._sums.partial] if self._sums else []
+        self._device.launch(self._kernel, self._groups, *arguments, np.int64(self._items), spread=True)
+        return self._sums
+
+    @property
+    def traffic(self) -> int:
+        return super().traffic + (0 if self._bounds is None else self._bounds.nbytes)
+
+
+class BlockRows(OnAccelerator):
+    """The product with block vectors: a work-item for each column of a row, or `width` of them."""
+
+    def __init__(self, device: Launcher, request: Request, width: int) -> None:
+        super().__init__(device, request)
+        added = request.constants.get("onto", False)
+        self._groups = -(-request.rows // block_products.rows_per_group(request.columns, width))
+        text = block_products.csr(request.columns, width, added=added)
+        index, group = self.fixed["starts"].dtype, block_products.GROUP
+        self._kernel = device.kernel(text, "csr_block", request.dtype, index, group=group)
+
+    def __call__(self, *free: Any) -> None:
+        arguments = (*(self.fixed[name] for name in ("data", "indices", "starts")), *free, np.int64(self.request.rows))
+        self._device.launch(self._kernel, self._groups, *arguments, group=block_products.GROUP, spread=True)
+
+
+def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
+    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row."""
+    bounds = [0]
+    while bounds[-1] < indptr.size - 1:
+        last = int(np.searchsorted(indptr, indptr[bounds[-1]] + most, side="right")) - 1
+        bounds.append(max(last, bounds[-1] + 1))
+    return np.array(bounds)
+
+
+def items_per_row_for(device: Launcher, mean: float) -> int:
+    """The largest power of two up to the mean row length, MOST_ITEMS_PER_ROW and a group; 1 on a processor."""
+    items = 1
+    while 2 * items <= min(mean, MOST_ITEMS_PER_ROW, device.layout.group):
+        items *= 2
+    return items
+
+
+def width_for(columns: int, entries: float, *, chunked: bool) -> int:
+    """Work-items that share a column of a row with so many entries: a power of two.
+
+    One where a core runs the work-items of a group one after another.
+    """
+    width = 1
+    while not chunked and 2 * width * columns <= SHARED_ENTRIES and 2 * width <= entries:
+        width *= 2
+    return width

@@ -1,0 +1,32 @@
+"""A bound kernel as an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.devices.bound import Bound
+from workbench.devices.operator_protocols import OperatorTraits
+from workbench.lines.types import OperatorDot
+
+
+class Applied(OperatorTraits):
+    """Applies a kernel to vectors; the order of the arguments is that of the kernel's text.
+
+    Further arguments, such as the names of the dot products that are wanted, are ignored.
+    """
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound, self._count = bound, len(bound.free)
+        self.offers = tuple(OperatorDot) if bound.typed.sums else ()
+
+    def apply(self, *vectors: Any) -> Any:
+        """Returns the dot products, None where there are none."""
+        return self._bound(*vectors[: self._count])
+
+    @property
+    def traffic(self) -> int:
+        return self._bound.traffic
+
+    @property
+    def flops(self) -> int:
+        return self._bound.flops

@@ -1,0 +1,164 @@
+"""Operators of CSR matrices: products, terms of a Neumann series, blocks of rows, factorized inverses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.bound import Bound, Request
+from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.ops.applied import Applied
+from workbench.devices.traffic import block_bytes, product_flops
+from workbench.kernel_language import kernel
+
+
+@kernel(dots=True)
+def csr(
+    row, data, indices, starts, ends, first, base, scale, x, y, left, *,
+    based=False, onto=False, minus=False, scaled=False, part=False, paired=False,
+):  # fmt: skip
+    """y = base + A x, base - A x, y + A x or A x, then times scale, with the dot products of left, or x, and y.
+
+    part: row i has the entries starts[i] to ends[i], whose columns are counted from `first`.
+    """
+    value = base[row] if based else (y[row] if onto else 0)
+    for j in range(starts[row], ends[row] if part else starts[row + 1]):
+        column = indices[j] - first if part else indices[j]
+        value = value - data[j] * x[column] if minus else value + data[j] * x[column]
+    if scaled:
+        value *= scale[row]
+    y[row] = value
+    return left[row] if paired else x[row], value
+
+
+def _bound(device: Any, matrix: Mapping[str, Any], starts: np.ndarray, summed: bool = True, **more: Any) -> Bound:
+    """The kernel with data, indices and starts; more: of the request. starts: those of the host."""
+    fixed = {**matrix, **more.pop("fixed", {})}
+    return device.bind(Request(csr, starts.size - 1, fixed["data"].dtype, fixed, work=starts, summed=summed, **more))
+
+
+class CsrProduct(Applied):
+    """out = A x, with (x, out), (out, out) and (x, x).
+
+    data (nnz,), indices (nnz,), indptr (N + 1,) as in scipy.sparse.csr_array. items_per_row: for accelerators, see
+    `csr_rows`.
+    """
+
+    def __init__(
+        self,
+        device: Any,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        items_per_row: int | None = None,
+    ) -> None:
+        self._device, self._starts = device, indptr
+        matrix = {"data": data, "indices": indices, "starts": indptr}
+        super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}))
+
+    def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:
+        """The product with N x columns block vectors, without dot products; added: out = out + A x.
+
+        width: for accelerators, see `csr_rows`.
+        """
+        return Applied(
+            _bound(
+                self._device,
+                self._bound.fixed,
+                self._starts,
+                summed=False,
+                constants={"onto": added},
+                columns=columns,
+                blocks=("x", "y"),
+                hints={"width": width},
+            )
+        )
+
+
+def terms(device: Any, lower: sparse.csr_array, scale: Any) -> tuple[Applied, Applied, Applied]:
+    """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle; the last with dot products.
+
+    They are applied to base, x, out and, for the dot products, another vector.
+    """
+    upper = sparse.csr_array(lower.conj().T.tocsr())
+    form = {"based": True, "minus": True}
+    first = _bound(device, _matrix(lower), lower.indptr, summed=False, constants=form)
+    scaled = {"constants": form | {"scaled": True}, "fixed": {"scale": scale}}
+    return (
+        Applied(first),
+        Applied(_bound(device, first.fixed, lower.indptr, summed=False, **scaled)),
+        Applied(_bound(device, _matrix(upper), upper.indptr, constants=form | {"paired": True})),
+    )
+
+
+class RowBlock(Applied):
+    """out = A x for the local block of some rows of a matrix, or v + A remote for the remote one; no dot products.
+
+    data, indices (nnz,): of the whole matrix, or of these rows. starts, ends (rows,): where the entries of each row
+    begin and end. first: the column of x[0]. remote: the vector of the remote block, which is then applied to v and
+    out; x, v and out have the shape (rows,).
+    """
+
+    def __init__(
+        self,
+        device: Any,
+        data: np.ndarray,
+        indices: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        first: int = 0,
+        remote: Any = None,
+    ) -> None:
+        fixed = {"data": data, "indices": indices, "starts": starts, "ends": ends, "first": first}
+        fixed |= {} if remote is None else {"x": remote}
+        # An empty row is work too.
+        work = np.concatenate([[0], np.cumsum(ends.astype(np.int64) - starts + 1)])
+        self.entries = int(work[-1]) - starts.size
+        self._remote = 0 if remote is None else remote.size
+        constants = {"part": True, "based": remote is not None}
+        request = Request(csr, starts.size, data.dtype, fixed, work=work, constants=constants, summed=False)
+        super().__init__(device.bind(request))
+
+    @property
+    def traffic(self) -> int:
+        """Bytes; of the remote vector as many elements as the block has entries, at most all."""
+        fixed = self._bound.fixed
+        sizes = fixed["data"].itemsize, fixed["indices"].itemsize
+        return block_bytes(fixed["starts"].size, self.entries, *sizes, self._remote)
+
+    @property
+    def flops(self) -> int:
+        return product_flops(self.entries, self._bound.fixed["data"].dtype)
+
+
+class FactorizedInverse(OperatorTraits):
+    """u = G^H (G r) for a lower triangular G in CSR form, with (r, u), (u, u) and (r, r) in the second product.
+
+    G^H is stored as another matrix. Work space: one vector.
+    """
+
+    def __init__(self, device: Any, factor: sparse.csr_array) -> None:
+        upper = sparse.csr_array(factor.conj().T.tocsr())
+        self._lower = _bound(device, _matrix(factor), factor.indptr, summed=False)
+        self._upper = _bound(device, _matrix(upper), upper.indptr, constants={"paired": True})
+        self._middle = device.zeros(factor.shape[0], factor.dtype)
+
+    def apply(self, r: Any, u: Any, *_: str) -> Any:
+        """u = G^H G r. The two may not be the same vector."""
+        self._lower(r, self._middle)
+        return self._upper(self._middle, u, r)
+
+    @property
+    def traffic(self) -> int:
+        return self._lower.traffic + self._upper.traffic
+
+    @property
+    def flops(self) -> int:
+        return self._lower.flops + self._upper.flops
+
+
+def _matrix(of: sparse.csr_array) -> dict[str, np.ndarray]:
+    return {"data": of.data, "indices": of.indices, "starts": of.indptr}

@@ -1,0 +1,138 @@
+"""Operators from codes of faces (see `face_codes`): products, terms of a Neumann series, the diagonal.
+
+A coefficient is selected from numbers, which stay in registers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.bound import Request
+from workbench.devices.ops.applied import Applied
+from workbench.devices.ops.stencil import product_request
+from workbench.devices.series import TermByTerm
+from workbench.host import face_coding
+from workbench.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.kernel_language import Kernel, helper, kernel
+from workbench.kernel_language.words import inside, narrow, unrolled, wide
+
+
+@helper
+def chosen(c0, c1, c2, c3, code, shift):
+    """One of four numbers by two bits of a code."""
+    return (c3 if code & (1 << shift) else c2) if code & (2 << shift) else (c1 if code & (1 << shift) else c0)
+
+
+@kernel(dots=True, halo="steps[directions - 1]")
+def face_product(row, codes, faces, walls, steps, base, x, y, *, directions, walled, residual=False):
+    """y = A x in the precision of sums, with the dot products of x and y; residual: y = base - A x."""
+    here = wide(x[row])
+    code = codes[row]
+    value = 0
+    if walled:
+        value += chosen(walls[0], walls[1], walls[2], walls[3], code, BITS * directions) * here
+    for k in unrolled(directions):
+        if inside(row - steps[k]):
+            face = chosen(faces[0], faces[1], faces[2], faces[3], code, BITS * k)
+            value += face * (here - wide(x[row - steps[k]]))
+        if inside(row + steps[k]):
+            face = chosen(faces[0], faces[1], faces[2], faces[3], codes[row + steps[k]], BITS * k)
+            value += face * (here - wide(x[row + steps[k]]))
+    result = narrow(wide(base[row]) - value if residual else value)
+    y[row] = result
+    return x[row], result
+
+
+@kernel(dots=True, halo="steps[directions - 1]")
+def face_term(row, codes, faces, steps, scale, base, x, y, left, *, directions, upper, raw=False):
+    """y = D^-1 (base + F x), F being the coefficients of the lower faces, or y = base + D^-1 F^T x if `upper`.
+
+    With the dot products of left and y. raw: D^-1 x in place of x.
+    """
+    value = 0 if upper else base[row]
+    for k in unrolled(directions):
+        if not upper and inside(row - steps[k]):
+            face = chosen(faces[0], faces[1], faces[2], faces[3], codes[row], BITS * k)
+            value += face * (x[row - steps[k]] * scale[row - steps[k]] if raw else x[row - steps[k]])
+        if upper and inside(row + steps[k]):
+            face = chosen(faces[0], faces[1], faces[2], faces[3], codes[row + steps[k]], BITS * k)
+            value += face * x[row + steps[k]]
+    value = base[row] + scale[row] * value if upper else scale[row] * value
+    y[row] = value
+    return left[row], value
+
+
+@kernel(halo="steps[directions - 1]")
+def face_inverse(row, codes, faces, walls, steps, inverse, *, directions, walled):
+    """1 over the sum of the coefficients of each cell, 0 where that is 0."""
+    code = codes[row]
+    value = wide(0)
+    if walled:
+        value += chosen(walls[0], walls[1], walls[2], walls[3], code, BITS * directions)
+    for k in unrolled(directions):
+        value += chosen(faces[0], faces[1], faces[2], faces[3], code, BITS * k)
+        if inside(row + steps[k]):
+            value += chosen(faces[0], faces[1], faces[2], faces[3], codes[row + steps[k]], BITS * k)
+    inverse[row] = 1 / value if value != 0 else value
+
+
+class FaceProduct(Applied):
+    """out = A x with (x, out), (out, out) and (x, x). dtype: of the vectors; arithmetic is in double precision."""
+
+    def __init__(self, device: Any, faces: FaceCodes, dtype: np.dtype) -> None:
+        self._device, self._faces, self._dtype = device, faces, np.dtype(dtype)
+        super().__init__(device.bind(_request(face_product, faces, self._dtype, float, {"walled": faces.walled})))
+
+    def block(self, columns: int) -> Applied:
+        """The product with N x columns block vectors, by bands, which cost little for several columns."""
+        faces = self._faces
+        parts = (face_coding.diagonal(faces), *(face_coding.band(faces, k) for k in range(faces.directions)))
+        main, *lower = (np.asarray(part, self._dtype) for part in parts)
+        product = product_request(main, lower, faces.strides)
+        return Applied(self._device.bind(product.in_blocks(columns, product.fixed)))
+
+    def request(self) -> Request:
+        """What computes y = A x."""
+        return self._bound.request
+
+    def residual(self) -> Request:
+        """What computes y = base - A x."""
+        request = self._bound.request
+        return dataclasses.replace(request, constants={**request.constants, "residual": True}, summed=False)
+
+
+def _request(
+    of: Kernel,
+    codes: FaceCodes,
+    dtype: np.dtype,
+    number: Callable[[float], Any],
+    form: Mapping[str, Any],
+    fixed: Mapping[str, Any] | None = None,
+    *,
+    summed: bool = True,
+) -> Request:
+    """A kernel on these codes; number: makes a coefficient; form: its constants; fixed: further arguments."""
+    fixed = {"codes": codes.codes, **(fixed or {})}
+    fixed |= {f"faces_{k}": number(value) for k, value in enumerate(codes.values)}
+    fixed |= {f"walls_{k}": number(value) for k, value in enumerate(codes.walls)}
+    fixed |= {f"steps_{k}": int(stride) for k, stride in enumerate(codes.strides)}
+    numbered = {"faces": CHOICES, "walls": CHOICES, "steps": codes.directions}
+    constants = {"directions": codes.directions, **form}
+    return Request(of, codes.size, dtype, fixed, constants=constants, numbered=numbered, summed=summed)
+
+
+def series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
+    """K^H D^-1 K, K the Neumann series of that order, term by term; D^-1 is made on the device."""
+    scale = device.zeros(faces.size, dtype)
+    device.bind(_request(face_inverse, faces, dtype, float, {"walled": faces.walled}))(scale)
+
+    def term(*, upper: bool, raw: bool = False) -> Applied:
+        form, fixed = {"upper": upper, "raw": raw}, {"scale": scale}
+        return Applied(device.bind(_request(face_term, faces, dtype, dtype.type, form, fixed, summed=upper)))
+
+    lower = [term(upper=False, raw=True), *[term(upper=False)] * (order - 1)]
+    return TermByTerm(lower, term(upper=True), device.zeros, scale)

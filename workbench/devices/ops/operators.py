@@ -1,0 +1,35 @@
+"""The operators that are one class on all devices, as methods of a device; `protocol` says what each returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from workbench.devices.ops import csr as of_csr
+from workbench.devices.ops import stencil as of_stencil
+from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
+from workbench.devices.ops.faces import FaceProduct
+from workbench.devices.ops.stencil import StencilProduct
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def method(make: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A class whose instances are made of a device and more, as a method of the device."""
+
+    def method(self: Any, /, *args: P.args, **named: P.kwargs) -> T:
+        return make(self, *args, **named)
+
+    return method
+
+
+class OperatorsOfAllDevices:
+    """Base of a device that binds kernels of the kernel language: it has `bind`."""
+
+    stencil = method(StencilProduct)
+    faces = method(FaceProduct)
+    csr = method(CsrProduct)
+    factorized_inverse = method(FactorizedInverse)
+    csr_terms = of_csr.terms
+    scaled_bands = of_stencil.scaled_bands

@@ -1,0 +1,132 @@
+"""Operators of Hermitian stencils: products, terms of a Neumann series, L D^-1.
+
+A stencil is a diagonal and lower bands at distances d0 < d1 < ..; row i of A x is main[i] x[i] + the sum over k of
+low_k[i] x[i - d_k] + conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows have indices beyond the
+vector; at all other walls of the grid the bands are zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.bound import Request
+from workbench.devices.ops.applied import Applied
+from workbench.devices.series import TermByTerm
+from workbench.kernel_language import kernel
+from workbench.kernel_language.words import conj, inside, unrolled
+
+
+@kernel(dots=True, halo="steps[bands - 1]")
+def stencil(
+    row, diagonal, lower, steps, base, scale, x, y, left, *,
+    bands, constant=False, based=False, minus=False, scaled=False, paired=False, whole=True, below=True, above=True,
+):  # fmt: skip
+    """y = base + A x, base - A x or A x, then times scale, with the dot products of left, or x, and y.
+
+    whole, below, above: whether A has its diagonal, its lower and its upper bands. constant: the diagonal is a number.
+    """
+    value = base[row] if based else 0
+    if whole:
+        product = (diagonal if constant else diagonal[row]) * x[row]
+        value = value - product if minus else value + product
+    for k in unrolled(bands):
+        if below and inside(row - steps[k]):
+            entry = lower[k][row]
+            value += (-entry if minus else entry) * x[row - steps[k]]
+        if above and inside(row + steps[k]):
+            entry = conj(lower[k][row + steps[k]])
+            value += (-entry if minus else entry) * x[row + steps[k]]
+    if scaled:
+        value *= scale[row]
+    y[row] = value
+    return left[row] if paired else x[row], value
+
+
+@kernel()
+def inverted(row, main, inverse):
+    """inverse = 1/main, entry by entry."""
+    inverse[row] = 1 / main[row]
+
+
+@kernel(halo="step")
+def scaled_band(row, low, inverse, step, band):
+    """The entry (i, i - step) of L D^-1, zero in the first rows."""
+    band[row] = low[row] * inverse[row - step] if inside(row - step) else 0
+
+
+class StencilProduct(Applied):
+    """out = A x for a diagonal and lower bands, all of shape (N,), with (x, out), (out, out) and (x, x)."""
+
+    def __init__(self, device: Any, main: np.ndarray, lower: Sequence[Any], strides: Sequence[int]) -> None:
+        self._device = device
+        super().__init__(device.bind(product_request(main, lower, strides)))
+
+    def block(self, columns: int) -> Applied:
+        """The product with N x columns block vectors, without dot products."""
+        return Applied(self._device.bind(self._bound.request.in_blocks(columns, self._bound.fixed)))
+
+    def request(self) -> Request:
+        """What computes y = A x."""
+        return self._bound.request
+
+    def residual(self) -> Request:
+        """What computes y = base - A x."""
+        request = self._bound.request
+        form = {**request.constants, "based": True, "minus": True}
+        return dataclasses.replace(request, constants=form, summed=False)
+
+
+def product_request(main: np.ndarray, lower: Sequence[Any], strides: Sequence[int]) -> Request:
+    """The product; a constant diagonal, as in Poisson problems, is one number, which saves reading a vector."""
+    constant = bool(np.all(main == main[0]))
+    return _request(lower, strides, {"diagonal": main[0] if constant else main}, {"constant": constant})
+
+
+def _request(
+    lower: Sequence[Any], strides: Sequence[int], fixed: Mapping[str, Any], form: Mapping[str, Any], **more: Any
+) -> Request:
+    """The kernel with these bands; form: its constants."""
+    bands = len(lower)
+    fixed = {**fixed, **{f"lower_{k}": band for k, band in enumerate(lower)}}
+    fixed |= {f"steps_{k}": int(stride) for k, stride in enumerate(strides)}
+    numbered = {"lower": bands, "steps": bands}
+    return Request(
+        stencil, lower[0].size, lower[0].dtype, fixed, constants={"bands": bands, **form}, numbered=numbered, **more
+    )
+
+
+def terms(device: Any, bands: Sequence[Any], strides: Sequence[int], scale: Any) -> tuple[Applied, Applied, Applied]:
+    """base - L x, (base - L x)*scale and base - L^H x for the lower bands of L; the last with dot products.
+
+    They are applied to base, x, out and, for the dot products, another vector.
+    """
+    lower = {"based": True, "minus": True, "whole": False, "above": False}
+    upper = {"based": True, "minus": True, "whole": False, "below": False, "paired": True}
+    first = device.bind(_request(bands, strides, {}, lower, summed=False))
+    # The bands as the device has them.
+    bands = [first.fixed[f"lower_{k}"] for k in range(len(bands))]
+    scaled = _request(bands, strides, {"scale": scale}, lower | {"scaled": True}, summed=False)
+    return Applied(first), Applied(device.bind(scaled)), Applied(device.bind(_request(bands, strides, {}, upper)))
+
+
+def series(device: Any, bands: Sequence[Any], strides: Sequence[int], inverse_diagonal: Any, order: int) -> TermByTerm:
+    """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
+    lower, scaled, upper = terms(device, bands, strides, inverse_diagonal)
+    return TermByTerm([lower] * (order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
+
+
+def scaled_bands(
+    device: Any, main: np.ndarray, lower: Sequence[np.ndarray], strides: Sequence[int]
+) -> tuple[tuple[Any, ...], Any]:
+    """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
+    size, dtype = main.size, main.dtype
+    inverse = device.zeros(size, dtype)
+    device.bind(Request(inverted, size, dtype, {"main": main}))(inverse)
+    bands = tuple(device.zeros(size, dtype) for _ in lower)
+    for low, stride, band in zip(lower, strides, bands, strict=True):
+        device.bind(Request(scaled_band, size, dtype, {"low": low, "inverse": inverse, "step": int(stride)}))(band)
+    return bands, inverse
