@@ -316,6 +316,8 @@ def test_what_threads_do_together_stands_apart_from_what_one_does():
 def test_a_name_that_other_threads_would_miss_is_refused():
     with pytest.raises(InputError, match="sets n before"):
         by_threads.by_threads(FORM.replace("y[1] = x[0]", "n = y[1] = x[0]").replace("    n = x.size\n", ""), "kernel")
+    with pytest.raises(InputError, match="kernel kernel uses last_, names of what is put around it"):
+        by_threads.by_threads(FORM.replace("y[1] = x[0]", "last_ = x[0]"), "kernel")
 
 
 def test_a_kernel_that_allocates_is_refused():

@@ -35,7 +35,9 @@ from workbench.errors import InputError
 
 LOOP = "threads"
 ARGUMENTS, LAST = "arguments_", "last_"
-"""Functions that the changed text calls. Names of kernels do not end like this."""
+"""Functions that the changed text calls."""
+OWN = {ARGUMENTS, LAST, "first_", "count_", "step_", "state_", "begin_", "end_"}
+"""Names that no kernel may use."""
 
 
 class ByThreads(NamedTuple):
@@ -49,10 +51,13 @@ class ByThreads(NamedTuple):
 def by_threads(text: str, name: str) -> ByThreads:
     """The function `name` of a text in this form, without decorators; a function without the loop runs once.
 
-    Line numbers are those of the text. Raises InputError where a name that is set by the statements that run first is
-    read by others.
+    Line numbers are those of the text. Raises InputError where it uses a name of this form, or where a name that is set
+    by the statements that run first is read by others.
     """
     function = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    used = OWN & {part.id for part in ast.walk(function) if isinstance(part, ast.Name)}
+    if used:
+        raise InputError(f"kernel {name} uses {', '.join(sorted(used))}, names of what is put around it; choose others")
     place = next((place for place, node in enumerate(function.body) if _is_loop(node)), None)
     before, loop, after = function.body[:place], [], []
     if place is None:
