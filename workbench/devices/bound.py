@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -44,20 +45,9 @@ class Request:
         """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""
         dtypes = dict.fromkeys(self.kernel.arguments(self.numbered), self.dtype)
         dtypes |= {name: value.dtype for name, value in fixed.items()}
-        of = typed(
-            self.kernel,
-            dtypes,
-            self.dtype,
-            wide,
-            constants=self.constants,
-            numbered=self.numbered,
-            blocks=dict.fromkeys(self.blocks, self.columns),
-            summed=self.summed,
-        )
-        # The fixed arguments first, so that a call adds its own to them.
-        return dataclasses.replace(
-            of, arguments=dict(sorted(of.arguments.items(), key=lambda named: named[0] not in fixed))
-        )
+        parts = dtypes, self.constants, self.numbered, dict.fromkeys(self.blocks, self.columns)
+        named = [tuple(sorted(part.items())) for part in parts]
+        return _typed(self.kernel, self.dtype, wide, self.summed, frozenset(fixed), *named)
 
     def in_blocks(self, columns: int, fixed: Mapping[str, Any]) -> Request:
         """The same from x to y, both block vectors, without sums. fixed: the arguments as a device has them."""
@@ -68,6 +58,32 @@ class Request:
         real = np.finfo(wide).dtype.type
         kinds: dict[type, Callable[[Any], Any]] = {int: np.int64, float: real}
         return {name: kinds.get(type(value), lambda same: same)(value) for name, value in self.fixed.items()}
+
+
+Named = tuple[tuple[str, Any], ...]
+
+
+@functools.lru_cache(512)
+def _typed(
+    kernel: Kernel,
+    vector: np.dtype,
+    wide: np.dtype,
+    summed: bool,
+    fixed: frozenset[str],
+    dtypes: Named,
+    constants: Named,
+    numbered: Named,
+    blocks: Named,
+) -> Typed:
+    """The typed kernel, the arguments in `fixed` first, so that a call adds its own to them.
+
+    It takes milliseconds, and a setup has a dozen kernels, most of which earlier ones had too.
+    """
+    some = {"constants": dict(constants), "numbered": dict(numbered), "blocks": dict(blocks)}
+    of = typed(kernel, dict(dtypes), vector, wide, **some, summed=summed)
+    return dataclasses.replace(
+        of, arguments=dict(sorted(of.arguments.items(), key=lambda named: named[0] not in fixed))
+    )
 
 
 class Bound:

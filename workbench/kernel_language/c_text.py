@@ -10,6 +10,8 @@ column of a row. On processors it computes whole rows, in short loops over regis
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from workbench.kernel_language.grammar import KernelError
@@ -47,6 +49,7 @@ _INTEGERS |= {"uint8": "unsigned char"}
 _COLUMNS = '#define COLUMNS _Pragma("unroll") for (int k_ = 0; k_ < {columns}; k_++)\n'
 
 
+@functools.lru_cache(512)
 def c_text(of: Typed, *, spread: bool) -> str:
     """The kernel, to be compiled behind a prelude. spread: see the head of this module."""
     printer, blocked = _Printer(of, spread=spread), of.columns > 1

@@ -9,6 +9,7 @@ test no index, so that loops vectorize; division of integers has no test for sig
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from workbench.kernel_language.tile_text import TileText
@@ -44,6 +45,7 @@ PAIRS = (("left_", "right_"), ("right_", "right_"), ("left_", "left_"))
 """The dot products of a kernel with dots, in order."""
 
 
+@functools.lru_cache(512)
 def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
     """The source of the kernel. tiles: for block vectors."""
     arguments = ["taken", *of.arguments, "rows_", "begins_", *(("partial_", "sums_") if of.sums else ())]

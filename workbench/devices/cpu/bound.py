@@ -50,7 +50,7 @@ class OnCores(Bound):
 
     def text(self, of: Typed) -> str:
         """The source of the kernel."""
-        return numba_text(of, widths(of.columns, of.vector))
+        return numba_text(of, tuple(widths(of.columns, of.vector)))
 
     def __call__(self, *free: Any) -> np.ndarray | None:
         launch(self._size, self._kernel, *self._head, *free, *self._last)
