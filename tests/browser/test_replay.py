@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 from workbench.figures import read_provenance
 from workbench.recording import save
 from workbench.run import Session, configure
@@ -21,7 +22,7 @@ def replay(page, lab_url, lab_folder):
     """A notebook of one cell, and a run file next to it."""
     session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
     session.start()
-    record = session.wait(60).record()
+    record = session.wait(LIMIT).record()
     save(record, lab_folder / "notebooks" / "mine.run.npz")
     code = "from workbench.live import Replay\nReplay()"
     lab.open_cells(page, lab_url, lab_folder, "replay.ipynb", code)

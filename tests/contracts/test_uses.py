@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
+from tests.waiting import LIMIT
 from workbench import registry
 from workbench.analysis.roofline import roofline_points
 from workbench.errors import InputError
@@ -35,7 +36,7 @@ def test_every_solver_races():
     entries = [chosen(solver) for solver in EVERY] + [chosen(solver, rhs="random:2") for solver in MANY]
     entries += [chosen("mpcg", preconditioner=first) for first in ("schwarz:2x2", "jacobi + neumann:1")]
     race = Race(entries, queue=None)
-    results = race.wait(300)
+    results = race.wait(LIMIT)
     assert [(entry.label, result.reason) for entry, result in zip(race.entries, results, strict=True)] == [
         (entry.label, Reason.CONVERGED) for entry in race.entries
     ]
@@ -90,7 +91,7 @@ def test_an_entry_that_fails_has_a_result_with_its_reason(monkeypatch):
     race.entries[2].advance()
     race.entries[2].advance()
     monkeypatch.setattr(race.entries[2].run, "step", lambda: (_ for _ in ()).throw(RuntimeError("a wheel came off")))
-    good, bad, broken, refused = race.wait(60)
+    good, bad, broken, refused = race.wait(LIMIT)
     assert good.reason is Reason.CONVERGED
     assert {result.reason for result in (bad, broken, refused)} == {Reason.FAILED}
     assert bad.summary["reason"].startswith("not solved: an error ended the run (")

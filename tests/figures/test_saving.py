@@ -14,6 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import convergence, field, heatmap, plotted_data, read_provenance, row_lengths, save, timeline
 from workbench.figures.columns import MIN_FONT_SIZE, resized
@@ -27,7 +28,7 @@ KINDS = ("svg", "pdf", "png")
 def record():
     session = Session(configure("two-layer", n=16, deflation="stripes"), trace=True)
     session.start()
-    return session.wait(60).record()
+    return session.wait(LIMIT).record()
 
 
 @pytest.mark.parametrize("kind", KINDS)

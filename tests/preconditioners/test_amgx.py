@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
 from tests.preconditioners.amgx_stand_in import StandIn, Thing
+from tests.waiting import LIMIT
 from workbench import devices, registry
 from workbench.devices import amgx
 from workbench.errors import InputError
@@ -237,14 +238,14 @@ def test_a_solver_dropped_during_a_call_is_destroyed_by_the_calling_thread(stand
 
     def slow(self, *arguments, **options):
         inside.set()
-        assert go_on.wait(60)
+        assert go_on.wait(LIMIT)
         plain(self, *arguments, **options)
 
     working, dropped = made(), made(seed=1)
     monkeypatch.setattr(Thing, "solve", slow)
     thread = threading.Thread(target=working.solve, args=(np.ones(20),))
     thread.start()
-    assert inside.wait(60)
+    assert inside.wait(LIMIT)
     before = len(stand_in.living)
     del dropped
     gc.collect()

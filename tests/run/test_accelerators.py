@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import box_stencil, random_matrix
+from tests.waiting import LIMIT
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.problems import LinearSystem
@@ -101,7 +102,7 @@ def test_a_session_steps_once(accelerator, system):
     configuration = configure(InMemoryProblem(), device=accelerator.spec, stopping=Stopping(rtol=1e-9))
     session = Session(configuration, LinearSystem(*system))
     session.resume()
-    assert session.wait(60).converged
+    assert session.wait(LIMIT).converged
 
 
 def test_the_notes_say_which_device_it_was(accelerator, system):

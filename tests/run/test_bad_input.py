@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.waiting import LIMIT
 from workbench import devices, limits
 from workbench.errors import InputError
 from workbench.operators import BandStencil
@@ -141,7 +142,7 @@ def test_a_host_without_memory_is_a_sentence(monkeypatch):
 
     monkeypatch.setattr(type(problem), "assemble", assemble)
     with pytest.raises(InputError, match="there is not enough memory; take a smaller problem"):
-        Session(configure(problem)).wait(60)
+        Session(configure(problem)).wait(LIMIT)
 
 
 def test_a_problem_larger_than_the_machine_is_refused_with_what_fits(monkeypatch):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.run import QueueSlot, RunQueue, State
 from workbench.run.cancellation import GRACE, StoppedError
 from workbench.run.thread_job import ThreadJob
@@ -22,7 +22,7 @@ def test_a_job_runs_once():
     job = job_of(lambda: calls.append(job.state))
     assert (job.state, job.alive, job.over) == (State.IDLE, False, False)
     job.start()
-    job.join(10)
+    job.join(LIMIT)
     job.start()
     assert calls == [State.RUNNING]
     assert (job.state, job.over, job.working, job.error) == (State.DONE, True, False, "")
@@ -33,7 +33,7 @@ def test_a_job_stopped_before_its_start_never_runs():
     job = job_of(lambda: calls.append(1))
     job.stop()
     job.start()
-    job.join(10)
+    job.join(LIMIT)
     assert calls == []
     assert (job.state, job.error) == (State.DONE, "stopped before it began")
 
@@ -55,7 +55,7 @@ def test_a_failed_job_has_a_sentence_and_releases_its_slot(error):
 
     job = job_of(work)
     job.start()
-    job.join(10)
+    job.join(LIMIT)
     assert job.state is State.FAILED
     assert "the matrix is gone" in job.error
     assert not job.slot.held
@@ -63,7 +63,7 @@ def test_a_failed_job_has_a_sentence_and_releases_its_slot(error):
 
 def test_a_cancelled_job_counts_as_ended_before_its_thread_has():
     release = threading.Event()
-    job = job_of(lambda: release.wait(20))
+    job = job_of(lambda: release.wait(LIMIT))
     job.start()
     begun = time.monotonic()
     job.stop()
@@ -84,7 +84,7 @@ def test_a_job_that_notices_its_cancellation_has_not_failed():
     job = job_of(work)
     job.start()
     job.stop()
-    job.join(10)
+    job.join(LIMIT)
     assert (job.state, job.error) == (State.DONE, "")
 
 
@@ -93,6 +93,6 @@ def test_the_end_is_announced_after_the_last_change_of_state():
     job = job_of(lambda: None, on_end=lambda ended: events.append(("on_end", ended.over)))
     job.when_over(lambda: events.append("a listener"))
     job.start()
-    job.join(10)
+    job.join(LIMIT)
     job.when_over(lambda: events.append("at once"))
     assert events == [("on_end", True), "a listener", "at once"]

@@ -7,6 +7,7 @@ import gc
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench import devices
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
@@ -99,4 +100,4 @@ def test_a_session_ends_with_the_reason(failing):
         session._thread.join(0.01)
     failing.left = 20
     session.resume()
-    assert session.wait(60).reason is Reason.DEVICE_LOST
+    assert session.wait(LIMIT).reason is Reason.DEVICE_LOST

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.ranking import held_up_seconds, rank
@@ -33,7 +33,7 @@ def endless():
 def test_a_race_gives_the_iterations_and_residuals_of_single_runs():
     configurations = [entry_of(**choices) for choices in CHOICES]
     race = Race(configurations)
-    raced = race.wait(60)
+    raced = race.wait(LIMIT)
     for mine, configuration in zip(raced, configurations, strict=True):
         alone = run_through(Run(configuration))
         assert mine.iterations == alone.iterations
@@ -89,7 +89,7 @@ def test_time_slices_of_no_length_are_one_iteration_each(steps):
     race.start()
     until(lambda: len(steps) > 300)
     race.stop()
-    race.wait(20)
+    race.wait(LIMIT)
     # Setups come in the first round, so that from the second on the order is the entries'.
     runs = [entry.run for entry in race.entries]
     assert steps[:300] == runs * 100
@@ -97,7 +97,7 @@ def test_time_slices_of_no_length_are_one_iteration_each(steps):
 
 def test_long_time_slices_last_until_an_entry_has_ended(steps):
     race = Race([entry_of(), entry_of()], slice_seconds=1000)
-    race.wait(60)
+    race.wait(LIMIT)
     first, second = (entry.run for entry in race.entries)
     # The start is a step as well.
     assert steps == [first] * (first.iterations + 1) + [second] * (second.iterations + 1)
@@ -118,7 +118,7 @@ def test_an_entry_that_fails_says_why_and_the_others_continue(monkeypatch):
         raise RuntimeError("a wheel came off")
 
     broken.run.step = burst
-    results = race.wait(60)
+    results = race.wait(LIMIT)
     assert [result.reason for result in results] == [Reason.CONVERGED, Reason.FAILED, Reason.FAILED]
     assert good.state is State.DONE
     assert bad.state is broken.state is State.FAILED
@@ -146,7 +146,7 @@ def test_entries_are_added_held_stopped_and_removed_while_others_run():
     race.resume(first)
     until(lambda: first.run.iterations > held)
     race.stop()
-    race.wait(20)
+    race.wait(LIMIT)
     assert first.result.reason is Reason.CANCELLED
     assert third.result.reason is Reason.CONVERGED
     assert not race.alive
@@ -166,7 +166,7 @@ def test_a_removed_entry_ends():
     assert race.alive
     race.remove(second)
     until(lambda: second.over)
-    assert race.wait(20) == []
+    assert race.wait(LIMIT) == []
 
 
 def test_all_held_entries_can_be_stopped_and_a_race_continues_with_a_new_entry():
@@ -175,9 +175,9 @@ def test_all_held_entries_can_be_stopped_and_a_race_continues_with_a_new_entry()
     until(lambda: race.entries[0].run and race.entries[0].run.iterations > 3)
     race.pause()
     race.stop()
-    assert race.wait(20)[0].reason is Reason.CANCELLED
+    assert race.wait(LIMIT)[0].reason is Reason.CANCELLED
     race.add(entry_of())
-    assert race.wait(20)[1].converged
+    assert race.wait(LIMIT)[1].converged
 
 
 def test_an_entry_that_is_held_has_not_begun():
@@ -195,7 +195,7 @@ def test_an_entry_that_is_held_has_not_begun():
 def test_an_entry_stopped_before_it_began_says_so():
     race = Race([entry_of()])
     race.stop()
-    (result,) = race.wait(20)
+    (result,) = race.wait(LIMIT)
     assert result.reason is Reason.CANCELLED
     assert race.entries[0].error == "stopped before it began"
 
@@ -205,12 +205,12 @@ def test_waiting_too_long_says_how_to_end_it():
     with pytest.raises(TimeoutError, match=r"stop\(\) ends it"):
         race.wait(0.05)
     race.stop()
-    race.wait(20)
+    race.wait(LIMIT)
 
 
 def test_the_ranking_is_that_of_the_histories():
     race = Race([entry_of(**choices) for choices in CHOICES])
-    race.wait(60)
+    race.wait(LIMIT)
     found = rank(race.entries, 1e-3)
     for finish in found.finished:
         run = finish.entry.run
@@ -231,7 +231,7 @@ def test_the_ranking_is_that_of_the_histories():
 
 def test_a_long_setup_loses_by_seconds_unless_it_is_left_out(monkeypatch):
     race = Race([entry_of(), entry_of(preconditioner="neumann:2", deflation="stripes")])
-    race.wait(60)
+    race.wait(LIMIT)
     first, second = race.entries
     monkeypatch.setattr(Run, "setup_seconds", property(lambda run: 0.1 if run is first.run else 7.0))
     for entry in race.entries:
@@ -242,7 +242,7 @@ def test_a_long_setup_loses_by_seconds_unless_it_is_left_out(monkeypatch):
 
 def test_finer_tolerances_are_not_reached():
     race = Race([entry_of()])
-    race.wait(60)
+    race.wait(LIMIT)
     assert rank(race.entries, 1e-12).finished == ()
 
 
@@ -265,7 +265,7 @@ def test_an_entry_that_has_spent_less_may_still_win():
 
 def test_an_entry_with_a_residual_gap_is_not_ranked():
     race = Race([entry_of()])
-    race.wait(60)
+    race.wait(LIMIT)
     (entry,) = race.entries
     entry.run.history.confirm(3, 1e3 * entry.run.history["residual"][3])
     found = rank(race.entries, 1e-5)
@@ -275,7 +275,7 @@ def test_an_entry_with_a_residual_gap_is_not_ranked():
 
 def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
     race = Race([entry_of(), entry_of(preconditioner="none")])
-    race.wait(60)
+    race.wait(LIMIT)
     jacobi, plain = (entry.iteration_bytes for entry in race.entries)
     # Twelve words an unknown with Jacobi, and a byte for the coefficients of A.
     assert jacobi == (12 * 8 + 1) * 24 * 24

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import QueueSlot, Race, Reason, RunQueue, Session, State, Stopping, configure
 
@@ -51,10 +51,10 @@ def test_a_waiting_slot_is_woken_when_granted_or_no_longer_wanted():
         thread.start()
     unwanted.set()
     queue.wake()
-    threads[1].join(10)
+    threads[1].join(LIMIT)
     assert found == {"third": False}
     first.release()
-    threads[0].join(10)
+    threads[0].join(LIMIT)
     assert found == {"third": False, "second": True}
 
 
@@ -77,7 +77,7 @@ def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
     sessions = [Session(configure("two-layer", n=16, seed=seed), queue=queue) for seed in range(10)]
     for session in sessions:
         session.start()
-    assert all(session.wait(60).converged for session in sessions)
+    assert all(session.wait(LIMIT).converged for session in sessions)
     assert order == list(range(10))
     assert max(most) == 1
 
@@ -100,10 +100,10 @@ def test_a_held_session_releases_its_slot_and_gets_it_again():
     time.sleep(0.05)
     assert first.run.iterations == held
     second.stop()
-    assert second.wait(20).reason is Reason.CANCELLED
+    assert second.wait(LIMIT).reason is Reason.CANCELLED
     until(lambda: first.run.iterations > held)
     first.stop()
-    assert first.wait(20).iterations >= held
+    assert first.wait(LIMIT).iterations >= held
 
 
 def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too():
@@ -122,7 +122,7 @@ def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_i
     second.resume()
     until(lambda: second.run is not None)
     second.stop()
-    second.wait(20)
+    second.wait(LIMIT)
 
 
 def test_a_step_takes_the_slot_once():
@@ -137,7 +137,7 @@ def test_a_step_takes_the_slot_once():
         until(lambda count=count: first.run.history.count == count and first.state is State.PAUSED)
     for session in (first, second):
         session.stop()
-        session.wait(20)
+        session.wait(LIMIT)
 
 
 def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
@@ -164,12 +164,12 @@ def test_a_queued_session_that_is_stopped_leaves_at_once():
     second.stop()
     until(lambda: second.state is State.DONE)
     with pytest.raises(InputError, match="stopped before it began"):
-        second.wait(10)
+        second.wait(LIMIT)
     until(lambda: not second._thread.is_alive())
     assert first.alive
     until(lambda: first.run is not None)
     first.stop()
-    first.wait(20)
+    first.wait(LIMIT)
 
 
 def test_without_a_queue_sessions_run_side_by_side():
@@ -179,7 +179,7 @@ def test_without_a_queue_sessions_run_side_by_side():
     until(lambda: all(session.run is not None and session.run.iterations > 5 for session in sessions))
     for session in sessions:
         session.stop()
-        session.wait(20)
+        session.wait(LIMIT)
 
 
 def test_a_failed_session_releases_its_slot():
@@ -188,15 +188,15 @@ def test_a_failed_session_releases_its_slot():
     good = Session(configure("poisson5", n=8), queue=queue)
     bad.start()
     good.start()
-    assert good.wait(20).converged
+    assert good.wait(LIMIT).converged
     assert bad.state is State.FAILED
 
 
 def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_ever():
     queue, results = RunQueue(), []
     second = Session(configure("poisson5", n=8), queue=queue)
-    first = Session(configure("poisson5", n=8), queue=queue, on_end=lambda _: results.append(second.wait(20)))
-    first.wait(20)
+    first = Session(configure("poisson5", n=8), queue=queue, on_end=lambda _: results.append(second.wait(LIMIT)))
+    first.wait(LIMIT)
     assert results[0].converged
 
 
@@ -218,10 +218,10 @@ def test_a_race_takes_one_slot_and_releases_it_while_it_is_held():
     until(lambda: race.entries[0].over)
     assert race.entries[0].result.iterations == before
     session.stop()
-    session.wait(20)
+    session.wait(LIMIT)
     until(lambda: race.entries[1].run.iterations > before + 3)
     race.stop()
-    race.wait(20)
+    race.wait(LIMIT)
     assert race.ahead == 0
 
 
@@ -245,7 +245,7 @@ def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed():
     session.resume()
     until(lambda: session.run.iterations > 20)
     session.stop()
-    session.wait(20)
+    session.wait(LIMIT)
 
 
 def test_stop_and_then_pause_ends_a_run_that_is_held():
@@ -254,7 +254,7 @@ def test_stop_and_then_pause_ends_a_run_that_is_held():
     until(lambda: session.state is State.PAUSED)
     session.stop()
     session.pause()
-    assert session.wait(20).reason is Reason.CANCELLED
+    assert session.wait(LIMIT).reason is Reason.CANCELLED
     assert not session.lingering
 
 

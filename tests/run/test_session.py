@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Reason, Run, Session, State, Stopping, configure
 
@@ -17,7 +17,7 @@ def endless(n=64):
 def test_wait_starts_and_gives_the_result():
     session = Session(configure("poisson5", n=16))
     assert session.state is State.IDLE
-    result = session.wait(60)
+    result = session.wait(LIMIT)
     assert result.converged
     assert session.state is State.DONE
 
@@ -38,7 +38,7 @@ def test_pause_holds_still_step_makes_one_and_resume_goes_on():
     session.resume()
     until(lambda: session.run.iterations > held + 5)
     session.stop()
-    assert session.wait(10).reason is Reason.CANCELLED
+    assert session.wait(LIMIT).reason is Reason.CANCELLED
 
 
 def test_a_run_is_pausing_until_the_iteration_in_progress_is_complete(monkeypatch):
@@ -48,13 +48,13 @@ def test_a_run_is_pausing_until_the_iteration_in_progress_is_complete(monkeypatc
 
     def slow(run, _count=None):
         started.set()
-        assert allowed.wait(30)
+        assert allowed.wait(LIMIT)
         return whole(run, 1)
 
     monkeypatch.setattr(Run, "step", slow)
     session = endless()
     session.start()
-    assert started.wait(30)
+    assert started.wait(LIMIT)
     session.pause()
     assert session.state is State.PAUSED
     assert session.pausing
@@ -66,7 +66,7 @@ def test_a_run_is_pausing_until_the_iteration_in_progress_is_complete(monkeypatc
     time.sleep(0.1)
     assert session.run.history.count == held
     session.stop()
-    session.wait(10)
+    session.wait(LIMIT)
     assert not session.pausing
 
 
@@ -75,7 +75,7 @@ def test_stop_works_while_paused():
     session.start(paused=True)
     until(lambda: session.state is State.PAUSED)
     session.stop()
-    assert session.wait(10).iterations == 0
+    assert session.wait(LIMIT).iterations == 0
 
 
 def test_stop_ends_a_run_between_two_iterations():
@@ -85,7 +85,7 @@ def test_stop_ends_a_run_between_two_iterations():
     until(lambda: session.run is not None and session.run.iterations > 5)
     session.stop()
     until(lambda: not session.alive)
-    result = session.wait(10)
+    result = session.wait(LIMIT)
     assert result.reason is Reason.CANCELLED
     assert result.iterations == session.run.iterations == result.history.count - 1 > 5
 
@@ -93,7 +93,7 @@ def test_stop_ends_a_run_between_two_iterations():
 def test_a_failed_setup_is_a_sentence():
     session = Session(configure("matrix-file:nowhere.mtx"))
     with pytest.raises(InputError, match=r"nowhere\.mtx"):
-        session.wait(10)
+        session.wait(LIMIT)
     assert session.state is State.FAILED
     assert "nowhere.mtx" in session.error
 
@@ -104,13 +104,13 @@ def test_waiting_has_an_end():
         session.wait(0.05)
     until(lambda: session.run is not None)
     session.stop()
-    session.wait(10)
+    session.wait(LIMIT)
 
 
 def test_the_end_is_announced():
     ended = []
     session = Session(configure("poisson5", n=8), on_end=ended.append)
-    session.wait(60)
+    session.wait(LIMIT)
     until(lambda: ended == [session])
 
 
@@ -118,7 +118,7 @@ def test_listeners_are_called_at_the_end_also_afterwards():
     ended = []
     session = Session(configure("poisson5", n=16), on_end=lambda _session: ended.append("on_end"))
     session.when_over(lambda: ended.append("a view"))
-    session.wait(60)
+    session.wait(LIMIT)
     until(lambda: len(ended) == 2)
     assert ended == ["on_end", "a view"]
     session.when_over(lambda: ended.append("too late, so at once"))
@@ -136,14 +136,14 @@ def test_a_run_is_steady_until_a_request():
     until(lambda: session.steady)
     session.stop()
     assert not session.steady
-    session.wait(10)
+    session.wait(LIMIT)
 
 
 def test_many_sessions_at_once_all_end_right():
     sessions = [Session(configure("two-layer", n=24, seed=seed)) for seed in range(8)]
     for session in sessions:
         session.start()
-    results = [session.wait(60) for session in sessions]
-    alone = Session(configure("two-layer", n=24, seed=5)).wait(60)
+    results = [session.wait(LIMIT) for session in sessions]
+    alone = Session(configure("two-layer", n=24, seed=5)).wait(LIMIT)
     assert all(result.converged for result in results)
     assert (results[5].x == alone.x).all()

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench import compiling
 from workbench.cli import main
 from workbench.run import Race, Run, Session, configure
@@ -110,7 +111,7 @@ def setup_seconds_are_the_sum_of_the_phases(rhs, device):
 def test_each_solve_of_a_race_has_its_own_phases():
     race = Race([configure("poisson5", n=9), configure("poisson5", n=9)])
     race.start()
-    for result in race.wait(60):
+    for result in race.wait(LIMIT):
         assert result.setup_seconds == sum(phase["seconds"] for phase in result.summary["setup_phases"])
 
 
@@ -129,7 +130,7 @@ def test_bytes_are_those_that_an_accelerator_has_allocated(accelerator):
 
 def test_summary_and_session_have_them():
     session = Session(configure("bubbles-3d", **TWO_LEVELS))
-    summary = session.wait(60).summary
+    summary = session.wait(LIMIT).summary
     assert [phase["name"] for phase in summary["setup_phases"]] == [phase.name for phase in session.phases.done]
     assert summary["coarse_solver"] == "cholesky"
     assert summary["variant"] == "def1"

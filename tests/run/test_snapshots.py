@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT, until
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
@@ -114,7 +114,7 @@ def test_the_solver_thread_takes_the_snapshot_of_a_session(paused):
     assert names == ["workbench-solve"]
     assert snapshot.values.shape == (4,)
     session.stop()
-    session.wait(30)
+    session.wait(LIMIT)
 
 
 def test_a_look_returns_what_it_took():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.devices.cycle_names import level_of
 from workbench.recording import kernel_table, load, save
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
@@ -141,7 +142,7 @@ def nothing_but_the_solve(configuration):
 
 def test_the_trace_of_a_session_ends_with_its_last_iteration():
     session = Session(configure("two-layer", n=24, **DEFLATED), trace=True)
-    trace = session.wait(60).trace
+    trace = session.wait(LIMIT).trace
     assert trace is not None
     count, seconds = len(trace), trace.seconds
     snapshots(session.run)
@@ -201,7 +202,7 @@ def test_two_traced_runs_at_once_on_one_device(accelerator):
     for session in sessions:
         session.start()
     for session in sessions:
-        found = session.wait(60)
+        found = session.wait(LIMIT)
         assert found.iterations == alone.iterations
         assert {kernel.name for kernel in found.trace.kernels} == {kernel.name for kernel in alone.trace.kernels}
 

@@ -126,11 +126,11 @@ def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     race, sweep = bench.view("Race"), bench.view("Sweep")
     race.add_from_form()
     race.start()
-    race.race.wait(60)
+    race.race.wait(LIMIT)
     own = bench.view("Your method").race()
-    own.race.wait(60)
+    own.race.wait(LIMIT)
     sweep.choices.rows[0].text.value = "16"
-    sweep.wait(60)
+    sweep.wait(LIMIT)
     assert [run.origin for run in bench.runs.runs] == ["Race"] * 2 + ["Your method"] * 2 + ["Sweep"] * 3
     assert len({run.style for run in bench.runs.runs}) == 7
     inside = bench.view("Look inside")
@@ -148,7 +148,7 @@ def test_a_method_of_the_list_is_added_to_the_race_and_one_on_another_system_is_
     bench.runs.acts["race"]([bench.runs.find(1)])
     assert race.race.entries[-1].configuration == bench.runs.find(1).handle.configuration()
     race.start()
-    race.race.wait(60)
+    race.race.wait(LIMIT)
     solved.form.load(configure("poisson5", n=8))
     solved.run().wait(LIMIT)
     with pytest.raises(InputError, match="is on another system than this race"):

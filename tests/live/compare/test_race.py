@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
 from workbench.live.kit.number_text import amount, duration
@@ -31,7 +32,7 @@ def view(tmp_path):
 
 def finished(view, eventually):
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     eventually(lambda: view.status.state == "done" and "wins" in view.winner.text)
 
 
@@ -115,7 +116,7 @@ def test_a_race_that_has_ended_runs_again(view, eventually):
     view.status.run.click()
     assert [lane.configuration for lane in view.race.entries] == [lane.configuration for lane in lanes]
     assert not set(view.race.entries) & set(lanes)
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     eventually(lambda: "all have ended" in view.status.text and "wins" in view.winner.text)
     view.measure.value = "seconds"
     eventually(lambda: "by seconds with setup" in view.winner.text)
@@ -148,7 +149,7 @@ def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventu
     eventually(lambda: view.again.layout.display is None)
     assert view.again.description == "Run again to 1e-09"
     view.again.click()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
     eventually(lambda: "At a relative residual of 1e-09 entry" in view.winner.text)
@@ -162,7 +163,7 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
     view.rebase(elsewhere)
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.entries} == {
         ("residual", 1e-9)
     }
@@ -258,7 +259,7 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     assert view.form.blocks["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     eventually(lambda: view.status.state == "done")
 
 
@@ -281,7 +282,7 @@ def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, e
     assert [lane.configuration.problem.label for lane in view.race.entries] == ["poisson5:16"] * 2
     assert view.tolerance.value == 1e-4
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     view.rebase(configure("poisson5", n=20))
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
     # What was offered is chosen no more.
@@ -337,7 +338,7 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
 def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
     view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4))
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     bad, good = view.race.entries
     states = lambda: {cells[0]["text"][0]: cells[-1] for cells in view.table.rows}  # noqa: E731
     eventually(lambda: "400 vectors" in states()[str(bad.number)].get("tip", ""))
@@ -350,7 +351,7 @@ def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually):
     view = RaceView(lane_of(solver="mpcg"), lane_of())
     view.measure.value = "bytes"
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     eventually(lambda: "the bytes of its iterations differ or are not known" in view.winner.text)
     assert all(entry.result.converged for entry in view.race.entries)
     view.close()
@@ -372,7 +373,7 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
 
 def test_positions_are_streamed_with_the_residuals(page_of, eventually):
     race = Race([lane_of()])
-    race.wait(60)
+    race.wait(LIMIT)
     (lane,) = race.entries
     convergence = ConvergenceView(height=200)
     page = page_of(convergence)
@@ -410,7 +411,7 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     styles = [view.curves.of(run).style for run in first]
     assert styles == [run.style for run in first] == [0, 1]
     view.start()
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     eventually(lambda: len([run for run in view.runs.runs if run.record is not None]) == 4)
     assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
     assert [run.style for run in view.runs.runs] == [0, 1, 2, 3]
@@ -435,7 +436,7 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually)
     view.start()
     (run,) = view.runs.of("Race")
     assert (run.number, run.label) == (2, "2: sd + jacobi")
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     # One that is stopped before it begins takes no number.
     view.show([lane_of(), lane_of(solver="sd")])
     view.stop()

@@ -320,7 +320,7 @@ def test_cells_are_sorted_by_value_and_written_for_people():
 
 def test_times_are_shown_in_the_unit_that_suits_with_their_sum():
     view = SweepView("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
-    view.wait(60)
+    view.wait(LIMIT)
     times = [(5e-3, 2e-3), (1e-3, 0.5e-3)]
     view.rows = [
         {**row, "setup_seconds": setup, "iteration_seconds": each}
@@ -349,7 +349,7 @@ def test_a_row_that_failed_has_no_times():
 def test_exports_are_downloaded(tmp_path, downloads, eventually):
     view = SweepView("two-layer", {"n": [8]}, folder=tmp_path / "exports")
     files = downloads(view.save_bar.saver.download)
-    found = view.wait(60)
+    found = view.wait(LIMIT)
     view._exports[1].click()
     ((name, content),) = eventually(files)
     assert name.startswith("sweep-two-layer-")

@@ -146,13 +146,13 @@ def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventuall
     with pytest.raises(InputError, match="run something first"):
         page.run_again()
     explorer = explore(n=12)
-    solved = runs.add(explorer.run().wait(60), "Solve")
+    solved = runs.add(explorer.run().wait(LIMIT), "Solve")
     race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
     entries = [runs.add(entry, "Race") for entry in race.entries]
     assert [label for label, _ in page.choice.options] == [solved.label]
     with pytest.raises(InputError, match="cannot be looked into before it ends"):
         page.look(entries[0])
-    race.wait(60)
+    race.wait(LIMIT)
     runs.notify()
     assert [label for label, _ in page.choice.options] == [entries[1].label, entries[0].label, solved.label]
     # What was shown stays.
@@ -167,7 +167,7 @@ def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventuall
     page.again.click()
     session = page.inside.source
     assert session.configuration == race.entries[0].configuration
-    session.wait(60)
+    session.wait(LIMIT)
     assert session.run.trace.count
     eventually(lambda: page.offer.layout.display == "none")
     assert page.shown.name == f"{entries[0].name}, with timings"
@@ -191,7 +191,7 @@ def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
 
 def test_a_snapshot_after_the_end_leaves_trace_and_history_as_they_were(page_of, eventually):
     session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
-    result = session.wait(60)
+    result = session.wait(LIMIT)
     count, last = result.trace.count, result.history.count
     view = InsideView(session)
     page = page_of(view.field)

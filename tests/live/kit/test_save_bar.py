@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.figures.edited import restyled
@@ -120,7 +121,7 @@ def test_what_nobody_foresaw_is_told(tmp_path, eventually):
 def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
     session = Session(configure("two-layer", n=12), trace=True)
     session.start()
-    result = session.wait(60)
+    result = session.wait(LIMIT)
     for view, names in (
         (SpectrumView(session), {"ritz", "estimates", "levels"}),
         (RooflineView(result.record(), machine="v100"), {"roofline"}),

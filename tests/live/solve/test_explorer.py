@@ -338,7 +338,7 @@ def test_the_path_of_an_export_is_shown(explorer, eventually):
 
 def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
     files = downloads(explorer.save_bar.saver.download)
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: not explorer._exports["run"].disabled)
     explorer._exports["run"].click()
     ((name, content),) = eventually(files)
@@ -346,7 +346,7 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     assert name.endswith("run1.run.npz")
     assert content.startswith(b"PK")
     eventually(lambda: explorer.saved.text == f"downloaded {name}")
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: len(explorer.records) == 2)
     explorer._exports["run"].click()
     eventually(lambda: len(files()) == 2)

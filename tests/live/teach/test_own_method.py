@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import OwnMethod, RaceView, explore
 from workbench.run import configure, user_solver
@@ -52,18 +53,18 @@ def test_costs_stand_side_by_side(own):
 
 def test_a_race_has_both_and_the_same_lines_tie(own):
     view = own.race()
-    results = view.race.wait(60)
+    results = view.race.wait(LIMIT)
     assert [result.summary["solver"] for result in results] == ["cg", "my-cg"]
     assert results[0].iterations == results[1].iterations
     edit(own, *SLOWER)
     again = own.race()
-    slower = again.race.wait(60)
+    slower = again.race.wait(LIMIT)
     assert slower[1].iterations > 3 * slower[0].iterations == 3 * results[0].iterations
 
 
 def test_a_planted_bug_ends_with_a_sentence(own, eventually):
     edit(own, "r = r - alpha*s", "r = 3*r - alpha*s")
-    results = own.race().race.wait(60)
+    results = own.race().race.wait(LIMIT)
     assert results[0].converged
     assert results[1].summary["reason"].startswith("diverged")
     eventually(lambda: own.status.text.startswith("my-cg: diverged: the residual grew without bound"))
@@ -106,7 +107,7 @@ def test_a_race_view_may_begin_with_it_and_the_form_says_that_it_cannot():
     mine = configure("two-layer", n=12, solver=user_solver("mine"))
     view = RaceView(mine)
     assert view.form.blocks["solver"].choice.value == "cg"
-    assert view.race.wait(60)[0].converged
+    assert view.race.wait(LIMIT)[0].converged
     view.close()
     with pytest.raises(InputError, match="mine is no solver that the form offers"):
         explore("two-layer", n=12, solver=user_solver("mine"))

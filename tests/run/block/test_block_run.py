@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench import cli, devices
 from workbench.errors import DeviceError, InputError
 from workbench.recording import BlockHistory, kernel_table, load, save
@@ -100,7 +101,7 @@ def test_a_traced_run_records_its_lines():
 
 def test_sessions_races_and_sweeps_take_many_right_hand_sides():
     alone = run_through(Run(configuration())).iterations
-    assert Session(configuration()).wait(60).iterations == alone
+    assert Session(configuration()).wait(LIMIT).iterations == alone
     chosen = [configuration(solver=name) for name in ("block-cg", "pseudo-block-cg")]
     block, pseudo = race(chosen)
     assert (block.iterations, block.converged, pseudo.converged) == (alone, True, True)
