@@ -87,5 +87,7 @@ def test_columns_that_have_converged_stay_so_where_others_restart():
     run = Run(configure("bubbles-3d", solver="pseudo-block-cg", stopping={"rtol": 6e-13}, **heavy, **chosen))
     result = run_through(run)
     ended = [column for column in result.columns if column.converged]
-    assert len({column.iteration for column in ended}) > 1
+    assert ended
+    # Others went on after a restart.
+    assert len({column.iteration for column in result.columns}) > 1
     assert all(column.true_relative_residual <= 6.1e-13 for column in ended)

@@ -33,7 +33,7 @@ def test_the_buttons_answer_with_the_text_to_copy(tmp_path, eventually):
     press(bar, eventually, kind="command")
     assert bar.text.startswith("workbench solve poisson-2d --n 32 --param a=1+x")
     press(bar, eventually, kind="python")
-    assert bar.text.startswith("from workbench.run import configure")
+    assert bar.text.startswith("from workbench.run import Run, configure, run_through")
 
 
 def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, eventually):

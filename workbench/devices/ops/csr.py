@@ -99,7 +99,7 @@ class RowBlock(Applied):
 
     data, indices (nnz,): of the whole matrix, or of these rows. starts, ends (rows,): where the entries of each row
     begin and end. first: the column of x[0]. remote: the vector of the remote block, which is then applied to v and
-    out; x, v and out have the shape (rows,).
+    out; x, v and out have the shape (rows,). others: the elements of `remote` that belong to other rows, by default all.
     """
 
     def __init__(
@@ -111,23 +111,24 @@ class RowBlock(Applied):
         ends: np.ndarray,
         first: int = 0,
         remote: Any = None,
+        others: int | None = None,
     ) -> None:
         fixed = {"data": data, "indices": indices, "starts": starts, "ends": ends, "first": first}
         fixed |= {} if remote is None else {"x": remote}
         # An empty row is work too.
         work = np.concatenate([[0], np.cumsum(ends.astype(np.int64) - starts + 1)])
         self.entries = int(work[-1]) - starts.size
-        self._remote = 0 if remote is None else remote.size
+        self._others = others if others is not None else 0 if remote is None else remote.size
         constants = {"part": True, "based": remote is not None}
         request = Request(csr, starts.size, data.dtype, fixed, work=work, constants=constants, summed=False)
         super().__init__(device.bind(request))
 
     @property
     def traffic(self) -> int:
-        """Bytes; of the remote vector as many elements as the block has entries, at most all."""
+        """Bytes; of the remote vector as many elements as the block has entries, at most those of other rows."""
         fixed = self._bound.fixed
         sizes = fixed["data"].itemsize, fixed["indices"].itemsize
-        return block_bytes(fixed["starts"].size, self.entries, *sizes, self._remote)
+        return block_bytes(fixed["starts"].size, self.entries, *sizes, self._others)
 
     @property
     def flops(self) -> int:

@@ -61,7 +61,7 @@ class RowBlocks:
         exchanged = memory.vector(size, data.dtype, accelerator.runtime.pinned)
         near = (
             RowBlock(Cpu(), data, indices, indptr[:rows], splits[:rows]),
-            RowBlock(Cpu(), data, indices, splits[:rows], indptr[1 : rows + 1], remote=exchanged),
+            RowBlock(Cpu(), data, indices, splits[:rows], indptr[1 : rows + 1], remote=exchanged, others=size - rows),
         )
         arrived = accelerator.zeros(rows, data.dtype)
         far = row_blocks_below(accelerator, matrix, splits, rows, arrived)
