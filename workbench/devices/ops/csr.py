@@ -99,7 +99,7 @@ class RowBlock(Applied):
 
     data, indices (nnz,): of the whole matrix, or of these rows. starts, ends (rows,): where the entries of each row
     begin and end. first: the column of x[0]. remote: the vector of the remote block, which is then applied to v and
-    out; x, v and out have the shape (rows,). others: the elements of `remote` that belong to other rows, by default all.
+    out; x, v and out have the shape (rows,). others: elements of `remote` that belong to other rows; all by default.
     """
 
     def __init__(
