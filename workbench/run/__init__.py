@@ -68,9 +68,14 @@ __all__ = [
     "read_size",
     "run_through",
     "solve",
+    "start_run",
     "sweep",
     "user_solver",
 ]
+
+
+start_run = Run
+"""The name by which scripts start a run of many right-hand sides; a `Run` is made for any number of them."""
 
 
 def solve(
