@@ -38,6 +38,8 @@ from workbench.jit.c_abi import (
 
 _counter = itertools.count()
 _classes = {ARRAY: id(np.ndarray), TUPLE: id(tuple)}
+IMPLIED = ("memcpy", "memmove", "memset")
+"""Functions that the code generator calls for what a module only describes."""
 _kept: list[Any] = []
 """What LLVM has linked: without a reference it would be unloaded."""
 
@@ -50,7 +52,7 @@ def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
     names, machine_code = pickle.loads(code)
     library = llvm.JITLibraryBuilder().add_object_img(machine_code).export_symbol(LAUNCH)
     compiler = linker()
-    for name in names:
+    for name in {*names, *IMPLIED}:
         address = _classes[name] if name in _classes else llvm.address_of_symbol(name)
         if not address:
             raise RuntimeError(f"a kernel needs {name}, which this process does not have")
