@@ -1,4 +1,4 @@
-"""Stop: a run counts as ended while what cannot be interrupted goes on, wherever it is and on any device.
+"""Stop: a run counts as ended while what cannot be interrupted still runs, wherever it is and on any device.
 
 What cannot be interrupted is held by the test until the run counts as ended, so that no time is measured.
 """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 
 
-class Corrections(OperatorTraits):
+class Corrections(OperatorTraits, ABC):
     """P = I - A Q and Q = Z E^-1 Z^H on vectors (N,), or on block vectors (N, s), by the same formulas.
 
     Made of parts that all take the one or the other: `_z` with restrict, add and subtract, `_make_az`, which makes AZ
@@ -30,13 +31,13 @@ class Corrections(OperatorTraits):
         """Made when it is first needed: not every variant applies P."""
         return self._make_az()
 
+    @abstractmethod
     def zeros(self) -> DeviceVector:
         """A new vector, or block vector."""
-        raise TypeError
 
+    @abstractmethod
     def coarse_solve(self, coarse: Any) -> Any:
         """E^-1 a, shape (d,) or (d, s), with zero for a dropped vector."""
-        raise TypeError
 
     def project(self, v: DeviceVector) -> None:
         """v = P v in place."""

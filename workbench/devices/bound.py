@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -86,7 +87,7 @@ def _typed(
     )
 
 
-class Bound:
+class Bound(ABC):
     """A bound kernel; called with the arguments that are not fixed, in the order of the text.
 
     A call returns the sums as the device has them, None where there are none. Neither a vector that is written nor
@@ -103,8 +104,8 @@ class Bound:
             int(fixed[name].nbytes) for name, made in of.arguments.items() if made.array and name in fixed
         )
 
-    def __call__(self, *free: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, *free: Any) -> Any: ...
 
     @property
     def traffic(self) -> int:

@@ -15,8 +15,8 @@ import functools
 import numpy as np
 
 from workbench.kernel_language.grammar import KernelError
-from workbench.kernel_language.numba_text import PAIRS
 from workbench.kernel_language.tree import (
+    PAIRS,
     Assign,
     Block,
     Both,

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from workbench.kernel_language.tile_text import TileText
 from workbench.kernel_language.tree import (
+    PAIRS,
     Assign,
     Block,
     Both,
@@ -41,8 +42,6 @@ from workbench.kernel_language.tree import (
 Tiles = Sequence[tuple[int, int]]
 """First column and width of the tiles that cover a row of a block vector."""
 _DIVISIONS = {"//": "quotient", "%": "remainder"}
-PAIRS = (("left_", "right_"), ("right_", "right_"), ("left_", "left_"))
-"""The dot products of a kernel with dots, in order."""
 
 
 @functools.lru_cache(512)

@@ -206,6 +206,10 @@ class Argument:
     written: bool
 
 
+PAIRS = (("left_", "right_"), ("right_", "right_"), ("left_", "left_"))
+"""The dot products of a kernel with dots, in the order of `lines.types.OperatorDot`."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Typed:
     """A kernel whose types are known.

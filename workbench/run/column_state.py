@@ -18,7 +18,7 @@ class ColumnState:
     scale: the reference of rtol. tolerance: the norm at which it has converged. confirm_below: that at which its true
     residual is measured next. divergence: above which it has diverged. removed: the norm of the component removed from
     b. norm: of the last row, or of its end. first, first_residual: of the start. reason, iteration: its end; None while
-    it goes on.
+    it is active.
     """
 
     place: int

@@ -63,7 +63,7 @@ class Iterations(Protocol):
         ...
 
     def found(self, ending: Ending | None) -> Found:
-        """The present solution with its true residual. ending: of the run, None while it goes on. Cost: one product
+        """The present solution with its true residual. ending: of the run, None while it is active. Cost: one product
         with A."""
         ...
 

@@ -86,7 +86,7 @@ class Judge:
         ]
         self.single = self.columns[0] if len(self.columns) == 1 else None
         """The right-hand side where there is one; None for several."""
-        self._going = list(self.columns)
+        self._active = list(self.columns)
         """The columns that have not ended."""
         self.frozen = np.zeros(len(self.columns), bool)
         """Columns that have ended, whose x stays."""
@@ -153,7 +153,7 @@ class Judge:
 
     def _by_norm(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
         usual = row.curvature > 0 and not row.breakdown
-        for column in self._going:
+        for column in self._active:
             column.norm = norm = row.norms[column.place]
             usual = usual and column.confirm_below < norm <= column.divergence and row.gamma[column.place] > 0
         return self._stagnation(row.iteration) if usual else self._unusual(row, workspace, last=last)
@@ -161,23 +161,23 @@ class Judge:
     def _unusual(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
         """The same for a row that may end a column, or the run."""
         at = f"at iteration {row.iteration}"
-        for column in self._going:
+        for column in self._active:
             if not math.isfinite(column.norm):
                 return Ending(Reason.NOT_FINITE, f"the {self._norm.value} norm{self._of(column)} is {column.norm} {at}")
-        due = [column for column in self._going if column.norm <= column.confirm_below and last]
+        due = [column for column in self._active if column.norm <= column.confirm_below and last]
         if due:
             ending = self._confirm(row, due)
             if ending or self.restart_from is not None:
                 return ending
-        going = [column for column in self._going if column not in due]
-        if not going:
+        active = [column for column in self._active if column not in due]
+        if not active:
             return None
         if math.isnan(row.curvature):
             return Ending(Reason.NOT_FINITE, f"(p, A p) is NaN {at}")
         if row.breakdown or not row.curvature > 0:
             said = "(p, A p) =" if self.single else "P^H A P, scaled, has the eigenvalue"
             return self._breakdown(row, f"{said} {row.curvature:.6g} {at}", workspace)
-        for column in going:
+        for column in active:
             gamma, of = row.gamma[column.place], self._of(column)
             if gamma < 0 or (gamma == 0 and column.norm > 0):
                 return self._breakdown(row, f"(r, M^-1 r) = {gamma:.6g}{of} {at}", workspace)
@@ -247,7 +247,7 @@ class Judge:
         if self._history:
             self._history.confirm(row.iteration, self._setup.unscaled_norm(true[0]))
         deciding = self._measures.norms_of_residuals(self._norm, true)
-        parted = ""
+        gap = ""
         for column in due:
             if deciding[column.place] <= column.tolerance:
                 self._end(column, self._converged(column, true[column.place]), row.iteration)
@@ -256,11 +256,11 @@ class Judge:
             elif self._ends_apart(column, row.iteration, true):
                 reason = Reason.OWN_APART if self._setup.solver.has_user_lines else Reason.INACCURATE
                 self._end(column, reason, row.iteration)
-                parted = self._gap(column, true[column.place], row.residuals[column.place])
-        return self._end_of_all(row.iteration, true, parted) if self.frozen.all() else None
+                gap = self._gap(column, true[column.place], row.residuals[column.place])
+        return self._end_of_all(row.iteration, true, gap) if self.frozen.all() else None
 
     def _ends_apart(self, column: ColumnState, iteration: int, true: Sequence[float]) -> bool:
-        """Whether a column ends whose recurrence and true residual have parted: where no restart helps."""
+        """Whether a column with a residual gap ends, which is so where no restart helps."""
         if self.restart_from is not None:
             return False
         if not self.single:
@@ -277,7 +277,7 @@ class Judge:
 
     def _end(self, column: ColumnState, reason: Reason, iteration: int) -> None:
         column.reason, column.iteration = reason, iteration
-        self._going = [other for other in self._going if other is not column]
+        self._active = [other for other in self._active if other is not column]
         self.frozen[column.place] = True
 
     def _converged(self, column: ColumnState, true_residual: float) -> Reason:
@@ -286,13 +286,13 @@ class Judge:
         meets = self._norm is Norm.RESIDUAL and of_original <= column.tolerance
         return Reason.CONVERGED if not column.removed or meets else Reason.CONSISTENT
 
-    def _end_of_all(self, iteration: int, true: Sequence[float], parted: str, at: str = "") -> Ending:
+    def _end_of_all(self, iteration: int, true: Sequence[float], gap: str, at: str = "") -> Ending:
         """The end of a run whose columns have all ended: the worst of theirs."""
         at = at or f"at iteration {iteration}"
         if failed := self._unconverged:
             which = ", ".join(str(self._of_first + column.place) for column in failed)
             reason = failed[0].reason or Reason.INACCURATE
-            return Ending(reason, parted if self.single else f"columns {which}, {at}")
+            return Ending(reason, gap if self.single else f"columns {which}, {at}")
         if all(column.reason is Reason.CONVERGED for column in self.columns):
             return Ending(Reason.CONVERGED, at)
         column = self.single

@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg, sparse
 
 from tests.all_pairs import on_accelerators
-from workbench.devices.accelerator import deflation
+from workbench.devices.accelerator import coarse
 from workbench.devices.coarse import Banded, Dense
 from workbench.lines.types import accumulator
 
@@ -97,7 +97,7 @@ def definite(size, width, dtype):
 def test_coarse_solves(accelerator, monkeypatch, case):
     form, dtype, (size, width) = case["form"], case["dtype"], case["size_and_width"]
     if form == "band of many vectors":
-        monkeypatch.setattr(deflation, "MOST_DENSE_ON_GPU", 0)
+        monkeypatch.setattr(coarse, "MOST_DENSE_ON_GPU", 0)
     matrix, count = definite(size, width, dtype), size + 1
     order = np.random.default_rng(1).permutation(size)
     inverse = np.linalg.inv(matrix)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from workbench.devices.accelerator.csr_rows import items_per_row_for
-from workbench.devices.accelerator.cycles import LevelsOnDevice
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.clock import TimedCalls
-from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels
-from workbench.devices.cycles import Cycles
-from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.kernels import faces as face_texts
 from workbench.host.boxes import Boxes
@@ -33,8 +26,6 @@ CELLS_PER_ITEM = 64
 """Cells of a box that a work-item adds."""
 MOST_CHUNKS = 64
 """Most chunks of a vector in the dot products of `Columns`."""
-BAND_GROUP = 64
-"""Work-items that share a column of a band factor."""
 
 
 class Combined:
@@ -242,162 +233,3 @@ class Columns:
     @property
     def entries(self) -> int:
         return self._rows.size
-
-
-class _Coarse:
-    """Base of E^-1 a; the result vector is zero for dropped deflation vectors."""
-
-    waits = False
-    notes: tuple[str, ...] = ()
-
-    def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
-        self._device, self._count = device, count
-        self._solved = device.zeros(count, device.wide(dtype))
-        self._curvature = device.kernel(texts.CURVATURE, "curvature", self._solved.dtype)
-
-    def solve(self, coarse: Vector) -> Vector:
-        raise TypeError
-
-    def parts(self) -> TimedCalls:
-        """The calls of a solve that a trace records separately; none where it is recorded as a whole."""
-        yield from ()
-
-    def correct_curvature(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
-        """Subtract (coarse, solved) from the first dot product, (p, A p)."""
-        self._device.launch(self._curvature, 1, coarse, solved, dots.partial, np.int64(self._count))
-        return dots
-
-
-class _DenseProduct(_Coarse):
-    def __init__(self, device: Launcher, form: Dense, count: int) -> None:
-        super().__init__(device, count, form.inverse.dtype)
-        self._matrix = device.array(form.inverse, self._solved.dtype)
-        self._size = np.int64(form.inverse.shape[0])
-        self._kernel = device.kernel(texts.DENSE, "dense", self._solved.dtype)
-
-    def solve(self, coarse: Vector) -> Vector:
-        self._device.launch(self._kernel, self._count, self._matrix, coarse, self._solved, self._size)
-        return self._solved
-
-
-class _BandSolve(_Coarse):
-    def __init__(self, device: Launcher, form: Banded, count: int) -> None:
-        super().__init__(device, count, form.band.dtype)
-        wide = self._solved.dtype
-        width, size = form.band.shape[0] - 1, form.band.shape[1]
-        self._factor = device.array(form.band.T, wide)
-        self._order = device.array(form.order, np.int32)
-        self._work = [device.zeros(size, wide) for _ in range(2)]
-        self._numbers = (np.int64(size), np.int64(width), np.int64(count))
-        self._group = 1 if device.layout.chunked else min(BAND_GROUP, device.layout.group)
-        self._kernel = device.kernel(texts.BAND, "band", wide, np.int32, self._group)
-
-    def solve(self, coarse: Vector) -> Vector:
-        arguments = (self._factor, self._order, coarse, self._solved, *self._work, *self._numbers)
-        self._device.launch(self._kernel, 1, *arguments, group=self._group)
-        return self._solved
-
-
-class _FactorProducts(_Coarse):
-    """E^-1 a = B^H (B a), with B the permuted L^-1: two dense products in place of a substitution, which leaves a GPU
-    idle. The condition number of each is that of L, the square root of that of E. Memory 16 d^2 bytes."""
-
-    def __init__(self, device: Launcher, form: Banded, count: int) -> None:
-        super().__init__(device, count, form.band.dtype)
-        wide, size = self._solved.dtype, form.band.shape[1]
-        factor = np.zeros((size, size), form.band.dtype)
-        for below, diagonal in enumerate(form.band):
-            np.fill_diagonal(factor[below:], diagonal[: size - below])
-        inverse = np.zeros_like(factor)
-        inverse[:, form.order] = linalg.solve_triangular(factor, np.eye(size, dtype=factor.dtype), lower=True)
-        self._half = device.zeros(size, wide)
-        self._products = [device.array(matrix, wide) for matrix in (inverse, inverse.conj().T)]
-        self._size = np.int64(size)
-        self._kernel = device.kernel(texts.DENSE, "dense", wide)
-
-    def solve(self, coarse: Vector) -> Vector:
-        first, second = self._products
-        self._device.launch(self._kernel, int(self._size), first, coarse, self._half, self._size)
-        self._device.launch(self._kernel, self._count, second, self._half, self._solved, self._size)
-        return self._solved
-
-
-class _CycleSolve(_Coarse):
-    """Cycles over levels, in their precision; about 40 launches a solve with four levels."""
-
-    def __init__(self, device: Launcher, form: Levels, count: int) -> None:
-        super().__init__(device, count, form.bottom.dtype)
-        dtype = form.bottom.dtype
-        self._inverse = device.array(form.bottom, dtype)
-        self._bottom = device.kernel(cycle_texts.BOTTOM, "cycle_bottom", dtype)
-        self._cycles = Cycles(form, LevelsOnDevice(device), self._solve_bottom)
-        self._order = device.array(form.order, np.int32)
-        self._scale = device.array(form.scale, form.scale.dtype)
-        self._sums = device.zeros(device.layout.groups_for(count), self._solved.dtype)
-        self._summed = np.int64(self._sums.size if form.singular else 0)
-        self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
-        self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
-        self._leave = device.kernel(cycle_texts.LEAVE, "cycle_leave", dtype)
-
-    def _solve_bottom(self, b: Vector, x: Vector) -> None:
-        self._device.launch(self._bottom, b.size, self._inverse, b, x, np.int64(b.size))
-
-    def solve(self, coarse: Vector) -> Vector:
-        self.enter(coarse)
-        self._cycles.solve()
-        self.leave()
-        return self._solved
-
-    def enter(self, coarse: Vector) -> None:
-        """The right-hand side of the first level, without its mean where E is singular."""
-        if self._summed:
-            self._device.launch_over(self._sum, self._count, coarse, self._sums)
-        entering = (self._sums, self._summed, self._order, self._scale, coarse, self._cycles.right)
-        self._device.launch_over(self._enter, self._count, *entering)
-
-    def leave(self) -> None:
-        """The result from the solution of the first level."""
-        leaving = (self._order, self._scale, self._cycles.solution, self._solved)
-        self._device.launch_over(self._leave, self._count, *leaving)
-
-    def parts(self) -> TimedCalls:
-        yield from self._cycles.parts(self, self._solved.dtype.itemsize)
-
-
-class _OnTheHost(_Coarse):
-    waits = True
-    notes = ("E is solved with on the host in every iteration; coarse solvers cholesky and inverse stay on the device",)
-
-    def __init__(
-        self, device: Launcher, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
-    ) -> None:
-        super().__init__(device, count, dtype)
-        self._on_host = solve
-        self._room = device.pinned((count,), self._solved.dtype)
-
-    def solve(self, coarse: Vector) -> Vector:
-        self._device.fetch(coarse, self._room)
-        self._room[:] = self._on_host(self._room)
-        self._device.runtime.upload(self._solved.handle, self._room)
-        return self._solved
-
-
-def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
-    dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE_ON_GPU
-    return (_FactorProducts if dense else _BandSolve)(device, form, count)
-
-
-_ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {
-    Dense: _DenseProduct,
-    Banded: _banded,
-    Levels: _CycleSolve,
-}
-"""The forms of E^-1 that are solved on the device."""
-
-
-def coarse_level(
-    device: Launcher, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
-) -> _Coarse:
-    """E^-1 on the device if it supports the form, else by `solve` on the host."""
-    made = _ON_DEVICE.get(type(form))
-    return made(device, form, count) if made else _OnTheHost(device, solve, count, dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator import csr_rows, deflation, factors, grid_columns, host, parts
+from workbench.devices.accelerator import coarse, csr_rows, deflation, factors, grid_columns, host, parts
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box import box_product
@@ -44,7 +44,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     fast_diagonalization = method(FastDiagonalization)
     columns = method(deflation.Columns)
     compact_columns = method(CompactColumns)
-    coarse_level = deflation.coarse_level
+    coarse_level = coarse.coarse_level
     stencil_series = stencil.series
     face_series = faces.series
 
