@@ -1,4 +1,4 @@
-"""Box solves on four local Dask workers, compared with those in this process, by the size of a box.
+"""Subdomain solves on four local Dask workers, compared with those in this process, by the size of a box.
 
     python -m benchmarks cluster [--output FOLDER] [--quick]
 
@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.common import attempts, interleaved
 from workbench import devices, registry
+from workbench.domain_decomposition.workers import Workers
 from workbench.run import configure
-from workbench.several.workers import Workers
 from workbench.solvers.multi.inner_products import InnerProducts
 
 WORKERS = 4

@@ -62,7 +62,7 @@ def _side_by_side():
     return Accelerator(runtime)
 
 
-def box_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:
+def grid_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:
     """A random diagonally dominant stencil on a box, complex Hermitian for a complex dtype."""
     rng = np.random.default_rng(seed)
     lower = []

@@ -6,7 +6,7 @@ import pytest
 
 import workbench.run  # noqa: F401  declares the packages of blocks
 from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
-from workbench.live.kit.form_schema import block_schema
+from workbench.live.ui.form_schema import block_schema
 from workbench.registry import Block, kinds, registered
 from workbench.settings import RUN, STOPPING
 

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import aslinearoperator
 import workbench.analysis
 import workbench.live
 import workbench.run
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from tests.waiting import LIMIT, LONGEST
 from workbench import cli
 from workbench.cli import program
@@ -105,7 +105,7 @@ def is_run(text):
 def given(tmp_path, monkeypatch):
     """What the pages leave to their reader."""
     monkeypatch.chdir(tmp_path)
-    matrix = box_stencil((8, 8)).to_csr()
+    matrix = grid_stencil((8, 8)).to_csr()
     configuration = workbench.run.configure("two-layer", n=8)
     run = workbench.run.Run(configuration)
     save(workbench.run.run_through(run).record(), "some.run.npz")

@@ -10,8 +10,8 @@ import pytest
 HEAVY = ("numba", "matplotlib", "pyamg", "distributed", "scipy.linalg", "scipy.sparse.linalg", "scipy.io", "ipywidgets")
 """Packages that some runs need."""
 OF_SOME_RUNS = (
-    "workbench.several.several",
-    "workbench.several.workers",
+    "workbench.preconditioners.preconditioner_sum",
+    "workbench.domain_decomposition.workers",
     "workbench.devices.cpu",
     "workbench.devices.pair",
     "workbench.devices.accelerator.device",

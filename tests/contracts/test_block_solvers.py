@@ -7,7 +7,7 @@ import pytest
 
 import workbench.run  # noqa: F401  registers every block
 from tests.all_pairs import on_accelerators, pairwise
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from tests.contracts import cases
 from workbench import registry
 from workbench.run import solve
@@ -52,21 +52,21 @@ def check(operator, columns, dtype, **chosen):
 @pairwise(solver=METHODS, columns=COLUMNS, dtype=list(RTOL), M=["none", "jacobi"], form=["stencil", "csr"])
 def test_on_cores(case):
     form = case.pop("form")
-    operator = box_stencil(GRID, case["dtype"]) if form == "stencil" else random_matrix(301, case["dtype"])
+    operator = grid_stencil(GRID, case["dtype"]) if form == "stencil" else random_matrix(301, case["dtype"])
     check(operator, **case)
 
 
 @on_accelerators(solver=METHODS, columns=COLUMNS, dtype=list(RTOL), M=["none", "jacobi"], form=["stencil", "csr"])
 def test_on_accelerators(accelerator, case):
     form = case.pop("form")
-    operator = box_stencil(GRID, case["dtype"]) if form == "stencil" else random_matrix(301, case["dtype"])
+    operator = grid_stencil(GRID, case["dtype"]) if form == "stencil" else random_matrix(301, case["dtype"])
     check(operator, device=accelerator.spec, **case)
 
 
 @pytest.mark.parametrize("M", cases.FIRST)
 def test_every_first_level(M):
     on_a_grid = registry.find("preconditioner", M).needs_stencil
-    check(box_stencil(GRID) if on_a_grid else random_matrix(301), 3, "float64", solver="block-cg", M=M)
+    check(grid_stencil(GRID) if on_a_grid else random_matrix(301), 3, "float64", solver="block-cg", M=M)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 import workbench.deflation  # noqa: F401
 from tests.all_pairs import pairwise
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from tests.contracts.cases import COARSE, VARIANTS
 from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
@@ -52,7 +52,7 @@ def projection_of(operator, labels, coarse="cholesky"):
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_the_projection_is_the_papers(name, coarse, dtype):
     grid = (6, 8)
-    operator = box_stencil(grid, dtype)
+    operator = grid_stencil(grid, dtype)
     labels = block(name).labels(48, grid, phase_of(48))
     projection = projection_of(operator, labels, coarse)
     A = operator.to_csr().toarray()
@@ -124,7 +124,7 @@ def test_pairs_of_spaces_variants_coarse_solvers_and_precisions_solve(case):
     choices = dict(case)
     dtype = np.dtype(choices.pop("dtype"))
     grid = (6, 8)
-    operator = box_stencil(grid, dtype, shift=1)
+    operator = grid_stencil(grid, dtype, shift=1)
     b = np.random.default_rng(2).random(48).astype(dtype)
     if np.dtype(dtype).kind == "c":
         b = b * np.exp(1j * np.random.default_rng(3).random(48)).astype(dtype)

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 
 import workbench.preconditioners  # noqa: F401
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import devices, registry
 from workbench.errors import InputError
-from workbench.operators import BandStencil, Box
+from workbench.operators import BandStencil, BoxStencil
 from workbench.run import solve
 
 # AmgX has tests of its own: it needs a GPU.
 EVERY = sorted(set(registry.registered("preconditioner")) - {"amgx"})
 OPERATORS = {
-    "2D": lambda: box_stencil((5, 7)),
-    "3D": lambda: box_stencil((3, 4, 5)),
-    "complex stencil": lambda: box_stencil((4, 5), np.complex128, shift=2),
-    "single precision": lambda: box_stencil((6, 5), np.float32, shift=2),
+    "2D": lambda: grid_stencil((5, 7)),
+    "3D": lambda: grid_stencil((3, 4, 5)),
+    "complex stencil": lambda: grid_stencil((4, 5), np.complex128, shift=2),
+    "single precision": lambda: grid_stencil((6, 5), np.float32, shift=2),
     "matrix": lambda: random_matrix(37),
     "complex matrix": lambda: random_matrix(29, np.complex128),
-    "box": lambda: Box((3, 4, 5), 2, 124.0, -1.0),
-    "one unknown": lambda: box_stencil((1, 1)),
+    "box": lambda: BoxStencil((3, 4, 5), 2, 124.0, -1.0),
+    "one unknown": lambda: grid_stencil((1, 1)),
 }
 
 

@@ -14,8 +14,8 @@ from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restricti
 from workbench.deflation.coarse import Cholesky
 from workbench.deflation.coarse_singular import InnerCG
 from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
-from workbench.devices.lines.column_by_column import ColumnByColumn
-from workbench.devices.lines.in_blocks import in_blocks
+from workbench.devices.programs.column_by_column import ColumnByColumn
+from workbench.devices.programs.in_blocks import in_blocks
 from workbench.operators import Matrix
 from workbench.registry import registered
 from workbench.run import Run, configure, run_through

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.problems import LinearSystem
@@ -14,7 +14,7 @@ VARIANTS = sorted(registry.registered("variant"))
 
 
 def iterates(variant, preconditioner, start, steps=9):
-    operator = box_stencil((8, 8), seed=2, shift=0.4)
+    operator = grid_stencil((8, 8), seed=2, shift=0.4)
     b = np.random.default_rng(0).random(64)
     configuration = configure(
         InMemoryProblem(), preconditioner=preconditioner, deflation="blocks:3", variant=variant,
@@ -29,7 +29,7 @@ def iterates(variant, preconditioner, start, steps=9):
 
 def projected_start():
     """Q b + P^T x0 for a random x0, the common start of all variants."""
-    operator = box_stencil((8, 8), seed=2, shift=0.4)
+    operator = grid_stencil((8, 8), seed=2, shift=0.4)
     b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
     labels = registry.find("deflation", "blocks:3").labels(64, (8, 8))
     device = devices.device("cpu")
@@ -64,7 +64,7 @@ def test_the_additive_variant_has_different_iterates():
 
 
 def dense_pieces():
-    operator = box_stencil((4, 5), seed=3, shift=0.2)
+    operator = grid_stencil((4, 5), seed=3, shift=0.2)
     A = operator.to_csr().toarray()
     labels = registry.find("deflation", "blocks:2").labels(20, (4, 5))
     Z = np.eye(4)[labels]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import devices, registry
 from workbench.deflation import DenseSubspace, PiecewiseConstant, Projection, as_subspace
 from workbench.errors import InputError
@@ -26,7 +26,7 @@ def projection_of(operator, subspace, coarse="cholesky"):
 @pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_the_projection_of_dense_vectors_agrees_with_its_formula(dtype, coarse):
-    operator = box_stencil((6, 8), dtype)
+    operator = grid_stencil((6, 8), dtype)
     rng = np.random.default_rng(0)
     Z = (rng.random((48, 4)) + (1j * rng.random((48, 4)) if dtype is np.complex128 else 0)).astype(dtype)
     projection = projection_of(operator, DenseSubspace(Z), coarse)

@@ -174,9 +174,9 @@ def test_mixed_precision_takes_any_magnitude(cpu):
 
 def test_sweeps_approach_the_solution(cpu):
     """5 times the number of unknowns, as in Chen's subdomain solver."""
-    from tests.conftest import box_stencil
+    from tests.conftest import grid_stencil
 
-    stencil = box_stencil((9, 11), seed=3)
+    stencil = grid_stencil((9, 11), seed=3)
     r = np.random.default_rng(0).standard_normal(99)
     z = swept(cpu, [(9, 11)], (stencil.main, *stencil.lower), 5 * 99, "float64", "auto", r)
     np.testing.assert_allclose(stencil.to_csr() @ z, r, atol=1e-9)
@@ -190,7 +190,7 @@ def test_bytes_and_operations(cpu):
     assert cpu.box_sweeps(shapes, 4, -1, -1, 101, "float32", "blocked").traffic < plain.traffic / 4
     variable = cpu.box_sweeps(shapes, *coefficients(shapes, constant=False), 101, "float64", "plain")
     assert variable.flops == 1200 * (1 + 100 * 9)
-    assert variable.offers == ()
+    assert variable.fused_dots == ()
 
 
 @pytest.mark.parametrize(

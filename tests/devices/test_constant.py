@@ -7,7 +7,7 @@ import pytest
 
 from workbench import devices
 from workbench.devices.constant import constant, constant_of, entries, largest
-from workbench.operators import Box
+from workbench.operators import BoxStencil
 from workbench.run import configure, run_through
 from workbench.run.driver import Run
 
@@ -45,7 +45,7 @@ def test_the_cores_write_it_out():
 
 
 def test_the_diagonal_of_a_box_is_one_number():
-    assert constant_of(Box((1024,) * 3, 1, 26.0, -1.0).diagonal()) == 26
+    assert constant_of(BoxStencil((1024,) * 3, 1, 26.0, -1.0).diagonal()) == 26
 
 
 def test_the_setup_of_a_box_moves_no_vector(accelerator, monkeypatch):

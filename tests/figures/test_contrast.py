@@ -11,7 +11,7 @@ import workbench.live
 from workbench.figures import CURVES
 from workbench.figures.style import COLOURS
 
-THEME = (Path(workbench.live.__file__).parent / "static" / "kit" / "theme.js").read_text(encoding="utf-8")
+THEME = (Path(workbench.live.__file__).parent / "static" / "ui" / "theme.js").read_text(encoding="utf-8")
 PAGES = {"light": ("#ffffff", "#1b1d22"), "dark": ("#14161a", "#e9eaed")}
 """Paper and ink of the two themes."""
 SERIES = re.findall(r'\["(#[0-9a-f]{6})", "(#[0-9a-f]{6})"\]', THEME)

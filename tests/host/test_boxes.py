@@ -111,12 +111,12 @@ def test_counting(size, seed):
 def test_a_setup_shares_copies_of_arrays_and_the_next_does_not():
     device = devices.device("opencl")
     values = np.arange(5.0)
-    first = device.placed(values)
-    assert device.placed(values) is first
-    assert device.placed(values.copy()) is not first
+    first = device.to_device(values)
+    assert device.to_device(values) is first
+    assert device.to_device(values.copy()) is not first
     values[0] = 9
     device.forget_copies()
-    assert device.to_host(device.placed(values))[0] == 9
+    assert device.to_host(device.to_device(values))[0] == 9
 
 
 @pytest.mark.parametrize(("grid", "per_side"), [((7,), (3,)), ((12, 11), (4, 3)), ((9, 8, 10), (3, 4, 2))])

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.devices.accelerator.factors import lower_of_stencil
 from workbench.host.levels import levels_of_blocks
 
 
 @pytest.mark.parametrize("block", [1, 7, 12, 36, 40, 84])
 def test_rows_need_only_levels_before_theirs(block):
-    operator = box_stencil((7, 12))
+    operator = grid_stencil((7, 12))
     lower = lower_of_stencil(operator.lower, operator.strides, block)
     order, bounds, firsts = levels_of_blocks(lower.indices, lower.indptr, block)
     np.testing.assert_array_equal(np.sort(order), np.arange(84))
@@ -30,7 +30,7 @@ def test_rows_need_only_levels_before_theirs(block):
 
 
 def test_a_stencil_row_after_row_has_as_many_levels_as_a_path_through_it():
-    operator = box_stencil((8, 100))
+    operator = grid_stencil((8, 100))
     lower = lower_of_stencil(operator.lower, operator.strides, 800)
     _, bounds, _ = levels_of_blocks(lower.indices, lower.indptr, 800)
     assert bounds.size - 1 == 8 + 100 - 1

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from workbench.devices.element_wise import ElementWise
-from workbench.devices.lines import Workspace
-from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.programs import Workspace
+from workbench.devices.programs.stepwise import StepByStep
 from workbench.lines.schedule import Apply, Pass
 from workbench.lines.types import Dot
 
@@ -67,8 +67,8 @@ class Paper(StepByStep):
         return lambda: None
 
 
-def operator(offers=("xy", "yy", "xx"), traffic=1000, flops=100):
-    return SimpleNamespace(apply=None, offers=offers, traffic=traffic, flops=flops)
+def operator(fused_dots=("xy", "yy", "xx"), traffic=1000, flops=100):
+    return SimpleNamespace(apply=None, fused_dots=fused_dots, traffic=traffic, flops=flops)
 
 
 def scaling(formula="d*v", *factors):
@@ -338,7 +338,7 @@ def test_dot_products_are_taken_from_an_operator_that_offers_them():
 
 
 def test_dot_products_that_an_operator_does_not_offer_are_made_in_a_pass():
-    product, dots = steps("s = A(p)\na = (p, s)\nb = (s, s)\nc = (p, p)", vectors="p", A=operator(offers=("xy",)))
+    product, dots = steps("s = A(p)\na = (p, s)\nb = (s, s)\nc = (p, p)", vectors="p", A=operator(fused_dots=("xy",)))
     assert seen(product) == ("A", "p", "s", {"a": "xy"})
     assert seen(dots) == ([], ["b", "c"], {"s", "p"}, set())
 

@@ -16,7 +16,7 @@ from tests.waiting import LONGEST, until
 def status_lines_are_read(request, monkeypatch):
     """As by a page. Without one a status line keeps progress back, which is what its own tests are about."""
     if request.path.name != "test_status.py":
-        monkeypatch.setattr("workbench.live.kit.status.PATIENCE", 10**9)
+        monkeypatch.setattr("workbench.live.ui.status.PATIENCE", 10**9)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,8 +13,8 @@ from ipywidgets.widgets.widget import _instances
 import workbench.live as live
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live.kit.view import CLOSED, LiveWidget, View
 from workbench.live.transport import cells
+from workbench.live.ui.view import CLOSED, LiveWidget, View
 from workbench.run import Session, configure
 
 NO_VIEWS = ("RunList", "explore", "open_run", "workbench")

@@ -73,7 +73,7 @@ def test_every_file_of_the_package_is_in_the_wheel(contents, folder):
 
 
 @pytest.mark.parametrize(
-    "name", ["py.typed", "live/static/kit/style.css", "live/static/plots/plot.js", "data/matrices.toml"]
+    "name", ["py.typed", "live/static/ui/style.css", "live/static/plots/plot.js", "data/matrices.toml"]
 )
 def test_files_that_are_no_modules_are_where_the_package_reads_them(contents, name):
     assert f"workbench/{name}" in contents

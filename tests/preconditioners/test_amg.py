@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.errors import InputError
 from workbench.preconditioners.amg import Amg, CoarseInverse
 from workbench.preconditioners.cycle_checks import check_cycle
@@ -72,7 +72,7 @@ def test_every_connected_component_is_pinned():
 
 
 def test_a_nonsingular_matrix_is_not_pinned():
-    A = sparse.csr_array(box_stencil((6, 7)).to_csr())
+    A = sparse.csr_array(grid_stencil((6, 7)).to_csr())
     regular, pins = pin_unknowns(A)
     assert regular is A
     assert pins == 0
@@ -117,7 +117,7 @@ def test_a_failed_pyamg_setup_raises_one_sentence(monkeypatch, error):
 
     monkeypatch.setattr(pyamg, "smoothed_aggregation_solver", fail)
     with pytest.raises(InputError, match="amg:sa could not be set up: .*; use ssor or block-ic"):
-        solve(box_stencil((5, 6)), np.ones(30), M="amg:sa")
+        solve(grid_stencil((5, 6)), np.ones(30), M="amg:sa")
 
 
 def test_output_of_pyamg_goes_to_standard_error(real_matrices):

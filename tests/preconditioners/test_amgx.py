@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from tests.preconditioners.amgx_stand_in import StandIn, Thing
 from tests.waiting import LIMIT
 from workbench import devices, registry
@@ -59,7 +59,7 @@ def made(size=20, seed=0):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_cycle_is_symmetric_positive_definite(pyamgx, method):
-    operator = box_stencil((9, 11))
+    operator = grid_stencil((9, 11))
     b = np.random.default_rng(0).random(99)
     result = solve(operator, b, M=f"amgx:{method}", rtol=1e-10)
     assert result.converged, result.detail
@@ -167,7 +167,7 @@ def test_amgx_pcg_uses_the_same_cycle(stand_in):
 
 
 def test_amgx_pcg_converges(pyamgx):
-    operator = box_stencil((20, 21))
+    operator = grid_stencil((20, 21))
     solver = amgx.AmgxSolver(amgx.own_pcg(cycle(), 1e-8, 99), sparse.csr_array(operator.to_csr()))
     b = np.ones(420)
     x = solver.solve(b)
@@ -210,7 +210,7 @@ def test_solvers_are_destroyed_in_any_order(pyamgx, order):
 
 
 def test_threads_create_use_and_drop_solvers_concurrently(pyamgx):
-    operators = [box_stencil((7 + k, 9)) for k in range(4)]
+    operators = [grid_stencil((7 + k, 9)) for k in range(4)]
     found, failed = {}, []
 
     def work(k):

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import devices, registry
 from workbench.errors import InputError
 from workbench.jit import threads
@@ -63,7 +63,7 @@ def assert_close(found, expected):
 
 def poisson(*grid):
     """-1 between neighbours, twice the number of dimensions on the diagonal: Dirichlet on all sides."""
-    operator = box_stencil(grid)
+    operator = grid_stencil(grid)
     lower = tuple(-(low != 0).astype(float) for low in operator.lower)
     return BandStencil(grid, np.full(operator.shape[0], 2.0 * len(grid)), lower)
 
@@ -98,7 +98,7 @@ def test_three_unknowns_by_hand():
 @pytest.mark.parametrize("omega", [0.0, 0.7])
 @pytest.mark.parametrize(("grid", "dtype"), GRIDS)
 def test_blocks_of_a_stencil_agree_with_dense_elimination(grid, dtype, omega):
-    operator = box_stencil(grid, dtype)
+    operator = grid_stencil(grid, dtype)
     A = operator.to_csr().toarray()
     for block in {1, 5, grid[-1], 2 * grid[-1], 3 * grid[-1], len(A)}:
         expected = dense_incomplete(A, block, omega)
@@ -120,7 +120,7 @@ def test_blocks_of_a_csr_matrix_agree_with_dense_elimination(dtype, omega):
 @pytest.mark.parametrize("grid", [(5, 1030), (301, 64), (9, 7, 37), (3, 2000)])
 @pytest.mark.parametrize("spec", ["ic", "block-ic:2", "block-ic:3", "mic:1", "ssor:1.5"])
 def test_long_grid_rows_agree_with_the_assembled_matrix(grid, spec):
-    operator = box_stencil(grid)
+    operator = grid_stencil(grid)
     matrix = Matrix(operator.to_csr())
     r = np.random.default_rng(1).random(operator.shape[0])
     block = registry.find("preconditioner", spec)
@@ -135,14 +135,14 @@ def test_long_grid_rows_agree_with_the_assembled_matrix(grid, spec):
 
 @pytest.mark.parametrize("form", [lambda A: A, lambda A: Matrix(A.to_csr())])
 def test_a_tridiagonal_matrix_is_factorized_exactly(form):
-    operator = form(box_stencil((23,), complex))
+    operator = form(grid_stencil((23,), complex))
     product = dense_inverse(set_up("ic", operator), operator) @ operator.to_csr().toarray()
     np.testing.assert_allclose(product, np.eye(23), atol=1e-12)
 
 
 @pytest.mark.parametrize("spec", ["block-ic:2", "block-ic:1"])
 def test_blocks_are_independent(spec):
-    operator = box_stencil((7, 6))
+    operator = grid_stencil((7, 6))
     inverse = dense_inverse(set_up(spec, operator), operator)
     part = np.arange(42) // (6 * int(spec[-1]))
     apart = part[:, None] != part
@@ -151,14 +151,14 @@ def test_blocks_are_independent(spec):
 
 
 def test_a_single_block_is_ic():
-    operator = box_stencil((6, 9))
+    operator = grid_stencil((6, 9))
     assert_close(
         dense_inverse(set_up("block-ic:99", operator), operator), dense_inverse(set_up("ic", operator), operator)
     )
 
 
 def test_block_sizes_of_partial_grid_rows_and_without_a_grid():
-    operator = box_stencil((6, 9))
+    operator = grid_stencil((6, 9))
     block = registry.find("preconditioner", "block-ic:2", unknowns=7)
     expected = dense_incomplete(operator.to_csr().toarray(), 7, 0)
     assert_close(dense_inverse(block.setup(operator, CPU), operator), expected)
@@ -176,7 +176,7 @@ def test_modified_ic_keeps_the_row_sums(operator):
 
 
 @pytest.mark.parametrize("omega", [0.3, 1.0, 1.7])
-@pytest.mark.parametrize("form", [box_stencil((5, 6), complex), box_stencil((3, 4, 5)), random_matrix(31, complex)])
+@pytest.mark.parametrize("form", [grid_stencil((5, 6), complex), grid_stencil((3, 4, 5)), random_matrix(31, complex)])
 def test_ssor_agrees_with_its_formula(omega, form):
     A = form.to_csr().toarray()
     D, L = np.diag(np.diag(A)), np.tril(A, -1)
@@ -253,7 +253,7 @@ def test_invalid_parameters_are_refused(spec, sentence):
 
 @pytest.mark.parametrize("spec", ["ic", "block-ic:2"])
 def test_results_do_not_depend_on_the_number_of_threads(spec, monkeypatch):
-    operator = box_stencil((390, 351))
+    operator = grid_stencil((390, 351))
     M = set_up(spec, operator)
     r = np.random.default_rng(1).random(operator.shape[0])
     found = []
@@ -289,7 +289,7 @@ def test_larger_blocks_take_fewer_iterations():
 
 @pytest.mark.parametrize("spec", ["ic", "block-ic:2"])
 def test_applications_are_independent(spec):
-    operator = box_stencil((9, 37))
+    operator = grid_stencil((9, 37))
     M = set_up(spec, operator)
     r = np.random.default_rng(1).random(operator.shape[0])
     before, after = np.full_like(r, np.nan), np.full_like(r, np.nan)
@@ -301,7 +301,7 @@ def test_applications_are_independent(spec):
 
 
 def test_traffic_and_flops():
-    operator = box_stencil((4, 5))
+    operator = grid_stencil((4, 5))
     M = set_up("ic", operator)
     assert M.traffic == 11 * 20 * 8
     assert M.flops == 2 * 5 * 20

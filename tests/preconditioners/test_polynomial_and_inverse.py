@@ -8,7 +8,7 @@ from numpy.polynomial.chebyshev import Chebyshev as Series
 from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import devices, registry
 from workbench.errors import InputError
 from workbench.host.sparse_inverse import inverse_factor
@@ -17,9 +17,9 @@ from workbench.run import Run, configure, run_through, solve
 
 CPU = devices.device("cpu")
 OPERATORS = {
-    "2D": lambda: box_stencil((5, 7)),
-    "3D complex": lambda: box_stencil((3, 4, 5), complex),
-    "single": lambda: box_stencil((6, 5), np.float32),
+    "2D": lambda: grid_stencil((5, 7)),
+    "3D complex": lambda: grid_stencil((3, 4, 5), complex),
+    "single": lambda: grid_stencil((6, 5), np.float32),
     "matrix": lambda: random_matrix(37),
     "complex matrix": lambda: random_matrix(29, complex),
     "singular": lambda: path(30),
@@ -84,7 +84,7 @@ def test_the_chebyshev_interval_contains_the_largest_eigenvalue(name):
 
 @pytest.mark.parametrize("degree", [1, 2, 5, 6])
 def test_chebyshev_is_positive_definite_with_any_interval(degree):
-    operator = box_stencil((9, 8))
+    operator = grid_stencil((9, 8))
     for ratio in (1.01, 3.0, 1000.0):
         inverse = dense_inverse(set_up(f"chebyshev:{degree}", operator, ratio=ratio), operator)
         assert np.linalg.eigvalsh(inverse).min() > 0
@@ -117,7 +117,7 @@ def test_fsai_satisfies_its_optimality_conditions(name):
 
 
 def test_fsai_of_a_large_stencil_on_all_cores():
-    operator = box_stencil((150, 149))
+    operator = grid_stencil((150, 149))
     M = set_up("fsai", operator)
     factor, _ = inverse_factor(operator.to_csr())
     r = np.random.default_rng(0).random(operator.shape[0])
@@ -179,7 +179,7 @@ def test_a_missing_pyamg_raises_an_install_hint(monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(InputError, match="amg needs PyAMG, which is not installed; run: pip install pyamg"):
-        set_up("amg", box_stencil((3, 3)))
+        set_up("amg", grid_stencil((3, 3)))
 
 
 @pytest.mark.parametrize("spec", ["chebyshev", "fsai", "amg"])

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from tests.waiting import LIMIT
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
@@ -24,7 +24,7 @@ def run_of(accelerator, operator, b, device=None, **stopping):
 
 @pytest.fixture(scope="module")
 def system():
-    operator = box_stencil((19, 23))
+    operator = grid_stencil((19, 23))
     return operator, np.random.default_rng(0).random(operator.shape[0])
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.run import Reason, solve
 
 
 @pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
 def test_callbacks_see_every_iteration_with_its_x(b):
-    A, seen = box_stencil((9, 9)), []
+    A, seen = grid_stencil((9, 9)), []
     result = solve(A, b, callback=lambda run: seen.append((run.iterations, run.x)))
     assert [iteration for iteration, _ in seen] == list(range(1, result.iterations + 1))
     norms = [np.linalg.norm(b - A.to_csr() @ x, axis=0).max() for _, x in seen]
@@ -30,7 +30,7 @@ def stopping(run):
 @pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
 @pytest.mark.parametrize("callback", [lambda run: run.iterations == 3, stopping], ids=["returns True", "raises"])
 def test_a_callback_stops_the_run(callback, b):
-    A = box_stencil((9, 9))
+    A = grid_stencil((9, 9))
     result = solve(A, b, callback=callback)
     assert result.reason is Reason.CALLBACK
     assert result.iterations == (1 if callback is stopping else 3)
@@ -42,7 +42,7 @@ def test_a_callback_stops_the_run(callback, b):
 
 
 def test_what_a_callback_returns_otherwise_stops_nothing():
-    assert solve(box_stencil((9, 9)), np.ones(81), callback=lambda run: run.x).converged
+    assert solve(grid_stencil((9, 9)), np.ones(81), callback=lambda run: run.x).converged
     # The last iteration has converged, so there is nothing to stop.
     assert solve(np.eye(3), np.ones(3), callback=lambda run: True).converged
 
@@ -56,7 +56,7 @@ def test_the_x_of_a_callback_that_fails_is_kept():
             raise ZeroDivisionError("of the callback")
 
     with pytest.raises(ZeroDivisionError, match="of the callback") as raised:
-        solve(box_stencil((9, 9)), np.ones(81), callback=fail)
+        solve(grid_stencil((9, 9)), np.ones(81), callback=fail)
     assert "run.result()" in raised.value.__notes__[0]
     result = runs[-1].result()
     assert (result.reason, result.iterations) == (Reason.CALLBACK, 4)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, column_state, configure, recurrence, run_through
@@ -83,7 +83,7 @@ def test_a_batch_is_always_within_its_bounds(norms, target, before, seconds, may
 
 @pytest.fixture(scope="module")
 def system():
-    operator = box_stencil((61, 67), shift=1e-4)
+    operator = grid_stencil((61, 67), shift=1e-4)
     return LinearSystem(operator, np.random.default_rng(0).random(operator.shape[0]))
 
 
@@ -152,7 +152,7 @@ def test_the_time_limit_is_kept(accelerator, system):
 def test_the_device_stops_at_the_iteration_that_diverges(accelerator, monkeypatch):
     """Not at the end of the interval, whose further rows would say nothing."""
     monkeypatch.setattr(column_state, "DIVERGENCE", 1.5)
-    operator = box_stencil((61, 67), shift=1e-6)
+    operator = grid_stencil((61, 67), shift=1e-6)
     b = np.zeros(operator.shape[0])
     b[0] = 1.0
     run = run_of(accelerator, LinearSystem(operator, b), rtol=1e-10, check_every=500)

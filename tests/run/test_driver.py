@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
@@ -42,7 +42,7 @@ def test_an_element_wise_preconditioner_gets_no_kernel_that_is_not_used(monkeypa
 
 @pytest.mark.parametrize("norm", ["residual", "preconditioned", "natural"])
 def test_the_norm_of_choice_decides(norm):
-    operator = box_stencil((9, 9))
+    operator = grid_stencil((9, 9))
     b = np.random.default_rng(1).random(81)
     result = solve(operator, b, rtol=1e-6, norm=norm)
     inverse = 1 / operator.diagonal()
@@ -56,7 +56,7 @@ def test_the_norm_of_choice_decides(norm):
 
 
 def test_atol_takes_over_when_it_is_larger():
-    operator = box_stencil((9, 9))
+    operator = grid_stencil((9, 9))
     result = solve(operator, np.ones(81), rtol=1e-12, atol=1e-3)
     assert result.history["residual"][-1] <= 1e-3 < result.history["residual"][-2]
 
@@ -78,25 +78,25 @@ def test_the_error_norm_needs_a_known_solution():
 
 
 def test_iteration_limit():
-    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-12, maxiter=3)
+    run = run_of(grid_stencil((20, 20)), np.ones(400), rtol=1e-12, maxiter=3)
     result = run_through(run)
     assert (result.reason, result.iterations, result.converged) == (Reason.MAXITER, 3, False)
     assert result.history.count == 4
 
 
 def test_zero_iterations_report_the_start():
-    result = run_through(run_of(box_stencil((4, 4)), np.ones(16), maxiter=0))
+    result = run_through(run_of(grid_stencil((4, 4)), np.ones(16), maxiter=0))
     assert (result.reason, result.iterations) == (Reason.MAXITER, 0)
     assert result.true_relative_residual == 1
 
 
 def test_time_limit():
-    result = run_through(run_of(box_stencil((40, 40)), np.ones(1600), rtol=1e-300, max_seconds=1e-9))
+    result = run_through(run_of(grid_stencil((40, 40)), np.ones(1600), rtol=1e-300, max_seconds=1e-9))
     assert result.reason is Reason.TIME
 
 
 def test_cancelling_keeps_what_was_computed():
-    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-12)
+    run = run_of(grid_stencil((20, 20)), np.ones(400), rtol=1e-12)
     for _ in range(5):
         run.step()
     run.cancel()
@@ -152,14 +152,14 @@ def test_nan_in_a_matrix_M_is_refused_with_its_place(form, solver):
 
 
 def test_zero_right_hand_side():
-    result = solve(box_stencil((4, 4)), np.zeros(16), x0=np.ones(16))
+    result = solve(grid_stencil((4, 4)), np.zeros(16), x0=np.ones(16))
     assert result.converged
     assert result.iterations == 0
     assert not result.x.any()
 
 
 def test_a_start_that_is_the_solution():
-    operator = box_stencil((4, 4))
+    operator = grid_stencil((4, 4))
     b = operator.to_csr() @ np.ones(16)
     result = solve(operator, b, x0=np.ones(16), rtol=1e-8)
     assert (result.converged, result.iterations) == (True, 0)
@@ -203,7 +203,7 @@ def test_a_constant_right_hand_side_of_a_singular_system_is_refused():
 
 def test_converged_is_said_only_when_the_true_residual_agrees():
     # In single precision the recurrence sinks below what the true residual can reach.
-    operator = box_stencil((30, 30), np.float32, shift=1e-4)
+    operator = grid_stencil((30, 30), np.float32, shift=1e-4)
     b = np.random.default_rng(3).random(900).astype(np.float32)
     result = solve(operator, b, rtol=1e-7)
     true = np.linalg.norm(b - operator.to_csr().astype(np.float64) @ result.x) / np.linalg.norm(b)
@@ -215,7 +215,7 @@ def test_converged_is_said_only_when_the_true_residual_agrees():
 
 def test_a_restart_gains_accuracy_when_the_residuals_part():
     # From a huge start the recurrence forgets what rounding did to b - A x; a restart recomputes it.
-    operator = box_stencil((12, 12))
+    operator = grid_stencil((12, 12))
     start = 1e9 * np.random.default_rng(0).random(144)
     b = np.ones(144)
     result = solve(operator, b, x0=start, rtol=1e-8)
@@ -225,7 +225,7 @@ def test_a_restart_gains_accuracy_when_the_residuals_part():
 
 
 def run_that_restarts():
-    operator = box_stencil((12, 12))
+    operator = grid_stencil((12, 12))
     return run_of(operator, np.ones(144), x0=1e9 * np.random.default_rng(0).random(144), rtol=1e-8)
 
 
@@ -278,7 +278,7 @@ def test_a_run_repeats_bit_by_bit_from_its_configuration():
 def test_the_clock_of_a_run_does_not_count_pauses():
     import time
 
-    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-10)
+    run = run_of(grid_stencil((20, 20)), np.ones(400), rtol=1e-10)
     run.step()
     before = run.iteration_seconds
     time.sleep(0.2)
@@ -287,7 +287,7 @@ def test_the_clock_of_a_run_does_not_count_pauses():
 
 
 def test_nothing_given_is_changed():
-    operator = box_stencil((6, 6))
+    operator = grid_stencil((6, 6))
     b, x0 = np.arange(36.0), np.ones(36)
     main = operator.main.copy()
     solve(operator, b, x0=x0, deflation="blocks:3")
@@ -343,7 +343,7 @@ def test_wrong_choices_are_refused():
 
 @pytest.mark.parametrize("wrap", [lambda f: f, lambda f: linalg.LinearOperator((81, 81), matvec=f, dtype=np.float64)])
 def test_a_function_or_linear_operator_may_serve_as_preconditioner(wrap):
-    operator = box_stencil((9, 9))
+    operator = grid_stencil((9, 9))
     inverse = 1 / operator.diagonal()
     b = np.random.default_rng(2).random(81)
     given = solve(operator, b, M=wrap(lambda r: inverse * r))
@@ -353,7 +353,7 @@ def test_a_function_or_linear_operator_may_serve_as_preconditioner(wrap):
 
 
 def test_a_matrix_free_operator_is_solved_like_its_matrix():
-    operator = box_stencil((9, 9))
+    operator = grid_stencil((9, 9))
     b = np.ones(81)
     free = solve(linalg.aslinearoperator(operator.to_csr()), b, M="none")
     np.testing.assert_allclose(free.x, solve(operator, b, M="none").x, rtol=1e-9)

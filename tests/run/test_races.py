@@ -51,13 +51,13 @@ class Slow:
         monkeypatch.setattr("workbench.run.recurrence.time.perf_counter", lambda: self.now)
 
     def slow(self, run, seconds):
-        made = run._iterations._recurrence.watch.make
+        made = run._iterations._recurrence.watch.advance
 
         def make(*given, **more):
             self.now += seconds
             return made(*given, **more)
 
-        run._iterations._recurrence.watch.make = make
+        run._iterations._recurrence.watch.advance = make
 
 
 def test_an_entrys_clock_does_not_count_the_others(monkeypatch):

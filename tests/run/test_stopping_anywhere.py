@@ -234,13 +234,13 @@ def test_the_explorer_says_so(live, tmp_path, hold):
     explorer = live.explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
     session = explorer.run()
     until(lambda: session.run is not None and session.run.iterations >= 3)
-    made = session.run._iterations._recurrence.watch.make
+    made = session.run._iterations._recurrence.watch.advance
 
     def held(*given, **more):
         hold()
         made(*given, **more)
 
-    session.run._iterations._recurrence.watch.make = held
+    session.run._iterations._recurrence.watch.advance = held
     hold.catch()
     explorer.stop()
     until(lambda: explorer.status.state == "done")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
@@ -29,7 +29,7 @@ def graded(size=150):
 
 @pytest.mark.parametrize("often", [1, 7, 50])
 def test_the_true_residual_is_computed_every_so_many_iterations_and_at_the_end(often):
-    operator, b = box_stencil((20, 20)), np.random.default_rng(0).random(400)
+    operator, b = grid_stencil((20, 20)), np.random.default_rng(0).random(400)
     run = run_of(operator, b, rtol=1e-9, true_every=often)
     expected = {}
     while True:
@@ -47,7 +47,7 @@ def test_the_true_residual_is_computed_every_so_many_iterations_and_at_the_end(o
 
 
 def test_looking_changes_nothing(accelerator):
-    operator, b = box_stencil((20, 20)), np.random.default_rng(0).random(400)
+    operator, b = grid_stencil((20, 20)), np.random.default_rng(0).random(400)
     for device in ("cpu", accelerator.spec):
         for solver in ("cg", "pipecg"):
             plain, watched = (
@@ -94,7 +94,7 @@ def test_replacing_the_residual_regains_what_pipelining_lost():
 
 @pytest.mark.parametrize(("solver", "restarts"), [("cg", 3), ("pipecg", 0), ("fcg", 0)])
 def test_only_cg_restarts_at_a_residual_gap(solver, restarts):
-    operator = box_stencil((30, 30), np.float32, shift=1e-4)
+    operator = grid_stencil((30, 30), np.float32, shift=1e-4)
     b = np.random.default_rng(3).random(900).astype(np.float32)
     run = run_of(operator, b, solver, rtol=1e-7)
     begun = []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, solve
 from workbench.run.in_memory import InMemoryProblem
@@ -28,7 +28,7 @@ def textbook(A, b, x, inverse_diagonal, steps):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("make", [lambda dtype: box_stencil((5, 6), dtype), lambda dtype: random_matrix(31, dtype)])
+@pytest.mark.parametrize("make", [lambda dtype: grid_stencil((5, 6), dtype), lambda dtype: random_matrix(31, dtype)])
 def test_iterates_agree_with_the_textbook_recurrence(make, dtype):
     operator = make(dtype)
     rng = np.random.default_rng(5)

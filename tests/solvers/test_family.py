@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench.run  # noqa: F401  registers every block
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import registry
 from workbench.analysis import ritz_values
 from workbench.errors import InputError
@@ -84,7 +84,7 @@ def test_iterates_agree_with_cg(name, first, dtype):
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.complex64, 1e-4), (np.float64, 1e-9)])
 def test_it_solves_in_every_precision(name, dtype, rtol):
-    operator = box_stencil((9, 11), dtype, shift=0.5)
+    operator = grid_stencil((9, 11), dtype, shift=0.5)
     b = np.random.default_rng(0).random(99).astype(dtype)
     result = solve(operator, b, rtol=rtol, solver=name)
     assert result.converged
@@ -103,7 +103,7 @@ def test_it_converges_with_deflation_and_its_variants(name, first, deflation, va
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_start_that_is_the_solution_and_a_zero_right_hand_side(name):
-    operator = box_stencil((4, 4))
+    operator = grid_stencil((4, 4))
     b = operator.to_csr() @ np.ones(16)
     assert solve(operator, b, x0=np.ones(16), rtol=1e-8, solver=name).iterations == 0
     zero = solve(operator, np.zeros(16), x0=np.ones(16), solver=name)
@@ -128,7 +128,7 @@ def test_ritz_values_approximate_the_eigenvalues(name):
 
 
 def test_steepest_descent_gives_no_ritz_values():
-    result = solve(box_stencil((5, 5)), np.ones(25), solver="sd")
+    result = solve(grid_stencil((5, 5)), np.ones(25), solver="sd")
     with pytest.raises(InputError, match="Ritz values are not available; use a run of cg"):
         ritz_values(result.history)
 
@@ -145,7 +145,7 @@ def test_iterations_equal_those_of_cg_on_well_conditioned_systems(size, seed, na
 
 
 def test_flexible_cg_converges_with_a_varying_preconditioner_unlike_cg():
-    operator = box_stencil((30, 30), shift=0.01)
+    operator = grid_stencil((30, 30), shift=0.01)
     b = np.random.default_rng(0).random(900)
     inverse = 1 / operator.diagonal()
 

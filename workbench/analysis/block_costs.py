@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from workbench import registry
-from workbench.devices.lines.block_workspace import BlockProgram
+from workbench.devices.programs.block_workspace import BlockProgram
 from workbench.lines.types import Application, Dot, Formula, Line
 from workbench.run import Run, Stopping, configure
 from workbench.solvers.block.base import BlockSolver

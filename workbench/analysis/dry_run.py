@@ -8,9 +8,9 @@ from typing import cast
 from workbench import registry
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.dry_run import ITERATIONS, Cut, Sizes, execute
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair import SplitWorkspace
 from workbench.devices.pair.decomposition import POINTERS
+from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.recording.trace import REHEARSED, Trace
 from workbench.solvers import Solver

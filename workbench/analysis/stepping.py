@@ -1,6 +1,6 @@
 """Line-by-line execution of a solver, with the value that each line assigns; for teaching, not for speed.
 
-The lines are those of the method's general text, evaluated in NumPy by `devices/lines/reference.py`.
+The lines are those of the method's general text, evaluated in NumPy by `devices/programs/reference.py`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from workbench.deflation.corrections import Corrections
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
-from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.types import OperatorDot
@@ -207,7 +207,7 @@ class Projection(Corrections):
 
     # The interface of a bound operator, for P A in place of A.
 
-    offers = (OperatorDot.XY,)
+    fused_dots = (OperatorDot.XY,)
     local = False
     """Whether a product couples neighbours alone, as A itself does."""
 

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 from workbench.deflation.projection import BlockProjection, Projection
 from workbench.devices.clock import TimedCalls
-from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
+from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
 from workbench.registry import Block, register

@@ -11,9 +11,9 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.dot_lines import DOTS
 from workbench.devices.element_wise import AppliedElementWise, ElementWise
-from workbench.devices.lines.function import Lines, LinesDevice
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import OnePass
+from workbench.devices.programs.function import Lines, LinesDevice
+from workbench.devices.programs.workspace import Workspace
 
 
 class DeviceBase(LinesDevice):

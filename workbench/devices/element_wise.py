@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from workbench.devices.dot_lines import DOTS, PRODUCT
-from workbench.devices.lines.function import LinesDevice
 from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
+from workbench.devices.programs.function import LinesDevice
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.devices import cycles
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.lines.on_cores import OnePassOnCores
+from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.dot_sums import total
 from workbench.jit.indices import as_unsigned

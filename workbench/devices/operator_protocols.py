@@ -43,7 +43,7 @@ class OperatorTraits:
     """Whether a row of its result needs those of its argument only where A has entries."""
     notes: Sequence[str] = ()
     """Sentences for the provenance of a run."""
-    offers: Sequence[str] = tuple(OperatorDot)
+    fused_dots: Sequence[str] = tuple(OperatorDot)
     """The dot products that it computes along with its product."""
 
 
@@ -63,7 +63,7 @@ class DeviceOperator(Protocol):
     def notes(self) -> Sequence[str]: ...
 
     @property
-    def offers(self) -> Sequence[str]: ...
+    def fused_dots(self) -> Sequence[str]: ...
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
         """wanted: the dot products to compute, "xy" for (x, out), "yy" for (out, out) and "xx" for (x, x).
@@ -176,7 +176,7 @@ class PieceVectors(Protocol):
         ...
 
 
-class BoxSolves(Protocol):
+class SubdomainSolves(Protocol):
     """Solves in boxes. waits: every one waits for the host."""
 
     @property
@@ -257,10 +257,10 @@ class Watch(Protocol):
         """Most iterations between two reads."""
         ...
 
-    def prepare(self, norm: str, *, alike: bool) -> None: ...
+    def prepare(self, norm: str, *, uniform: bool) -> None: ...
 
-    def arm(self, norm: str, limit: float, most: float = np.inf) -> None: ...
+    def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None: ...
 
-    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None: ...
+    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None: ...
 
     def rows(self) -> Rows: ...

@@ -16,11 +16,8 @@ from scipy import sparse
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.fast_diagonalization import Diagonalized
-from workbench.devices.lines.function import Lines, LinesDevice
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
-    BoxSolves,
     CoarseLevel,
     CoarseUpdate,
     DeviceOperator,
@@ -30,9 +27,12 @@ from workbench.devices.operator_protocols import (
     RestrictedProduct,
     Restriction,
     SeriesTerm,
+    SubdomainSolves,
     Watch,
 )
 from workbench.devices.pieces import Pieces
+from workbench.devices.programs.function import Lines, LinesDevice
+from workbench.devices.programs.workspace import Workspace
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
@@ -52,7 +52,7 @@ class Memory(Protocol):
         """Raise InputError where a run may not use so many bytes more; way_out ends the sentence."""
         ...
 
-    def room(self, stored: int) -> int | None:
+    def available_memory(self, stored: int) -> int | None:
         """Bytes that a run may still take, None for no bound. stored: bytes of A, where the device counts nothing."""
         ...
 
@@ -64,7 +64,7 @@ class Memory(Protocol):
         """Whether this is a user's vector in the memory of this device, a `HeldVector`."""
         ...
 
-    def placed(self, values: np.ndarray) -> DeviceVector:
+    def to_device(self, values: np.ndarray) -> DeviceVector:
         """The device's copy of a host array; the same one for all who ask during a setup, while it is in use."""
         ...
 
@@ -203,7 +203,7 @@ class Operators(Protocol):
         """The product with codes of faces, for vectors of that dtype; arithmetic is in double precision."""
         ...
 
-    def box(
+    def box_stencil(
         self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
     ) -> DeviceOperator:
         """The product with a box operator on a grid (nz, ny, nx)."""
@@ -289,7 +289,7 @@ class SeveralDirections(Protocol):
 
     def fast_diagonalization(
         self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype
-    ) -> BoxSolves | None:
+    ) -> SubdomainSolves | None:
         """z = A_i^-1 r for Kronecker sums on boxes of as many axes each, one after the other in local vectors.
 
         precision: dtype of the factors and products. None where NumPy does it in the host's memory.

@@ -8,7 +8,7 @@ import io
 from matplotlib.figure import Figure
 
 # The first four differ by 10 or more in CIE Delta E under simulated protanopia, deuteranopia and tritanopia; all have a
-# contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/kit/theme.js).
+# contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/ui/theme.js).
 COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b5508a", "#6e5a00", "#3f434c", "#4a93c4", "#7a1f2b")
 DASHES = (
     (), (7.0, 3.0), (2.0, 3.0), (9.0, 3.0, 2.0, 3.0), (12.0, 4.0), (4.0, 2.0), (2.0, 2.0, 7.0, 2.0),

@@ -68,17 +68,17 @@ def c_text(of: Typed, *, spread: bool) -> str:
         return [*lines, *printer.block(block, 2), "    }"]
 
     if spread:
-        text += rows("EACH(item_, items_)", of.edge if of.halo is not None else of.body)
+        text += rows("FOR_EACH(item_, items_)", of.edge if of.halo is not None else of.body)
     elif of.halo is None:
-        text += rows(f"EACH({of.row}, rows_)", of.body)
+        text += rows(f"FOR_EACH({of.row}, rows_)", of.body)
     else:
         text += [f"    const I64 halo_ = {printer.text(of.halo)}, first_ = halo_ < rows_ ? halo_ : rows_;"]
         text += ["    const I64 last_ = rows_ - halo_ > first_ ? rows_ - halo_ : first_;"]
-        text += rows(f"EACH_IN({of.row}, rows_, first_, last_)", of.body)
-        text += rows(f"EACH_IN({of.row}, rows_, 0, first_)", of.edge)
-        text += rows(f"EACH_IN({of.row}, rows_, last_, rows_)", of.edge)
+        text += rows(f"FOR_EACH_IN({of.row}, rows_, first_, last_)", of.body)
+        text += rows(f"FOR_EACH_IN({of.row}, rows_, 0, first_)", of.edge)
+        text += rows(f"FOR_EACH_IN({of.row}, rows_, last_, rows_)", of.edge)
     text += [f"    room_[{k}*GROUP + LOCAL_ID] = sum_{k}_;" for k in range(of.sums)]
-    text += [f"    LEAVE_SUMS(room_, partial_, {of.sums});"] if of.sums else []
+    text += [f"    STORE_GROUP_SUMS(room_, partial_, {of.sums});"] if of.sums else []
     head = _COLUMNS.format(columns=of.columns) if blocked and not spread else ""
     return head + "\n".join([*text, "}"]) + "\n"
 

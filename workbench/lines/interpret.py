@@ -71,7 +71,7 @@ def _shape_of_array(value: np.ndarray, size: int) -> Shape:
 
 def evaluate_line(line: Line, shapes: Shapes, values: MutableMapping[str, Any], operators: Operators) -> None:
     """Run one line of a program of known shapes. Puts a new array or number under the line's target."""
-    first = next(value for name, value in values.items() if np.ndim(value) and shapes.get(name, VECTOR).tall)
+    first = next(value for name, value in values.items() if np.ndim(value) and shapes.get(name, VECTOR).has_rows)
     dtype, wide = first.dtype, accumulator(first.dtype)
     with np.errstate(all="ignore"):
         match line:
@@ -104,12 +104,12 @@ def _solution(matrix: Any, right: Any, wide: np.dtype) -> Any:
 
 def _assigned(line: Formula, shapes: Shapes, values: Mapping[str, Any], size: int, dtype: np.dtype) -> Any:
     target, wide = shapes[line.target], accumulator(dtype)
-    scope = {name: _operand(values[name], shapes[name], dtype if target.tall else None) for name in line.reads}
+    scope = {name: _operand(values[name], shapes[name], dtype if target.has_rows else None) for name in line.reads}
     # A vector scales the rows of a block vector.
     if target == block(target.columns):
         scope = {name: value[:, None] if shapes[name] == VECTOR else value for name, value in scope.items()}
     result = _value(line.expression, scope)
-    if target.tall:
+    if target.has_rows:
         extent = (size,) if target == VECTOR else (size, target.columns)
         return np.array(np.broadcast_to(result, extent), dtype)
     if target == small(target.rows, target.columns):
@@ -119,7 +119,7 @@ def _assigned(line: Formula, shapes: Shapes, values: Mapping[str, Any], size: in
 
 def _operand(value: Any, shape: Shape, dtype: np.dtype | None) -> Any:
     """Scalars and small matrices in the precision of the vectors that they meet."""
-    if dtype is None or shape.tall:
+    if dtype is None or shape.has_rows:
         return value
     return np.asarray(value).astype(dtype) if np.ndim(value) else dtype.type(value)
 

@@ -53,14 +53,14 @@ def variable(letter: str, element: Element) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Numba:
-    """Python for numba. Names in `tall` are v_name, others have the letter `scalar`; constants are of `dtype`."""
+    """Python for numba. Names in `vectors` are v_name, others have the letter `scalar`; constants are of `dtype`."""
 
     dtype: np.dtype
-    tall: Collection[str]
+    vectors: Collection[str]
     scalar: str
 
     def element(self, element: Element) -> str:
-        return variable("v" if element.name in self.tall else self.scalar, element)
+        return variable("v" if element.name in self.vectors else self.scalar, element)
 
     def number(self, value: float) -> str:
         return f"np.{np.finfo(self.dtype).dtype.name}({value!r})"
@@ -84,16 +84,16 @@ class Numba:
 
 @dataclasses.dataclass(frozen=True)
 class C:
-    """C of the prelude's macros in the type `kind`, T or W. Names in `tall` are v_name, others have the letter
+    """C of the prelude's macros in the type `kind`, T or W. Names in `vectors` are v_name, others have the letter
     `scalar`."""
 
     dtype: np.dtype
     kind: str
-    tall: Collection[str]
+    vectors: Collection[str]
     scalar: str
 
     def element(self, element: Element) -> str:
-        return variable("v" if element.name in self.tall else self.scalar, element)
+        return variable("v" if element.name in self.vectors else self.scalar, element)
 
     def number(self, value: float) -> str:
         single = np.finfo(self.dtype).dtype.itemsize == 4

@@ -126,7 +126,7 @@ def plan(
     lines: Collection[Line],
     vectors: Collection[str],
     persistent: Collection[str],
-    offers: Mapping[str, Collection[str]],
+    fused_dots: Mapping[str, Collection[str]],
     *,
     fuse: bool = True,
 ) -> tuple[Step, ...]:
@@ -135,10 +135,10 @@ def plan(
     vectors: the names with a row per unknown, block vectors included. persistent: those of them that keep their values
     from call to call and are always stored.
 
-    offers: which dot products each operator computes along with its product, by the operator's name.
+    fused_dots: which dot products each operator computes along with its product, by the operator's name.
     With fuse=False every vector update and dot product is a pass of its own and every vector is stored.
     """
-    drafts = _group(lines, vectors, offers, fuse=fuse)
+    drafts = _group(lines, vectors, fused_dots, fuse=fuse)
     if fuse:
         _recompute(drafts, vectors, persistent)
     else:
@@ -189,14 +189,14 @@ class _Draft:
 
 
 def _group(
-    lines: Collection[Line], vectors: Collection[str], offers: Mapping[str, Collection[str]], *, fuse: bool
+    lines: Collection[Line], vectors: Collection[str], fused_dots: Mapping[str, Collection[str]], *, fuse: bool
 ) -> list[_Draft]:
     drafts: list[_Draft] = []
     for line in lines:
         last = drafts[-1] if drafts else None
         if isinstance(line, Application):
             drafts.append(_Draft(application=line))
-        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last, line, offers)):
+        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last, line, fused_dots)):
             last.operator_dots.append((line.target, which))
         elif isinstance(line, Formula | Solve) and line.target not in vectors:
             if last is None or last.application or not _may_precede(line, last):
@@ -222,7 +222,7 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
     return not draft.pending.intersection(line.reads)
 
 
-def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]) -> OperatorDot | None:
+def _operator_dot(draft: _Draft, dot: Dot, fused_dots: Mapping[str, Collection[str]]) -> OperatorDot | None:
     """Which of the dot products that an operator offers this is.
 
     None also where the step sets that scalar already: the sums of a step are stored in no particular order.
@@ -233,7 +233,7 @@ def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]
     names = {"x": application.argument, "y": application.target}
     pairs = {(names[left], names[right]): which for which in OperatorDot for left, right in [which]}
     which = pairs.get((dot.left, dot.right))
-    return which if which in offers[application.operator] else None
+    return which if which in fused_dots[application.operator] else None
 
 
 def _recompute(drafts: list[_Draft], vectors: Collection[str], persistent: Collection[str]) -> None:

@@ -40,38 +40,38 @@ def infer(lines: Iterable[Line], given: Mapping[str, Shape] | Collection[str]) -
     """The shape of every name that the lines set or read, and of those given: a mapping, or the names of vectors."""
     lines = tuple(lines)
     known = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, VECTOR)
-    tall = _tall(lines, {name for name, shape in known.items() if shape.tall})
+    with_rows = _with_rows(lines, {name for name, shape in known.items() if shape.has_rows})
     fixed = frozenset(known)
-    _spread(lines, known, tall, fixed)
-    for name in sorted(tall - set(known)):
+    _spread(lines, known, with_rows, fixed)
+    for name in sorted(with_rows - set(known)):
         known[name] = VECTOR
-    _spread(lines, known, tall, fixed)
+    _spread(lines, known, with_rows, fixed)
     names = dict.fromkeys(name for line in lines for name in (*line.reads, line.target))
     return {**dict.fromkeys(names, SCALAR), **known}
 
 
 def infer_vectors(lines: Iterable[Line], given: Mapping[str, Shape] | Collection[str]) -> frozenset[str]:
     """The names of vectors and block vectors."""
-    return frozenset(name for name, shape in infer(lines, given).items() if shape.tall)
+    return frozenset(name for name, shape in infer(lines, given).items() if shape.has_rows)
 
 
-def _tall(lines: Sequence[Line], given: set[str]) -> set[str]:
+def _with_rows(lines: Sequence[Line], given: set[str]) -> set[str]:
     """The names with a row per unknown."""
-    tall = set(given)
+    with_rows = set(given)
     for line in lines:
         if isinstance(line, Dot):
-            tall |= {line.left, line.right}
+            with_rows |= {line.left, line.right}
         elif isinstance(line, Application):
-            tall |= {line.target, line.argument}
+            with_rows |= {line.target, line.argument}
     grown = True
     while grown:
-        made = {line.target for line in lines if isinstance(line, Formula) and tall.intersection(line.reads)}
-        grown = not made <= tall
-        tall |= made
-    return tall
+        made = {line.target for line in lines if isinstance(line, Formula) and with_rows.intersection(line.reads)}
+        grown = not made <= with_rows
+        with_rows |= made
+    return with_rows
 
 
-def _spread(lines: Sequence[Line], known: dict[str, Shape], tall: set[str], fixed: Collection[str]) -> None:
+def _spread(lines: Sequence[Line], known: dict[str, Shape], with_rows: set[str], fixed: Collection[str]) -> None:
     """Carry shapes along the lines until nothing changes. `fixed` are the caller's."""
     grown = True
     while grown:
@@ -80,7 +80,7 @@ def _spread(lines: Sequence[Line], known: dict[str, Shape], tall: set[str], fixe
             shape = _result(line, known)
             if isinstance(line, Application) and line.argument not in known and line.target in known:
                 known[line.argument] = known[line.target]
-            may = shape is not None and shape.tall == (line.target in tall) and line.target not in fixed
+            may = shape is not None and shape.has_rows == (line.target in with_rows) and line.target not in fixed
             if may and _wider(known.get(line.target), shape):
                 known[line.target] = shape  # pyright: ignore[reportArgumentType]
         grown = known != before
@@ -122,7 +122,7 @@ def gram(left: Shape, right: Shape) -> Shape:
     """The shape of left^H right."""
     if left.kind is Kind.VECTOR and right.kind is Kind.VECTOR:
         return SCALAR
-    if not (left.tall and right.tall) or left.kind is not right.kind:
+    if not (left.has_rows and right.has_rows) or left.kind is not right.kind:
         raise _MisfitError(f"has the operands {left} and {right}; take two of one kind", None)
     return small(left.columns, right.columns)
 
@@ -179,7 +179,7 @@ def _product(left: Shape | None, right: Shape | None, place: Place) -> Shape | N
     if left.kind in (Kind.VECTOR, Kind.SCALAR) and right.kind is Kind.SCALAR:
         return left
     if right.kind is Kind.SMALL and left.columns == right.rows and left.kind in (Kind.BLOCK, Kind.SMALL):
-        return block(right.columns) if left.tall else small(left.rows, right.columns)
+        return block(right.columns) if left.has_rows else small(left.rows, right.columns)
     raise _MisfitError(
         f"multiplies {left} by {right}; @ takes a block vector or a small matrix on its left, and a small matrix with "
         "as many rows as that has columns on its right",
@@ -209,7 +209,7 @@ def check(
 def _check_line(
     line: Line, shapes: Shapes, values: set[str], later: Collection[str], operators: Collection[str]
 ) -> None:
-    if isinstance(line, Dot) and shapes[line.target].tall:
+    if isinstance(line, Dot) and shapes[line.target].has_rows:
         raise LinesError(f"line {line.text!r} assigns a dot product, a scalar, to the vector {line.target}", line.place)
     if isinstance(line, Application) and line.operator not in operators:
         complaint = unknown_name("operator", line.operator, operators)
@@ -257,7 +257,7 @@ def _checked_result(line: Line, shapes: Shapes) -> Shape:
             return _product_of(line, shapes[line.left], shapes[line.right])
         case Solve():
             matrix, right = shapes[line.matrix], shapes[line.right]
-            square = matrix.kind is right.kind and not matrix.tall and matrix.rows == matrix.columns == right.rows
+            square = matrix.kind is right.kind and not matrix.has_rows and matrix.rows == matrix.columns == right.rows
             if not square:
                 raise _MisfitError(f"solves with {matrix} for {right}; take a square matrix of as many rows", None)
             return right
@@ -271,7 +271,7 @@ def check_scalars(programs: Sequence[Sequence[Line]], shapes: Shapes, scalars: C
     """Raise LinesError when a name that the caller gave as a number is used as a vector."""
     for number, line in ((k, line) for k, lines in enumerate(programs) for line in lines):
         sentence = ""
-        if line.target in scalars and shapes[line.target].tall:
+        if line.target in scalars and shapes[line.target].has_rows:
             sentence = f"assigns a vector to the scalar {line.target}; a dot product is written {line.target} = (a, b)"
         elif isinstance(line, Dot | Application):
             wrong = next((name for name in line.reads if name in scalars), "")

@@ -57,13 +57,13 @@ class Shape:
     columns: int = 1
 
     @property
-    def tall(self) -> bool:
+    def has_rows(self) -> bool:
         """Whether there is a row per unknown."""
         return self.kind in (Kind.VECTOR, Kind.BLOCK)
 
     @property
     def words(self) -> int:
-        """Numbers held, per unknown where the shape is tall."""
+        """Numbers held, per unknown where the shape has rows."""
         return self.rows * self.columns
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ def small(rows: int, columns: int) -> Shape:
 
 def tall_names(shapes: Shapes) -> frozenset[str]:
     """The names of vectors and block vectors."""
-    return frozenset(name for name, shape in shapes.items() if shape.tall)
+    return frozenset(name for name, shape in shapes.items() if shape.has_rows)
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:

@@ -14,10 +14,6 @@ from workbench.live.inspect.block_view import BlockView
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.mpcg_view import MPCGView
 from workbench.live.inspect.replay import Replay, open_run
-from workbench.live.kit.run_list import RunList
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.share_bar import ShareBar
-from workbench.live.kit.view import LiveWidget, View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -29,6 +25,10 @@ from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_view import StepView
 from workbench.live.teach.stepper import Stepper
 from workbench.live.transport import cells, late_messages
+from workbench.live.ui.run_list import RunList
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.share_bar import ShareBar
+from workbench.live.ui.view import LiveWidget, View
 
 __all__ = [
     "BlockView",

@@ -1,7 +1,7 @@
 """Operators A in host memory: matrix-free stencils and boxes, CSR matrices, adapters for SciPy LinearOperators."""
 
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
-from workbench.operators.box import Box
+from workbench.operators.box_stencil import BoxStencil
 from workbench.operators.matrix import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix, as_operator
 from workbench.operators.stencil import BandStencil, Stencil, check_diagonal
 from workbench.operators.two_phase import TwoPhaseStencil
@@ -9,7 +9,7 @@ from workbench.operators.two_phase import TwoPhaseStencil
 __all__ = [
     "BandStencil",
     "BoundOperator",
-    "Box",
+    "BoxStencil",
     "ComplexSymmetricMatrix",
     "LinearOperatorAdapter",
     "Matrix",

@@ -12,7 +12,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, OperatorTraits
 from workbench.devices.protocol import Device
-from workbench.operators import BoundOperator, Box, Operator, Stencil, check_diagonal
+from workbench.operators import BoundOperator, BoxStencil, Operator, Stencil, check_diagonal
 from workbench.operators.base import MissingEntriesError
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
@@ -168,7 +168,7 @@ def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Devi
 
 def largest_row_sum(operator: Operator) -> float:
     """max_i sum_j |A_ij| / A_ii, an upper bound of the eigenvalues of D^-1 A (Gershgorin)."""
-    if isinstance(operator, Box):
+    if isinstance(operator, BoxStencil):
         return operator.largest_row_sum / operator.diagonal_entry
     diagonal = np.real(operator.diagonal()).astype(np.float64)
     if isinstance(operator, Stencil):

@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.devices.constant import constant
 from workbench.errors import InputError
-from workbench.operators import Box, Matrix, Size
-from workbench.operators.box import MAX_NNZ
+from workbench.operators import BoxStencil, Matrix, Size
+from workbench.operators.box_stencil import MAX_NNZ
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.memory import (
@@ -114,9 +114,9 @@ class _BoxProblem(Problem):
         return BYTES_PER_ENTRY * self._box.nnz + 4 * self.n**3 if self.form == "assembled" else 0
 
     @property
-    def _box(self) -> Box:
+    def _box(self) -> BoxStencil:
         cells = (2 * self.reach + 1) ** 3
-        return Box((self.n,) * 3, self.reach, float(cells - 1), -1.0)
+        return BoxStencil((self.n,) * 3, self.reach, float(cells - 1), -1.0)
 
 
 @register

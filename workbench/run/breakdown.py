@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from workbench.devices.lines.block_workspace import BlockWorkspace
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
-from workbench.operators import Box, Stencil
+from workbench.operators import BoxStencil, Stencil
 from workbench.preconditioners import MultigridCycle
 from workbench.run.level_scale import largest_eigenvalue
 from workbench.run.setup import SolveSetup
@@ -292,7 +292,7 @@ def _row_length_and_norm(setup: SolveSetup) -> tuple[int, float]:
     """The largest number of entries in a row, and the largest row sum of |A|; for an A without entries one, and an
     upper estimate of ||A||."""
     operator = setup.operator
-    if isinstance(operator, Box):
+    if isinstance(operator, BoxStencil):
         return int(np.ceil(operator.nnz / operator.shape[0])), operator.largest_row_sum
     if isinstance(operator, Stencil):
         # Semidefinite, so no entry is larger than those of the diagonal.

@@ -1,4 +1,4 @@
-"""What the judge knows of a right-hand side."""
+"""What the stopping test knows of a right-hand side."""
 
 from __future__ import annotations
 

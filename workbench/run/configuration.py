@@ -17,7 +17,7 @@ from workbench.run.stopping import Stopping
 from workbench.settings import AUTO, BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 
-registry.add_package("workbench.several", "preconditioner")
+registry.add_package("workbench.domain_decomposition", "preconditioner")
 registry.add_package("workbench.run", "deflation")
 
 

@@ -1,4 +1,4 @@
-"""The only loop: it steps a solver until the judge ends the run."""
+"""The only loop: it steps a solver until the stopping test ends the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from workbench.problems import LinearSystem
 from workbench.run.block.iterations import BlockIterations
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Iterations
-from workbench.run.judge import Ending
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.report import result_of
 from workbench.run.result import Result
@@ -27,6 +26,7 @@ from workbench.run.setup_phases import SetupPhases
 from workbench.run.single import SingleIterations
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Reason
+from workbench.run.stopping_test import Termination
 from workbench.run.tracing import start_trace
 
 
@@ -55,7 +55,7 @@ class Run:
         self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
-        self.ending: Ending | None = None
+        self.ending: Termination | None = None
         """Why the run has ended; None while it can be stepped."""
         self.snapshots = SnapshotRequests()
         """Snapshot requests, served between two steps."""
@@ -158,7 +158,7 @@ class Run:
     def cancel(self, reason: Reason = Reason.CANCELLED) -> None:
         """End the run as cancelled, unless it has ended; the iterates and the history stay."""
         if self.ending is None:
-            self.ending = Ending(reason, f"at iteration {self.iterations}")
+            self.ending = Termination(reason, f"at iteration {self.iterations}")
         self._close()
 
     def step(self, most: int | None = None) -> bool:
@@ -209,7 +209,7 @@ class Run:
 
     def _lose(self, lost: DeviceError) -> None:
         """End with the device, and release the run's memory there; the next run opens the device again."""
-        self.ending = Ending(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
+        self.ending = Termination(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
         for part in (self._iterations, self.setup):
             part.release()
         devices.forget(self.setup.device)

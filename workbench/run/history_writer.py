@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.recording import History
-from workbench.run.judge import Judge, Row
 from workbench.run.measures import Measures
 from workbench.run.recurrence import SQUARES
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm, Stopping
+from workbench.run.stopping_test import IterationState, StoppingTest
 from workbench.run.vectorized_check import MANY_ROWS, best_so_far, root, roots
 
 DRIFT_EVERY = 10
@@ -29,7 +29,7 @@ class HistoryWriter:
         self._next_drift = 0
         self.seconds = 0.0
 
-    def append_at_once(self, rows: Rows, seconds: float, judge: Judge) -> int:
+    def append_at_once(self, rows: Rows, seconds: float, test: StoppingTest) -> int:
         """Append all rows but the last if none of them can end the run; returns the number of appended rows.
 
         A check of each row takes longer than an iteration of a small problem on a GPU. seconds: of one iteration.
@@ -38,8 +38,8 @@ class HistoryWriter:
             return 0
         columns = {norm.value: roots(rows.column(square)) for norm, square in SQUARES.items()}
         norms, at = columns[self._norm.value], self._history.count + np.arange(rows.count - 1)
-        best, found = best_so_far(judge.best, norms, at)
-        within = (norms > judge.columns[0].confirm_below) & (norms <= judge.columns[0].divergence)
+        best, found = best_so_far(test.best, norms, at)
+        within = (norms > test.columns[0].confirm_below) & (norms <= test.columns[0].divergence)
         improving = at - found <= self._stopping.stagnation
         if not np.all(within & improving & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
             return 0
@@ -47,11 +47,11 @@ class HistoryWriter:
         columns |= {name: rows.column(name) for name in ("alpha", "beta")}
         self._history.extend(**columns, seconds=self.seconds + seconds * np.arange(1, rows.count))
         self.seconds += seconds * (rows.count - 1)
-        judge.best = float(best[-1]), int(found[-1])
+        test.best = float(best[-1]), int(found[-1])
         return rows.count - 1
 
-    def append(self, rows: Rows, place: int, seconds: float, workspace: Workspace, *, last: bool) -> Row:
-        """Append one row; returns what the judge needs of it. last: the vectors are those of this row."""
+    def append(self, rows: Rows, place: int, seconds: float, workspace: Workspace, *, last: bool) -> IterationState:
+        """Append one row; returns what the stopping test needs of it. last: the vectors are those of this row."""
 
         def scalar(name: str) -> float:
             return rows.scalar(place, name)
@@ -72,7 +72,7 @@ class HistoryWriter:
         curvature = math.inf if first else scalar("delta")
         iteration = self._history.count - 1
         norm, residual = (norms[self._norm.value],), (norms["residual"],)
-        return Row(iteration, norm, residual, curvature, (scalar("gamma"),), self.seconds)
+        return IterationState(iteration, norm, residual, curvature, (scalar("gamma"),), self.seconds)
 
     def confirm_if_due(self, *, ended: bool) -> None:
         """Append the true residual every `true_every` iterations, and at the end of such a run."""

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.recording import History
-from workbench.run.judge import Ending
 from workbench.run.result import Column
+from workbench.run.stopping_test import Termination
 
 
 class Found(NamedTuple):
@@ -51,7 +51,7 @@ class Iterations(Protocol):
     @property
     def workspace(self) -> Any: ...
 
-    def advance(self, most: int | None) -> Ending | None:
+    def advance(self, most: int | None) -> Termination | None:
         """Make the start at first, then one iteration or up to `most`; why the run ends with them, None if it does not.
 
         Raises DeviceError.
@@ -62,7 +62,7 @@ class Iterations(Protocol):
         """The present solution of the original system, in host memory."""
         ...
 
-    def found(self, ending: Ending | None) -> Found:
+    def found(self, ending: Termination | None) -> Found:
         """The present solution with its true residual. ending: of the run, None while it is active. Cost: one product
         with A."""
         ...

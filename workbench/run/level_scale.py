@@ -18,7 +18,7 @@ from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run.in_memory import InMemoryPreconditioner
 
 if TYPE_CHECKING:
-    from workbench.several.several import Several
+    from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 
 STEPS = 10
 """Of the power method: the largest eigenvalue to about a factor of 2."""
@@ -44,7 +44,7 @@ def alike(
         return first_level
     if isinstance(preconditioner, InMemoryPreconditioner):
         return preconditioner.times(factor).setup(operator, device)
-    return cast("Several", first_level).times(factor)
+    return cast("PreconditionerSum", first_level).times(factor)
 
 
 def _reciprocal(value: float) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.interchange import array_of
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.run.best import BestIterates
 from workbench.run.setup import SolveSetup
@@ -43,7 +43,7 @@ class Measures:
         setup.device.subtract_from(setup.b, self.residual)
         return setup.device.norm(self.residual)
 
-    # What the judge asks for, by column.
+    # What the stopping test asks for, by column.
 
     @property
     def x(self) -> DeviceVector:
@@ -79,7 +79,7 @@ class Measures:
         if kept.iterations[0] != iteration:
             found.append((self.true_residual(kept.x), f"that of iteration {kept.iterations[0]}", kept.x))
         best, said, x = min((one for one in found if not math.isnan(one[0])), key=lambda one: one[0])
-        start = None if setup.start is None else setup.device.placed(setup.start)
+        start = None if setup.start is None else setup.device.to_device(setup.start)
         if start is not None and (residual := self.residual_of(start)) < best:
             best, said, x = residual, "x0", start
             setup.recovered = True

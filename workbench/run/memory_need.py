@@ -13,9 +13,9 @@ import numpy as np
 from workbench import limits
 from workbench.deflation import CoarseSolver, Variant
 from workbench.devices.element_wise import ElementWise
-from workbench.devices.lines.counting import CountingDevice
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.programs.counting import CountingDevice
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import LONGEST_ROW
@@ -118,7 +118,7 @@ def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | N
     try:
         device.need_room(round((1 - MARGIN) * needed))
     except InputError:
-        way = way_out(configuration, device.room(0) or 0, where)
+        way = way_out(configuration, device.available_memory(0) or 0, where)
         try:
             device.need_room(needed, way.words)
         except InputError as error:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.run.measures import Measures
 from workbench.run.recurrence import Recurrence

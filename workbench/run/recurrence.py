@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import Watch
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -29,12 +29,12 @@ class Recurrence:
         self._setup = setup
         self.workspace: Workspace = self._made_workspace(clock)
         self._generator: Iterator[None] = self._iterates()
-        self._square, self._alike = SQUARES.get(norm, ""), setup.solver.uniform_iterations
+        self._square, self._uniform = SQUARES.get(norm, ""), setup.solver.uniform_iterations
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
-        single = norm is Norm.ERROR or not self._alike
+        single = norm is Norm.ERROR or not self._uniform
         self.watch: Watch = setup.device.watch(self.workspace, 1 if single else check_every)
-        self.watch.prepare(self._square, alike=self._alike)
+        self.watch.prepare(self._square, uniform=self._uniform)
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
 
     def _made_workspace(self, clock: Clock | None) -> Workspace:
@@ -70,15 +70,15 @@ class Recurrence:
 
         The device stops at the first norm below or above these bounds. iteration: the number of the first one.
         """
-        self.watch.arm(self._square, below, above)
+        self.watch.set_threshold(self._square, below, above)
         begun = time.perf_counter()
         self._before()
         if self.clock:
             for ahead in range(count):
                 self.clock.iteration = iteration + ahead
-                self.watch.make(self._generator, 1)
+                self.watch.advance(self._generator, 1)
         else:
-            self.watch.make(self._generator, count, alike=self._alike)
+            self.watch.advance(self._generator, count, uniform=self._uniform)
         rows = self._rows()
         self._after(rows)
         return rows, (time.perf_counter() - begun) / rows.count

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.deflation import Deflation, DeflationContext, DenseSubspace
 from workbench.deflation.subspace import null_rounding
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register

@@ -14,11 +14,11 @@ from workbench.recording import History, Trace
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found
-from workbench.run.judge import Ending
 from workbench.run.machine_use import sharing
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
+from workbench.run.stopping_test import Termination
 from workbench.settings import MIXED
 
 SUMMARY = (
@@ -126,13 +126,13 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
     }
 
 
-def _ending(state: RunState, true_relative: float) -> Ending:
+def _ending(state: RunState, true_relative: float) -> Termination:
     """The end of a run, with what was changed in b or x."""
-    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    reason, detail = state.ending or Termination(Reason.CANCELLED, "")
     clauses = [*([detail] if detail else []), *state.setup.changes]
     if state.setup.removed and math.isfinite(true_relative):
         clauses.append(f"||b - A x|| is {true_relative:.3g} of ||b|| for the b that was given")
-    return Ending(reason, "; ".join(clauses))
+    return Termination(reason, "; ".join(clauses))
 
 
 def provenance_of(state: RunState) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def prepare_vectors(
     start = _start(configuration, system, x0, device)
     # Held, so that the norms and the solve share one copy of each.
     given = b, start
-    held = [device.placed(values) for values in given if constant_of(values) is None]
+    held = [device.to_device(values) for values in given if constant_of(values) is None]
     exponent = _exponent(b, start, bound, device)
     if exponent:
         b, start = scaled(b, -exponent), scaled(start, -exponent)
@@ -70,7 +70,7 @@ def prepare_vectors(
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
-    placed, x = device.placed(b), device.copy(device.placed(start))
+    placed, x = device.to_device(b), device.copy(device.to_device(start))
     if null_space and entries(start).any():
         x, of_start = null_space.complement(x, device)
         is_given = x0 is not None or start_file(configuration) is not None
@@ -137,7 +137,7 @@ def _norm(values: np.ndarray, device: Device) -> float:
     """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
         return max_abs(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.placed(values)) or max_abs(values)
+    return device.norm(device.to_device(values)) or max_abs(values)
 
 
 def range_complement(configuration: Configuration, null_space: NullSpace) -> NullSpace:

@@ -7,8 +7,8 @@ import dataclasses
 from workbench.recording import History
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Iterations
-from workbench.run.judge import Ending
 from workbench.run.setup import SolveSetup
+from workbench.run.stopping_test import Termination
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class RunState:
     setup: SolveSetup
     vectors: Iterations
     history: History
-    ending: Ending | None
+    ending: Termination | None
     norm_of_b: float
     started: str
     iteration_seconds: float

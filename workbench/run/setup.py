@@ -35,7 +35,7 @@ from workbench.settings import MIXED, RUN
 from workbench.solvers import MethodTraits, Solver
 
 if TYPE_CHECKING:
-    from workbench.several.workers import Workers
+    from workbench.domain_decomposition.workers import Workers
 
 SINGLE = np.dtype(np.float32)
 
@@ -296,7 +296,7 @@ def _operator_of_a_file(configuration: Configuration) -> Operator | None:
 
 def _connected(cluster: str) -> Workers:
     # Few runs have a cluster.
-    from workbench.several.workers import Workers
+    from workbench.domain_decomposition.workers import Workers
 
     return Workers(cluster)
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.errors import InputError
 from workbench.recording import History
@@ -16,12 +16,12 @@ from workbench.run.check_interval import CheckInterval
 from workbench.run.configuration import Configuration
 from workbench.run.history_writer import HistoryWriter
 from workbench.run.iterations import Found
-from workbench.run.judge import Ending, Judge
 from workbench.run.measures import Measures
 from workbench.run.mixed import MixedRecurrence
 from workbench.run.recurrence import Recurrence
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
+from workbench.run.stopping_test import StoppingTest, Termination
 from workbench.run.tracing import noting
 from workbench.settings import MIXED
 
@@ -41,7 +41,7 @@ class SingleIterations:
         self.chunks = [slice(0, 1)]
         self._configuration, self._setup = configuration, setup
         self._measures = Measures(setup)
-        self._judge = Judge(stopping, setup, self._measures, self.history)
+        self._test = StoppingTest(stopping, setup, self._measures, self.history)
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         self._writer = HistoryWriter(stopping, setup, self._measures, self.history)
@@ -50,11 +50,11 @@ class SingleIterations:
 
     @property
     def norm_of_b(self) -> float:
-        return self._setup.unscaled_norm(self._judge.columns[0].norm_of_b)
+        return self._setup.unscaled_norm(self._test.columns[0].norm_of_b)
 
     @property
     def threshold(self) -> float:
-        return self._setup.unscaled_norm(self._judge.columns[0].tolerance)
+        return self._setup.unscaled_norm(self._test.columns[0].tolerance)
 
     @property
     def seconds(self) -> float:
@@ -70,7 +70,7 @@ class SingleIterations:
         no room for a restart."""
         return self._recurrence.workspace if self._recurrence else None
 
-    def advance(self, most: int | None) -> Ending | None:
+    def advance(self, most: int | None) -> Termination | None:
         """Iterate until the next check, and judge every row."""
         assert self._recurrence is not None
         with noting(self._recurrence.clock):
@@ -80,12 +80,12 @@ class SingleIterations:
         """The run's own array where that is the solution."""
         return self._measures.returned_x()
 
-    def found(self, ending: Ending | None) -> Found:
+    def found(self, ending: Termination | None) -> Found:
         x, true_residual = self._measures.returned()
         if self._recurrence:
             self._recurrence.resolve()
         x = np.array(x) if isinstance(x, np.ndarray) and not ending else x
-        return Found(x, self._judge.columns[0].relative_to_given(true_residual))
+        return Found(x, self._test.columns[0].relative_to_given(true_residual))
 
     def lost(self) -> Found:
         return Found(np.full(self._setup.operator.shape[0], np.nan, self._setup.operator.dtype), math.nan)
@@ -108,17 +108,17 @@ class SingleIterations:
 
     def release(self) -> None:
         self._recurrence = None
-        for part in (self._judge, self._measures):
+        for part in (self._test, self._measures):
             part.release()
 
-    def _advanced(self, most: int | None) -> Ending | None:
-        recurrence, judge = self._recurrence, self._judge
+    def _advanced(self, most: int | None) -> Termination | None:
+        recurrence, test = self._recurrence, self._test
         assert recurrence is not None
-        (column,) = judge.columns
+        (column,) = test.columns
         count = self._interval.next(
             self.history,
             self._setup.unscaled_norm(column.confirm_below),
-            judge.best[1],
+            test.best[1],
             longest=recurrence.longest_interval,
             most=most,
             elapsed=self.seconds,
@@ -126,7 +126,7 @@ class SingleIterations:
         rows, seconds = recurrence.advance(count, column.confirm_below, column.divergence, self.history.count)
         self._interval.note(count, seconds)
         ending = self._judged(recurrence, rows, seconds)
-        if judge.restart_from is not None and ending is None:
+        if test.restart_from is not None and ending is None:
             recurrence.resolve()
             # The last reference but that of this object.
             del recurrence
@@ -136,20 +136,20 @@ class SingleIterations:
             self._recurrence.resolve()
         return ending
 
-    def _judged(self, recurrence: Recurrence, rows: Rows, seconds: float) -> Ending | None:
-        """Append the rows to the history; the end of the run where the judge finds one."""
+    def _judged(self, recurrence: Recurrence, rows: Rows, seconds: float) -> Termination | None:
+        """Append the rows to the history; the end of the run where the stopping test finds one."""
         ending = None
-        for place in range(self._writer.append_at_once(rows, seconds, self._judge), rows.count):
+        for place in range(self._writer.append_at_once(rows, seconds, self._test), rows.count):
             last = place == rows.count - 1
             row = self._writer.append(rows, place, seconds, recurrence.workspace, last=last)
-            self._judge.note(row, last=last)
-            if ending is None and self._judge.restart_from is None:
-                ending = self._judge.verdict(row, recurrence.workspace, last=last)
+            self._test.note(row, last=last)
+            if ending is None and self._test.restart_from is None:
+                ending = self._test.verdict(row, recurrence.workspace, last=last)
         return ending
 
-    def _restart(self) -> Ending | None:
-        """Restart the recurrence where the judge says. The run ends where the device has no room for that."""
-        x, self._judge.restart_from = self._judge.restart_from, None
+    def _restart(self) -> Termination | None:
+        """Restart the recurrence where the stopping test says. The run ends where the device has no room for that."""
+        x, self._test.restart_from = self._test.restart_from, None
         clock = self._recurrence.clock if self._recurrence else None
         # Its vectors are freed first: there may be no room for two recurrences.
         self._recurrence = None
@@ -160,7 +160,7 @@ class SingleIterations:
             self._recurrence.start()
         except InputError as error:
             iteration = max(0, self.history.count - 1)
-            return Ending(self._judge.without_restart, f"at iteration {iteration}, without a restart: {error}")
+            return Termination(self._test.without_restart, f"at iteration {iteration}, without a restart: {error}")
         return None
 
     def _made_recurrence(self, clock: Clock | None) -> Recurrence:

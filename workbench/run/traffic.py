@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.deflation.variants import TwoLevel
-from workbench.devices.lines.counting import CountingDevice
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.counting import CountingDevice
+from workbench.devices.programs.workspace import Workspace
 from workbench.run.setup import SolveSetup
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.lines.edit import by_identities, with_names, without_unread
 from workbench.operators import Operator, Size, stored_bytes

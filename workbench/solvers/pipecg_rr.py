@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.lines.edit import added, with_names
 from workbench.registry import register
 from workbench.solvers.base import Solver

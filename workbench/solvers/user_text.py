@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.devices.lines import Workspace
-from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.programs import Workspace
+from workbench.devices.programs.counting import CountingDevice
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer_vectors
 from workbench.lines.types import Dot, Formula, LinesError, Place

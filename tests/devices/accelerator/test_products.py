@@ -10,11 +10,11 @@ import pytest
 from scipy import sparse
 
 from tests.all_pairs import on_accelerators
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench import devices
 from workbench.devices.series import TermByTerm
 from workbench.lines.types import accumulator
-from workbench.operators import BandStencil, Box
+from workbench.operators import BandStencil, BoxStencil
 from workbench.preconditioners.base import ElementWise
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -44,13 +44,13 @@ def same(device, bound, expected, x, *, eps=100):
 @on_accelerators(grid=GRIDS, dtype=DTYPES)
 def test_stencils(accelerator, case):
     grid, dtype = case["grid"], case["dtype"]
-    operator, x = box_stencil(grid, dtype), numbers(int(np.prod(grid)), dtype)
+    operator, x = grid_stencil(grid, dtype), numbers(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
-    lower = box_stencil((12, 31), dtype).lower
+    lower = grid_stencil((12, 31), dtype).lower
     operator, x = BandStencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
@@ -58,7 +58,7 @@ def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
 @on_accelerators(grid=[*GRIDS, (3, 2, 1), (50, 5, 67)], dtype=DTYPES, reach=[1, 2, 3])
 def test_boxes(accelerator, case):
     grid, reach, dtype = case["grid"], case["reach"], case["dtype"]
-    operator, x = Box(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
+    operator, x = BoxStencil(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
@@ -93,7 +93,7 @@ def series(lower, inverse, order, r):
 @on_accelerators(order=[1, 2, 3, 4], dtype=DTYPES, grid=[(9,), (7, 9), (5, 30, 40)])
 def test_neumann_series_of_stencils(accelerator, case):
     grid, order, dtype = case["grid"], case["order"], case["dtype"]
-    operator = box_stencil(grid, dtype)
+    operator = grid_stencil(grid, dtype)
     bands = tuple((0.3 * low).astype(dtype) for low in operator.lower)
     lower = sparse.tril(operator.to_csr(), k=-1, format="csr") * 0.3
     inverse, r = (1 / operator.main).astype(dtype), numbers(operator.shape[0], dtype)
@@ -115,7 +115,7 @@ def test_neumann_series_of_matrices(accelerator, dtype):
 @on_accelerators(dtype=DTYPES, block=[30, 90, 1200], grid=[(40, 30), (8, 5, 30)])
 def test_solves_with_blocks(accelerator, case):
     block, grid, dtype = case["block"], case["grid"], case["dtype"]
-    operator, r = box_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
+    operator, r = grid_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
     bound = accelerator.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.devices.lines import LinesError
+from workbench.devices.programs import LinesError
 from workbench.lines.interpret import evaluate
 
 DTYPES = ("float32", "float64", "complex64", "complex128")

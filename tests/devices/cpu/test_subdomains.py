@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
@@ -295,7 +295,7 @@ def test_subdomains_of_boxes_equal_those_of_their_labels(name, phases, dtype):
     phase = np.random.default_rng(0).integers(0, phases, grid)
     labels, boxes = numbered_parts(phase, grid, per_side)
     count, size = boxes.box.size, labels.size
-    stencil = box_stencil(grid, np.dtype(dtype)).bind(CPU)
+    stencil = grid_stencil(grid, np.dtype(dtype)).bind(CPU)
     with_boxes, plain = (CPU.subdomains(labels, count, np.dtype(dtype), given) for given in (boxes, None))
     z, w, b = dense(labels, count), numbers(size, dtype), numbers(size, dtype, 1)
     tolerance = 100 * np.finfo(dtype).eps

@@ -12,13 +12,13 @@ import pytest
 from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench import registry
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import (
-    box,
+    box_stencil,
     cycles,
     deflation,
     faces,
@@ -70,7 +70,7 @@ def of_the_operators(dtype):
     texts = {}
     device = Accelerator(Keeping())
     for grid in ((27,), (9, 3), (3, 3, 3)):
-        stencil = box_stencil(grid, dtype)
+        stencil = grid_stencil(grid, dtype)
         for main in (stencil.main, np.full(27, 2, dtype)):
             device.stencil(main, stencil.lower, stencil.strides).block(3)
         device.scaled_bands(stencil.main, stencil.lower, stencil.strides)
@@ -99,9 +99,9 @@ def kernels(dtype):
         yield from _of_faces(bands, dtype)
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield from (box.axis_sums(), plane_slice.PLANE)
+    yield from (box_stencil.axis_sums(), plane_slice.PLANE)
     for reach in (1, 2, 8):
-        yield from (box.rows(reach), box.columns(reach))
+        yield from (box_stencil.rows(reach), box_stencil.columns(reach))
     yield from of_the_operators(dtype)
     yield products.csr(8)
     yield products.csr(8, based=True, summed=False)
@@ -194,7 +194,7 @@ class Recorder:
 def launches_of(preconditioner, dtype, n=12, solver="cg", *, as_csr=False):
     """What one iteration launches, and the scalars that it works on."""
     device = Accelerator(Recorder())
-    operator = box_stencil((n, n), dtype)
+    operator = grid_stencil((n, n), dtype)
     operator = Matrix(operator.to_csr()) if as_csr else operator
     bound = registry.find("preconditioner", preconditioner).setup(operator, device)
     vectors = {name: device.zeros(n * n, np.dtype(dtype)) for name in "bx"}
@@ -202,10 +202,10 @@ def launches_of(preconditioner, dtype, n=12, solver="cg", *, as_csr=False):
     space = device.workspace(n * n, np.dtype(dtype), vectors=vectors, operators=operators)
     recurrence = registry.find("solver", solver).iterates(space)
     watch = device.watch(space, 8)
-    watch.arm("rr", 1e-3)
+    watch.set_threshold("rr", 1e-3)
     next(recurrence)
     device.runtime.launches.clear()
-    watch.make(recurrence, 1)
+    watch.advance(recurrence, 1)
     return device.runtime.launches, space.scalars.handle
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench import devices
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
@@ -46,7 +46,7 @@ def test_all_paths_give_the_same_iterations(persist, levels, n):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_all_paths_compute_in_every_precision(persist, dtype):
-    system = LinearSystem(box_stencil((31, 43), dtype), np.random.default_rng(1).random(31 * 43).astype(dtype))
+    system = LinearSystem(grid_stencil((31, 43), dtype), np.random.default_rng(1).random(31 * 43).astype(dtype))
     stopping = Stopping(rtol=1e-5, check_every=4)
     host, found = (
         run_through(Run(configure(InMemoryProblem(), device=name, stopping=stopping), system))

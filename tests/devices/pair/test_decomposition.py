@@ -16,12 +16,12 @@ from workbench.devices.pair.decomposition import bytes_needed, least_rows
 from workbench.devices.pair.sample import sampled_rows
 from workbench.devices.pair.split import ghosts, row_blocks_below, split_rows
 from workbench.errors import InputError
-from workbench.operators import Box
+from workbench.operators import BoxStencil
 
 
 def box(n, reach):
     """The assembled box operator of poisson27 and poisson125."""
-    return Box((n,) * 3, reach, float((2 * reach + 1) ** 3 - 1), -1.0).to_csr()
+    return BoxStencil((n,) * 3, reach, float((2 * reach + 1) ** 3 - 1), -1.0).to_csr()
 
 
 DTYPES = ("float32", "float64", "complex64", "complex128")

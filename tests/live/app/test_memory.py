@@ -25,8 +25,8 @@ from workbench.live import (
 )
 from workbench.live.build.builder import KINDS, Builder
 from workbench.live.inspect.inside import TABS
-from workbench.live.kit.run_list import KEPT
 from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.ui.run_list import KEPT
 from workbench.run import Run, Session, configure, run_through
 
 BYTES_PER_RUN = 16384

@@ -14,7 +14,7 @@ from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split
 from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_of
 from workbench.live.compare.sweep_text import absences, columns, counted, legend, marks, remaining, shortfall, unit_of
-from workbench.live.kit.sort_table import SortTable
+from workbench.live.ui.sort_table import SortTable
 from workbench.run import Run, Stopping, configure, sweep
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
 from workbench.live.inspect.inside_page import HINT, InsidePage
-from workbench.live.kit.run_list import RunList
+from workbench.live.ui.run_list import RunList
 from workbench.recording import load, save
 from workbench.run import Race, Run, Session, Stopping, configure, run_through
 

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.live.inspect import mpcg_figures
 from workbench.live.inspect.mpcg_figures import Follower, Part, inside
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.ui.run_handle import RunHandle
 from workbench.run import Run, State, configure
 
 

@@ -13,8 +13,8 @@ from workbench.analysis.convergence_estimates import nonzero
 from workbench.analysis.ritz import iterations_by_bound, ritz_values
 from workbench.errors import InputError
 from workbench.live import SpectrumView
-from workbench.live.kit.run_handle import RunHandle
 from workbench.live.plots.spectrum_scenes import levels_scene
+from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
 
@@ -128,7 +128,7 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
     view = SpectrumView(run)
     assert "After 3 iterations" in view.message.value
     clock = [0.0]
-    monkeypatch.setattr("workbench.live.kit.run_pictures.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("workbench.live.ui.run_pictures.time", SimpleNamespace(monotonic=lambda: clock[0]))
 
     def draw():
         clock[0] += 0.05

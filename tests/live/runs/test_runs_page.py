@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import RunsPage
-from workbench.live.kit.run_list import RunList
+from workbench.live.ui.run_list import RunList
 from workbench.recording import save
 from workbench.run import Run, configure, run_through
 

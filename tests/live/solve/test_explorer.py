@@ -14,11 +14,11 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import explore
-from workbench.live.kit.export import KINDS, PICTURES
-from workbench.live.kit.file_names import slug
-from workbench.live.kit.number_text import duration
 from workbench.live.solve.explorer_text import ending, result_html
-from workbench.live.transport.publisher import SOON
+from workbench.live.transport.publisher import POLL_SOON
+from workbench.live.ui.export import KINDS, PICTURES
+from workbench.live.ui.file_names import slug
+from workbench.live.ui.number_text import duration
 from workbench.recording import load, load_trace
 from workbench.run import Reason, Session, State, Stopping, configure
 from workbench.run.share_link import from_link, to_link
@@ -107,9 +107,9 @@ def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless,
     session = endless.run()
     eventually(lambda: session.state is State.RUNNING)
     assert not session.ending
-    assert endless.controller._publish() != SOON
+    assert endless.controller._publish() != POLL_SOON
     monkeypatch.setattr(type(session), "ending", property(lambda _: True))
-    assert endless.controller._publish() == SOON
+    assert endless.controller._publish() == POLL_SOON
     assert (endless.status.state, endless.status.text) == ("stopping", "Run 1: stopping")
     monkeypatch.undo()
     endless.stop()
@@ -188,7 +188,7 @@ def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
 
 
 def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monkeypatch):
-    monkeypatch.setattr("workbench.live.kit.run_list.KEPT", 3)
+    monkeypatch.setattr("workbench.live.ui.run_list.KEPT", 3)
     for session in [explorer.run() for _ in range(5)]:
         session.wait(LIMIT)
     eventually(

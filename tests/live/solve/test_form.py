@@ -12,10 +12,10 @@ from tests.waiting import LIMIT
 from workbench import devices
 from workbench.block_facts import inverse_help, parameter_label
 from workbench.errors import InputError
-from workbench.live.kit.form_fields import BlockChoice
-from workbench.live.kit.form_schema import bounds_in_words, parameter_schema
 from workbench.live.solve.examples import EXAMPLES
 from workbench.live.solve.form import Form
+from workbench.live.ui.form_fields import BlockChoice
+from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
 from workbench.registry import Parameter, registered
 from workbench.run import Stopping, configure
 

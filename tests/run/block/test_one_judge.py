@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench.recording import BlockHistory
 from workbench.run import solve
 
@@ -15,7 +15,7 @@ FAR = 1e9 * np.random.default_rng(0).random(144)
 @pytest.mark.parametrize("x0", [None, FAR])
 @pytest.mark.parametrize("solver", METHODS)
 def test_one_column_ends_as_one_right_hand_side(solver, x0, rtol):
-    A, b = box_stencil((12, 12)), np.random.default_rng(1).random(144)
+    A, b = grid_stencil((12, 12)), np.random.default_rng(1).random(144)
     one = solve(A, b, x0, solver=solver, rtol=rtol, maxiter=300)
     column = solve(A, b[:, None], None if x0 is None else x0[:, None], solver=solver, rtol=rtol, maxiter=300)
     assert isinstance(column.history, BlockHistory)
@@ -27,7 +27,7 @@ def test_one_column_ends_as_one_right_hand_side(solver, x0, rtol):
 
 @pytest.mark.parametrize("solver", METHODS[:3])
 def test_several_columns_restart_from_their_best(solver):
-    A, B = box_stencil((12, 12)), np.random.default_rng(1).random((144, 3))
+    A, B = grid_stencil((12, 12)), np.random.default_rng(1).random((144, 3))
     result = solve(A, B, FAR, solver=solver, rtol=1e-8)
     assert result.converged
     assert all(column.true_relative_residual <= 1.01e-8 for column in result.columns)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import linalg
 
-from tests.conftest import box_stencil, random_matrix
+from tests.conftest import grid_stencil, random_matrix
 from workbench.devices.pair import Pair, Split
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
@@ -15,7 +15,7 @@ from workbench.run.in_memory import InMemoryProblem
 
 
 def grid(dtype):
-    return box_stencil((7, 9, 5), dtype)
+    return grid_stencil((7, 9, 5), dtype)
 
 
 def no_grid(dtype):
@@ -102,7 +102,7 @@ def test_hybrid1_accepts_any_preconditioner_of_the_accelerator(accelerator, firs
 
 
 def test_a_nonzero_initial_guess(accelerator):
-    operator = box_stencil((8, 9))
+    operator = grid_stencil((8, 9))
     rng = np.random.default_rng(0)
     b, x0 = rng.random(72), rng.random(72)
     expected = solve(operator, b, x0, solver="pipecg", rtol=1e-9)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from tests.conftest import box_stencil
+from tests.conftest import grid_stencil
 from workbench import devices, registry
 from workbench.deflation.blocks import Blocks
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.domain_decomposition import subdomains
 from workbench.errors import InputError
+from workbench.preconditioners.preconditioner_sum import PreconditionerSum, Whole
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.stopping import Stopping
-from workbench.several import boxes
-from workbench.several.several import Several, Whole
 from workbench.solvers.multi.basis import Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
@@ -52,9 +52,9 @@ def by_the_lines(A, b, parts, rtol, keep=0):
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 @pytest.mark.parametrize("keep", [0, 1, 2])
 def test_it_is_the_papers_algorithm(dtype, keep):
-    operator = box_stencil((11, 13), dtype, shift=0.01)
+    operator = grid_stencil((11, 13), dtype, shift=0.01)
     b = np.random.default_rng(0).standard_normal(143).astype(dtype)
-    parts = [boxes.unknowns((11, 13), box) for box in boxes.of_grid((11, 13), (3, 2), 1)]
+    parts = [subdomains.unknowns((11, 13), box) for box in subdomains.of_grid((11, 13), (3, 2), 1)]
     x, count = by_the_lines(operator.to_csr().toarray(), b, parts, 1e-7, keep)
     solver = registry.find("solver", "mpcg", keep=keep)
     result = solve(operator, b, M="schwarz:3x2,overlap=1", solver=solver, rtol=1e-7)
@@ -148,14 +148,14 @@ def test_the_adaptive_method_lies_between():
 
 
 def test_equal_preconditioners_lose_rank_and_say_so():
-    result = solve(box_stencil((9, 8)), np.ones(72), M="ic + ic", solver="mpcg", rtol=1e-9)
+    result = solve(grid_stencil((9, 8)), np.ones(72), M="ic + ic", solver="mpcg", rtol=1e-9)
     assert result.converged
     assert "search directions that depend on others were dropped" in result.provenance["notes"]
-    assert result.iterations == solve(box_stencil((9, 8)), np.ones(72), M="ic", solver="cg", rtol=1e-9).iterations
+    assert result.iterations == solve(grid_stencil((9, 8)), np.ones(72), M="ic", solver="cg", rtol=1e-9).iterations
 
 
 def test_a_preconditioner_that_is_not_definite_is_named():
-    operator = box_stencil((6, 6))
+    operator = grid_stencil((6, 6))
     A = operator.to_csr().toarray()
 
     class Scaled(OperatorTraits):
@@ -169,7 +169,7 @@ def test_a_preconditioner_that_is_not_definite_is_named():
 
     cpu = devices.device("cpu")
     members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
-    several = Several(members, cpu, 36, operator.dtype, ())
+    several = PreconditionerSum(members, cpu, 36, operator.dtype, ())
     source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
     notes = []
     directions = Directions(source, cpu, Limits(), None, notes)

@@ -56,9 +56,9 @@ def placed(device: Any, fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Arrays on the device, and numbers. Signed integers of the host all get 32 bits, or 64 where some need them."""
     arrays = {name: value for name, value in fixed.items() if isinstance(value, np.ndarray) and value.dtype.kind == "i"}
     index = np.int64 if any(map(_is_long, arrays.values())) else np.int32
-    made = {name: device.placed(value.astype(index, copy=False)) for name, value in arrays.items()}
+    made = {name: device.to_device(value.astype(index, copy=False)) for name, value in arrays.items()}
     return {
-        name: made[name] if name in made else value if isinstance(value, np.generic) else device.placed(value)
+        name: made[name] if name in made else value if isinstance(value, np.generic) else device.to_device(value)
         for name, value in fixed.items()
     }
 

@@ -29,7 +29,7 @@ class BoxSweeps(OperatorTraits):
     that the device has room for; on processors plain. r and z must be distinct.
     """
 
-    offers = ()
+    fused_dots = ()
 
     def __init__(self, device: Launcher, boxes: JacobiBoxes, kernel: str = "auto") -> None:
         together = device.runtime.multiprocessors

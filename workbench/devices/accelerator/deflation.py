@@ -51,7 +51,7 @@ class _Labelled:
 
     def __init__(self, device: Launcher, labels: np.ndarray, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
-        self._labels = device.placed(labels)
+        self._labels = device.to_device(labels)
         self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
         self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
         self._dots = Dots(device, dtype, device.layout.groups_for(self.size))
@@ -153,7 +153,7 @@ def box_matrix(
 
     The host sees d numbers and the entries of E alone.
     """
-    bands = [device.placed(main), *(device.placed(band) for band in lower), *(np.int64(step) for step in strides)]
+    bands = [device.to_device(main), *(device.to_device(band) for band in lower), *(np.int64(step) for step in strides)]
     return _rows_of_boxes(device, texts.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
 
 
@@ -169,7 +169,7 @@ def face_box_matrix(
 def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
     """Codes, coefficients and wall terms as numbers of a dtype, and distances."""
     numbers = [device.number(value, dtype) for value in (*faces.values, *faces.walls)]
-    return [device.placed(faces.codes), *numbers, *(np.int64(step) for step in faces.strides)]
+    return [device.to_device(faces.codes), *numbers, *(np.int64(step) for step in faces.strides)]
 
 
 def _rows_of_boxes(
@@ -177,7 +177,7 @@ def _rows_of_boxes(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     parts, kernel = boxes.box.size, device.kernel(text, "box_matrix", dtype)
     grid, per_side = boxes.sides
-    places = [device.placed(labels), device.array(boxes.box, np.int32)]
+    places = [device.to_device(labels), device.array(boxes.box, np.int32)]
     stencil = (*operator, *places, *(np.int64(side) for side in (*grid, *per_side)))
     ends = device.zeros(parts, np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)

@@ -13,8 +13,8 @@ from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
-from workbench.devices.lines.program_device import Storage
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.program_device import Storage
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.schedule import Step
@@ -41,7 +41,7 @@ class Accelerator(Operators, DeviceBase):
         """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         self.budget.need(nbytes, way_out)
 
-    def room(self, stored: int) -> int:
+    def available_memory(self, stored: int) -> int:
         """Bytes that the budget still allows."""
         return max(0, self.budget.room - (0 if self.budget.limit else stored))
 
@@ -78,7 +78,7 @@ class Accelerator(Operators, DeviceBase):
         """The launches of each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
-    def together(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
+    def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
         waits = any(operator.waits for operator in workspace.operators.values())
         return runs if waits else [programs.Repeated(self.runtime, runs)]

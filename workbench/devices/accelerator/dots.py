@@ -9,7 +9,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Vector
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import NAMED
-from workbench.devices.lines import one_pass
+from workbench.devices.programs import one_pass
 
 
 class Dots:

@@ -71,7 +71,7 @@ class Launcher:
         """Whether this is a user's vector in the memory of this device."""
         return isinstance(values, HeldVector) and values.device == self.name
 
-    def placed(self, values: np.ndarray | Vector | HeldVector) -> Vector:
+    def to_device(self, values: np.ndarray | Vector | HeldVector) -> Vector:
         """The device's copy of a host array, or the vector that is there already; A and M share the bands of a stencil.
 
         A copy lives as long as it is in use, and is shared until the next `forget_copies`.

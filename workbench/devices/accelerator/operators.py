@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.accelerator import coarse, csr_rows, deflation, factors, grid_columns, host, parts
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.bound import bind
-from workbench.devices.accelerator.box import box_product
+from workbench.devices.accelerator.box_stencil import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.compact_columns import CompactColumns
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
@@ -36,7 +36,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     whole_triangles = False
     """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
-    box = box_product
+    box_stencil = box_product
     callable = method(host.CallableProduct)
     csr_factor = method(factors.BlockFactor)
     block_algebra = method(BlockAlgebra)

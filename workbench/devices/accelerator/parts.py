@@ -26,7 +26,7 @@ def numbered_parts(
     count = math.prod(per_side)
     phase = phase.reshape(-1) if phase.dtype in PHASES else phase.reshape(-1).astype(np.int32)
     kernel = device.kernel(texts.number_parts(PHASES[phase.dtype]), "number_parts", np.dtype(np.float32))
-    read = (device.placed(phase), *(np.int64(side) for side in (*shape, *boxes)))
+    read = (device.to_device(phase), *(np.int64(side) for side in (*shape, *boxes)))
     nothing = device.empty((1,), np.int32)
     starts = device.zeros(count, np.int32)
     device.launch_over(kernel, count, *read, np.int32(0), starts, nothing, nothing, nothing, nothing)

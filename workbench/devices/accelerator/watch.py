@@ -10,7 +10,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.programs import Repeated
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 
 MOST_RECORDED = 64
@@ -42,13 +42,13 @@ class Watch:
         self._slots: list[np.int32] = []
         self._repeat: Callable[[int], None] | None = None
 
-    def prepare(self, norm: str, *, alike: bool) -> None:
+    def prepare(self, norm: str, *, uniform: bool) -> None:
         """Compile and record all launches of an iteration, so that iterating does neither.
 
-        norm: the scalar that is the squared norm of the stopping criterion. alike: all iterations are calls of the last
-        program of the workspace; the iterations until the next read then become one call where the runtime can record
-        them, since launching them one by one can take the host longer than they take the device. Where operators wait
-        for the host, nothing is recorded.
+        norm: the scalar that is the squared norm of the stopping criterion. uniform: all iterations are calls of the
+        last program of the workspace; the iterations until the next read then become one call where the runtime can
+        record them, since launching them one by one can take the host longer than they take the device. Where operators
+        wait for the host, nothing is recorded.
         """
         space, runtime = self._space, self._device.runtime
         self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
@@ -60,7 +60,7 @@ class Watch:
                 program()
 
         runtime.compile_ahead(all_programs)
-        if alike and self.every > 1:
+        if uniform and self.every > 1:
             unit = self.every if self.every <= MOST_RECORDED else RECORDED
             self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars)
         for program in space.programs[1:]:
@@ -68,7 +68,7 @@ class Watch:
                 if isinstance(run, Repeated):
                     run.record()
 
-    def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
+    def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
         """Stop from now on at the first row whose norm is not above `limit`, or is above `most`.
 
         norm: the scalar that is the squared norm.
@@ -79,14 +79,14 @@ class Watch:
         # The host compares square roots; every row that might meet a limit must reach it.
         info = np.finfo(wide)
         slack = 8 * float(info.eps)
-        squares = limit * limit * (1 + slack), most * most * (1 - slack)
+        squares = limit * limit * (1 + slack), maximum * maximum * (1 - slack)
         numbers = [self._device.number(min(square, float(info.max)), wide) for square in squares]
         self._device.launch(self._arm, 1, space.scalars, *numbers)
 
-    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
+    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
         """Iterate, and keep the scalars of each iteration as a row, unless the run has stopped."""
         self._most += count
-        if self._repeat and alike and count > 1:
+        if self._repeat and uniform and count > 1:
             self._repeat(count)
             return
         for _ in range(count):

@@ -37,7 +37,7 @@ class BoxSweeps(OperatorTraits):
     Work space: 3 planes of padded boxes, 6 for variable coefficients. r and z must be distinct.
     """
 
-    offers = ()
+    fused_dots = ()
 
     def __init__(self, boxes: JacobiBoxes, kernel: str = "auto") -> None:
         boxes.check_kernel(kernel, KERNELS, "cpu")

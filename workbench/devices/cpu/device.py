@@ -11,9 +11,9 @@ from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import block_columns
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.cpu.watch import Watch
-from workbench.devices.lines.on_cores import OnePassOnCores, bind_pass, compile_pass
-from workbench.devices.lines.stepwise import StepByStep
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.on_cores import OnePassOnCores, bind_pass, compile_pass
+from workbench.devices.programs.stepwise import StepByStep
+from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.host import memory
 from workbench.jit.compiled import settle
@@ -52,7 +52,7 @@ class Cpu(StepByStep, Operators):
                 + (way_out or "take a smaller problem or raise the memory limit")
             )
 
-    def room(self, stored: int) -> int | None:
+    def available_memory(self, stored: int) -> int | None:
         """The memory limit less what is stored; None without a limit."""
         return None if self.memory_limit is None else max(0, self.memory_limit - stored)
 
@@ -67,7 +67,7 @@ class Cpu(StepByStep, Operators):
         """A contiguous vector, copied only where it must be."""
         return np.ascontiguousarray(values, dtype)
 
-    def placed(self, values: np.ndarray) -> np.ndarray:
+    def to_device(self, values: np.ndarray) -> np.ndarray:
         """The array itself."""
         return np.ascontiguousarray(values)
 

@@ -12,7 +12,7 @@ from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, block_rows, neumann
 from workbench.devices.cpu.bound import bind
-from workbench.devices.cpu.box import BoxProduct
+from workbench.devices.cpu.box_stencil import BoxStencilProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.pieces import PieceVectors
@@ -46,7 +46,7 @@ class Operators(OperatorsOfAllDevices, DeviceBase):
     whole_triangles: bool = True
     """Triangular solves with the whole matrix are efficient on one core."""
 
-    box = BoxProduct
+    box_stencil = BoxStencilProduct
     callable = CallableProduct
     stencil_factor = StencilFactor
     csr_factor = CsrFactor

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 
 
@@ -18,13 +18,13 @@ class Watch:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def prepare(self, norm: str, *, alike: bool) -> None:
+    def prepare(self, norm: str, *, uniform: bool) -> None:
         """Nothing to do: programs are compiled when they are created."""
 
-    def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
+    def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
         """Nothing to do: the driver reads every row."""
 
-    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
+    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
         """Iterate; the scalars are valid until the next iteration."""
         for _ in range(count):
             next(recurrence)

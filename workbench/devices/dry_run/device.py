@@ -31,8 +31,10 @@ class Product(OperatorTraits):
     The products of the devices cannot take its place: each reads the row pointers, N numbers, when it is made.
     """
 
-    def __init__(self, block: BlockSizes, dtype: np.dtype, accelerator: Accelerator | None, *, offers: bool) -> None:
-        self.offers = tuple(OperatorDot) if offers else ()
+    def __init__(
+        self, block: BlockSizes, dtype: np.dtype, accelerator: Accelerator | None, *, fused_dots: bool
+    ) -> None:
+        self.fused_dots = tuple(OperatorDot) if fused_dots else ()
         self.traffic, self.flops = block.nbytes, product_flops(block.entries, dtype)
         self._accelerator = accelerator
         self._dots: Any = Dots(accelerator, dtype, 1) if accelerator else np.zeros(3)
@@ -45,7 +47,7 @@ class Product(OperatorTraits):
 
 def whole(sizes: Sizes, accelerator: Accelerator | None) -> Product:
     """The product with the whole matrix."""
-    return Product(BlockSizes(sizes.entries, sizes.product_bytes), sizes.dtype, accelerator, offers=True)
+    return Product(BlockSizes(sizes.entries, sizes.product_bytes), sizes.dtype, accelerator, fused_dots=True)
 
 
 class Cores(Cpu):
@@ -89,7 +91,7 @@ class Split(Cores, pair.Split):
         here, there = blocks(sizes, cut)
 
         def part(block: BlockSizes, side: Accelerator | None) -> Product:
-            return Product(block, dtype, side, offers=False)
+            return Product(block, dtype, side, fused_dots=False)
 
         made = RowBlocks(
             rows=rows,

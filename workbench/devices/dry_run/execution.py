@@ -15,7 +15,7 @@ from workbench.devices.dry_run.device import Cores, Pair, Split, whole
 from workbench.devices.dry_run.runtime import ShapeOnlyRuntime
 from workbench.devices.dry_run.sizes import Cut, Sizes
 from workbench.devices.element_wise import ElementWise
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.workspace import Workspace
 
 ITERATIONS = 8
 """Enough for the overlap of copies and kernels of neighbouring iterations to become periodic."""

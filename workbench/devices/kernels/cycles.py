@@ -59,7 +59,7 @@ ENERGY = fill(
     result="target[row] = product;\n"
     "pr = W_ADD(pr, W_DOT(source[row], other[row]));\n"
     "ps = W_ADD(ps, W_DOT(source[row], product));",
-    end="room[LOCAL_ID] = pr;\nroom[GROUP + LOCAL_ID] = ps;\nLEAVE_SUMS(room, partial, 2);",
+    end="room[LOCAL_ID] = pr;\nroom[GROUP + LOCAL_ID] = ps;\nSTORE_GROUP_SUMS(room, partial, 2);",
 )
 """target = E source, and partial sums of (source, other) and (source, target)."""
 

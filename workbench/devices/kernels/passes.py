@@ -34,7 +34,7 @@ def body(
         for name in step.arrays
     ]
     arguments += ["GLOBAL const W* scalars", *(["GLOBAL W* partial"] if step.dots else []), "const I64 n"]
-    used = {name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall}
+    used = {name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].has_rows}
     numbers = [element for name in sorted(used) for element in elements(name, shapes)]
     count = len(sums_of(step, shapes))
     text = [f"    SHARED(W, room, {count}*(GROUP + STRIPS));"] if count else []
@@ -43,10 +43,10 @@ def body(
         for element in numbers
     ]
     text += [f"    W sum_{k} = W_OF(0);" for k in range(count)]
-    text += ["    const I64 end = W_REAL(scalars[STOP]) == 0 ? n : 0;", "    EACH(i, end) {"]
+    text += ["    const I64 end = W_REAL(scalars[STOP]) == 0 ? n : 0;", "    FOR_EACH(i, end) {"]
     text += [f"        {line}" for line in of_a_row(step, shapes, dtype)] + ["    }"]
     text += [f"    room[{k}*GROUP + LOCAL_ID] = sum_{k};" for k in range(count)]
-    text += [f"    LEAVE_SUMS(room, partial, {count});"] if count else []
+    text += [f"    STORE_GROUP_SUMS(room, partial, {count});"] if count else []
     return KernelText("body", ", ".join(arguments), _closed(text))
 
 

@@ -17,7 +17,7 @@ class Applied(OperatorTraits):
 
     def __init__(self, bound: Bound) -> None:
         self._bound, self._count = bound, len(bound.free)
-        self.offers = tuple(OperatorDot) if bound.typed.sums else ()
+        self.fused_dots = tuple(OperatorDot) if bound.typed.sums else ()
 
     def apply(self, *vectors: Any) -> Any:
         """Returns the dot products, None where there are none."""

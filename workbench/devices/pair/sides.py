@@ -21,9 +21,9 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.streams import Signal
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
-from workbench.devices.lines.compiled import Compiled
-from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.clock import Noted, PairClock
+from workbench.devices.programs.compiled import Compiled
+from workbench.devices.programs.workspace import Workspace
 
 
 @dataclasses.dataclass

@@ -22,16 +22,16 @@ from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
-from workbench.live.kit.page_link import asked_for
-from workbench.live.kit.run_list import ListedRun, RunList
-from workbench.live.kit.share_bar import ShareBar
-from workbench.live.kit.view import View
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.page_link import asked_for
+from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.share_bar import ShareBar
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
 

@@ -9,8 +9,8 @@ import traitlets
 
 from workbench.errors import InputError
 from workbench.live.app import glossary
-from workbench.live.kit.assets import module
-from workbench.live.kit.view import LiveWidget
+from workbench.live.ui.assets import module
+from workbench.live.ui.view import LiveWidget
 
 Act = Callable[[], object]
 

@@ -19,12 +19,12 @@ from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_painter import BubblePainter
 from workbench.live.build.bubble_pictures import PictureRequest
 from workbench.live.build.live_panel import LivePanel
-from workbench.live.kit.controls import button
-from workbench.live.kit.listeners import Listeners
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import InOrder
+from workbench.live.ui.controls import button
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.problems.bubbles import Bubbles, Bubbles2D
 from workbench.registry import find
 from workbench.run import Configuration

@@ -10,9 +10,9 @@ import traitlets
 
 from workbench.live.build.bubble_actions import Refused
 from workbench.live.build.bubble_model import BubbleModel
-from workbench.live.kit.assets import module
-from workbench.live.kit.stream_view import StreamView
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.assets import module
+from workbench.live.ui.stream_view import StreamView
 
 
 class BubbleCanvas(StreamView):

@@ -11,8 +11,8 @@ from workbench.live.build.bubble_drawing import KEPT, Drawing
 from workbench.live.build.bubble_model import CLASSES
 from workbench.live.build.bubble_presets import presets
 from workbench.live.build.sides_field import SidesField
-from workbench.live.kit.field_form import FieldForm
-from workbench.live.kit.form_fields import BlockChoice, Field
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.problems.bubbles import Bubbles2D
 from workbench.problems.sides import side_names
 from workbench.registry import Parameter

@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live.build.bubble_drawing import Drawing, Row
 from workbench.live.build.bubble_presets import presets
 from workbench.live.build.sides_field import sides_text
-from workbench.live.kit.undo import History
+from workbench.live.ui.undo import History
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
 
 NEW_RADIUS = 0.1

@@ -13,9 +13,9 @@ from workbench.errors import InputError
 from workbench.live.build.bubble_builder import BubbleBuilder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
-from workbench.live.kit.listeners import Listeners
-from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.bubbles import Bubbles
 from workbench.problems.files import MatrixFile

@@ -24,12 +24,12 @@ from workbench.live.build.live_scenes import (
 )
 from workbench.live.build.live_solver import LiveSolve, LiveSolver
 from workbench.live.field.field_panel import FieldPanel
-from workbench.live.kit.number_text import count, duration
-from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.scene import blank
-from workbench.live.transport.publisher import SOON, Again
+from workbench.live.transport.publisher import POLL_SOON, PollAgain
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.number_text import count, duration
+from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Quantity, State
 
 QUIET = 0.25
@@ -153,7 +153,7 @@ class LivePanel:
         self.solver.stop()
         self.publisher.wake()
 
-    def _publish(self) -> Again:
+    def _publish(self) -> PollAgain:
         """Bring the panel up to date; in the thread of the publisher."""
         if self.curve is None or not self._on:
             return False
@@ -163,7 +163,7 @@ class LivePanel:
         if shown is not None and fresh:
             self._ended = shown
             self._draw(shown, self.solver.before)
-        again: Again = False
+        again: PollAgain = False
         if self._wrong:
             self.line.say(self._wrong, "bad")
         elif solve is not None and not solve.session.over:
@@ -174,11 +174,11 @@ class LivePanel:
             self.line.say(*ending(shown))
         if fresh:
             # The curve is sent first; the Ritz values take some milliseconds.
-            return SOON
+            return POLL_SOON
         self._show_spectrum()
         return again
 
-    def _follow(self, solve: LiveSolve, last: LiveSolve | None) -> Again:
+    def _follow(self, solve: LiveSolve, last: LiveSolve | None) -> PollAgain:
         """Show a solve that is active, unless it is about to end."""
         quiet = QUIET - (time.perf_counter() - solve.begun)
         if quiet > 0:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.live.kit.number_text import count, number
 from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
+from workbench.live.ui.number_text import count, number
 from workbench.run import Norm, Run
 
 RESIDUAL = Axis("‖r‖/‖b‖", log=True)

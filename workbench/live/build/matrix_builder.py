@@ -16,13 +16,13 @@ from workbench.live.build.row_lengths_scene import row_lengths_scene
 from workbench.live.build.uploads import check_upload, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
-from workbench.live.kit.listeners import Listeners
-from workbench.live.kit.number_text import amount, count
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.number_text import amount, count
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.files.unpacking import ENDINGS
 from workbench.live.build.uploads import MOST_UPLOAD
-from workbench.live.kit.field_form import FieldForm
-from workbench.live.kit.form_fields import Field
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import Field
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse

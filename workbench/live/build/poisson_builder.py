@@ -14,12 +14,12 @@ from workbench.errors import InputError
 from workbench.live.build.poisson_form import FORMULAS, PoissonForm
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
-from workbench.live.kit.listeners import Listeners
-from workbench.live.kit.number_text import span
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.number_text import span
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.poisson_formulas import PoissonFormulas, PoissonFormulas2D
 

@@ -9,10 +9,10 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.live.build.poisson_examples import EXAMPLES
 from workbench.live.build.sides_field import SidesField
-from workbench.live.kit.form_fields import Field
-from workbench.live.kit.form_schema import explanation
-from workbench.live.kit.number_text import count
-from workbench.live.kit.undoable_form import UndoableForm
+from workbench.live.ui.form_fields import Field
+from workbench.live.ui.form_schema import explanation
+from workbench.live.ui.number_text import count
+from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.problems.formula import FUNCTIONS, Formula
 from workbench.problems.poisson import Poisson27, Poisson125

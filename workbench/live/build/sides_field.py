@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from workbench.live.kit.form_fields import Field
+from workbench.live.ui.form_fields import Field
 from workbench.problems.sides import Boundary, parse_sides, side_names
 from workbench.registry import Parameter
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.files.unpacking import ENDINGS, stem_and_ending
-from workbench.live.kit.file_names import make_folder, slug
+from workbench.live.ui.file_names import make_folder, slug
 from workbench.problems.suitesparse import cache_folder
 
 MOST_UPLOAD = 10 << 20

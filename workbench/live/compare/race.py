@@ -16,19 +16,19 @@ from workbench.live.compare.race_offer import Offer
 from workbench.live.compare.race_table import entry_table, show_entries
 from workbench.live.compare.race_text import fastest, finer, progress, sentence
 from workbench.live.compare.tolerance_slider import ToleranceSlider
-from workbench.live.kit.controls import button
-from workbench.live.kit.export import PICTURES, provenance
-from workbench.live.kit.form_fields import as_text
-from workbench.live.kit.rows import row as line
-from workbench.live.kit.run_list import RACE, ListedRun, RunList
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
-from workbench.live.solve.controlled_view import HeldView
+from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.export import PICTURES, provenance
+from workbench.live.ui.form_fields import as_text
+from workbench.live.ui.rows import row as line
+from workbench.live.ui.run_list import RACE, ListedRun, RunList
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.conflicts import in_words
 from workbench.run.ranking import MEASURES, Ranking, rank
@@ -40,7 +40,7 @@ PERIOD = 0.5
 """Seconds between two updates of the numbers of active entries."""
 
 
-class RaceView(HeldView):
+class RaceView(PausableView):
     """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
     Without a configuration its problem is two-layer, n = 256, and it has no entry yet. All entries solve the system of

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.live.kit.run_list import ListedRun, RunList
+from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.run import Configuration, Race, RaceEntry
 
 

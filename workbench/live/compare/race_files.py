@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
-from workbench.live.kit.export import export
-from workbench.live.kit.run_list import ListedRun
 from workbench.live.plots.curve import Curve
+from workbench.live.ui.export import export
+from workbench.live.ui.run_list import ListedRun
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.live.kit.field_form import FieldForm
-from workbench.live.kit.form_fields import BlockChoice, Field, device_parameter
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import BlockChoice, Field, device_parameter
 from workbench.registry import Block, known
 from workbench.run import Configuration, Norm, configure
 from workbench.run.conflicts import Conflict, changed, changes_of, conflicts

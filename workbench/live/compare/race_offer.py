@@ -8,8 +8,8 @@ from html import escape
 import ipywidgets as widgets
 
 from workbench.live.compare.sweep_text import each_of
-from workbench.live.kit.controls import button
-from workbench.live.kit.rows import row
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
 
 LONGEST = 32
 """Characters of a problem that fit on the button."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.figures import curve_style
 from workbench.live.compare.race_text import COLUMNS, LOW, row
-from workbench.live.kit.run_list import ListedRun
-from workbench.live.kit.sort_table import SortTable, sample
+from workbench.live.ui.run_list import ListedRun
+from workbench.live.ui.sort_table import SortTable, sample
 from workbench.run import RaceEntry
 from workbench.run.ranking import Ranking
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.figures import curve_style
-from workbench.live.kit.form_fields import as_text
-from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
-from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.run_list import ListedRun
-from workbench.live.kit.run_table import state_words
-from workbench.live.kit.sort_table import sample
+from workbench.live.ui.form_fields import as_text
+from workbench.live.ui.html_table import html_table
+from workbench.live.ui.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
+from workbench.live.ui.run_handle import RunHandle
+from workbench.live.ui.run_list import ListedRun
+from workbench.live.ui.run_table import state_words
+from workbench.live.ui.sort_table import sample
 from workbench.run import Race, RaceEntry, State
 from workbench.run.ranking import Finish, Ranking, held_up_seconds, rank
 

@@ -13,12 +13,12 @@ from workbench.analysis.advice import Advice, Estimate, Probed, Ranked, RuledOut
 from workbench.analysis.advisor import advising
 from workbench.analysis.candidates import LevelPair
 from workbench.errors import InputError
-from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import duration, number
-from workbench.live.kit.sort_table import SortTable
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.html_table import html_table
+from workbench.live.ui.number_text import duration, number
+from workbench.live.ui.sort_table import SortTable
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.run_queue import QueueSlot
 from workbench.run.thread_job import ThreadJob

@@ -15,18 +15,18 @@ from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, 
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
-from workbench.live.kit.controls import button
-from workbench.live.kit.export import PICTURES
-from workbench.live.kit.file_names import make_folder, slug
-from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.sort_table import SortTable
-from workbench.live.kit.status import StatusLine
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.export import PICTURES
+from workbench.live.ui.file_names import make_folder, slug
+from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.sort_table import SortTable
+from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.run_queue import QueueSlot

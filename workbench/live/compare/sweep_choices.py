@@ -10,8 +10,8 @@ import ipywidgets as widgets
 
 from workbench import devices
 from workbench.errors import InputError
-from workbench.live.kit.controls import button
-from workbench.live.kit.form_fields import Changed, as_text
+from workbench.live.ui.controls import button
+from workbench.live.ui.form_fields import Changed, as_text
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, registered, unknown_name
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING

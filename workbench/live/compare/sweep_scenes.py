@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.live.compare.sweep_text import absences, spent, unit_of
-from workbench.live.kit.number_text import count, duration
 from workbench.live.plots.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.live.ui.number_text import count, duration
 from workbench.run.sweeping import Row
 
 MOST_CURVES = 12

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import ipywidgets as widgets
 
-from workbench.live.kit.form_fields import as_text
+from workbench.live.ui.form_fields import as_text
 
 ABOUT = "any relative residual ‖r‖ / ‖b‖ above 0"
 POSITIONS = tuple(float(f"{digit}e-{power}") for power in range(1, 15) for digit in (5, 2, 1))

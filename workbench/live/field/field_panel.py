@@ -11,8 +11,8 @@ from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
 from workbench.live.field.quantities import COEFFICIENT
 from workbench.live.field.volume_view import VolumeView
-from workbench.live.kit.run_handle import RunSource
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.run_handle import RunSource
 
 SLICES, SOLID = VIEWS = ("slices", "3D")
 

@@ -19,12 +19,12 @@ from workbench.live.field.pictures import Picture, Scene, blank, picture, scene
 from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
 from workbench.live.field.run_field import Choice, RunField
 from workbench.live.field.snapshot_source import NO_SYSTEM
-from workbench.live.kit.assets import module
-from workbench.live.kit.run_handle import RunSource
-from workbench.live.kit.stream_view import StreamView
-from workbench.live.transport.publisher import Again, Publisher
+from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.assets import module
+from workbench.live.ui.run_handle import RunSource
+from workbench.live.ui.stream_view import StreamView
 from workbench.run import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
@@ -139,7 +139,7 @@ class FieldView(StreamView):
         cells = self.scene.cells if self.scene else ()
         return plane_words(self.normal, self._place(cells), cells["zyx".index(self.normal)]) if len(cells) == 3 else ""
 
-    def publish(self) -> Again:
+    def publish(self) -> PollAgain:
         if self.link.restart():
             self._changed.set()
         if self._changed.is_set():

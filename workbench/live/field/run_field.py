@@ -18,10 +18,10 @@ from workbench.live.field.iterate_history import AGAINST, BAR, IterateHistory
 from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
-from workbench.live.kit.number_text import count as grouped
-from workbench.live.kit.run_handle import RunSource
-from workbench.live.transport.publisher import Again
+from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
+from workbench.live.ui.number_text import count as grouped
+from workbench.live.ui.run_handle import RunSource
 from workbench.run import Quantity, Snapshot
 
 
@@ -53,7 +53,7 @@ class RunField:
         self._compared: tuple[object, bool] = (None, False)
 
     @property
-    def again(self) -> Again:
+    def again(self) -> PollAgain:
         """When there may be more to see of an active run: with the next picture's turn."""
         return self._pace.wait or True
 

@@ -12,9 +12,9 @@ import numpy as np
 from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.kit.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.problems import LinearSystem
 from workbench.recording import Record
 from workbench.run import Quantity, Result, Run, Session, Snapshot, State

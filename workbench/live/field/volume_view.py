@@ -18,12 +18,12 @@ from workbench.live.field.snapshot_source import NO_SYSTEM, Place, SnapshotSourc
 from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
 from workbench.live.field.volume_rate import ShareLimit
 from workbench.live.field.volume_still import Still
-from workbench.live.kit.assets import module
-from workbench.live.kit.number_text import count as grouped
-from workbench.live.kit.run_handle import RunSource
-from workbench.live.kit.stream_view import StreamView
-from workbench.live.transport.publisher import Again, Publisher
+from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.assets import module
+from workbench.live.ui.number_text import count as grouped
+from workbench.live.ui.run_handle import RunSource
+from workbench.live.ui.stream_view import StreamView
 from workbench.run import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
@@ -95,7 +95,7 @@ class VolumeView(StreamView):
         self._looker = None
         super().close()
 
-    def publish(self) -> Again:
+    def publish(self) -> PollAgain:
         if self.link.restart():
             self._still_due = True
             self._changed.set()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.block_runs import block_history, places
-from workbench.live.kit.number_text import count, number
 from workbench.live.plots.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
+from workbench.live.ui.number_text import count, number
 from workbench.recording import Record
 
 RESIDUAL = "‖rⱼ‖ / ‖bⱼ‖"

@@ -14,18 +14,18 @@ from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
 from workbench.live.inspect.block_scenes import columns_scene, products_scene, rank_scenes
 from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_columns
-from workbench.live.kit.controls import button
-from workbench.live.kit.number_text import count
-from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.scene import Scene
 from workbench.live.solve.explorer_text import sentence
-from workbench.live.transport.publisher import SOON, Again, Publisher
+from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.number_text import count
+from workbench.live.ui.run_handle import RunHandle
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.papers.block_cg import gflops
 from workbench.recording import Record
 from workbench.registry import registered
@@ -148,7 +148,7 @@ class BlockView(View):
             self.result, self._sides = session.result, sides
         self.publisher.wake()
 
-    def _publish(self) -> Again:
+    def _publish(self) -> PollAgain:
         session = self._session
         state = session.state if session else State.IDLE
         alive = session is not None and session.alive
@@ -160,7 +160,7 @@ class BlockView(View):
         self.about.value = html.escape(" ".join(self._about()))
         self._show()
         if session and session.ending:
-            return SOON
+            return POLL_SOON
         return alive and 0.5
 
     def _about(self) -> list[str]:

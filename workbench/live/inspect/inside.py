@@ -13,15 +13,15 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
-from workbench.live.kit.run_handle import RunHandle, RunSource
-from workbench.live.kit.run_pictures import Watching
-from workbench.live.kit.view import View
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import HINT, TimelineView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.run_handle import RunHandle, RunSource
+from workbench.live.ui.run_pictures import RunView
+from workbench.live.ui.view import View
 
 TABS = ("Field", "Spectrum", "Timeline", "Roofline")
 NOTHING = "There is no run to look into yet."
@@ -120,8 +120,8 @@ class InsideView(View):
 class _Drawn:
     """A view that is made only when it is shown, and again for another run."""
 
-    def __init__(self, kind: Callable[..., Watching]) -> None:
-        self.view: Watching | None = None
+    def __init__(self, kind: Callable[..., RunView]) -> None:
+        self.view: RunView | None = None
         self.box = widgets.VBox([widgets.HTML(NOTHING)])
         self._kind = kind
         self._run: RunSource | None = None

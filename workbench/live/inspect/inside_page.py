@@ -9,12 +9,12 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.live.inspect.inside import InsideView
-from workbench.live.kit.controls import button
-from workbench.live.kit.rows import row
-from workbench.live.kit.run_list import INSPECT, ListedRun, RunList
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import INSPECT, ListedRun, RunList
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.run import RaceEntry, Session
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."

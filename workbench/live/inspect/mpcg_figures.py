@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.ui.run_handle import RunHandle
 from workbench.run import Look, Run, Session, State
 from workbench.solvers.multi.basis import Step
 from workbench.solvers.multi.directions import Directions

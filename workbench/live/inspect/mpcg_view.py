@@ -20,18 +20,18 @@ from workbench.live.inspect.mpcg_scenes import (
     time_scene,
     weights_scene,
 )
-from workbench.live.kit.controls import button
-from workbench.live.kit.html_table import html_table
-from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
 from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
 from workbench.live.solve.explorer_text import sentence
-from workbench.live.transport.publisher import SOON, Again, Publisher
+from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.html_table import html_table
+from workbench.live.ui.run_handle import RunHandle
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.run import Configuration, Result, Session, State, configure
 
 PROBLEMS = ("poisson-fd", "two-layer")
@@ -207,7 +207,7 @@ class MPCGView(View):
         if follows:
             slider.value = slider.max
 
-    def _publish(self) -> Again:
+    def _publish(self) -> PollAgain:
         alive = any(session.alive for session, _ in self._runs)
         first = self._runs[0] if self._runs else (None, None)
         shown, curve = next((run for run in self._runs if run[0].alive), first)
@@ -224,7 +224,7 @@ class MPCGView(View):
         self.about.value = self._about()
         self._show()
         if any(session.ending for session, _ in self._runs):
-            return SOON
+            return POLL_SOON
         return FOLLOWED if follows else alive and 0.5
 
     def _about(self) -> str:

@@ -16,13 +16,6 @@ import ipywidgets as widgets
 from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
-from workbench.live.kit.controls import button
-from workbench.live.kit.number_text import count
-from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.run_list import FILE, RunList
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -30,6 +23,13 @@ from workbench.live.plots.timeline import TimelineView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.number_text import count
+from workbench.live.ui.run_handle import RunHandle
+from workbench.live.ui.run_list import FILE, RunList
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.recording import Record, load
 from workbench.registry import unknown_name
 

@@ -9,10 +9,10 @@ from typing import Any
 import ipywidgets as widgets
 import traitlets
 
-from workbench.live.kit.assets import module
-from workbench.live.kit.stream_view import StreamView
 from workbench.live.plots.scene import Axis, Scene, blank
-from workbench.live.transport.publisher import Again, Publisher
+from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.ui.assets import module
+from workbench.live.ui.stream_view import StreamView
 
 EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
 
@@ -30,7 +30,7 @@ class ChartView(StreamView):
     def __init__(self, publisher: Publisher | None = None, scene: Scene = EMPTY, **traits: Any) -> None:
         self.scene = scene
         self._sent: Scene | None = None
-        self._hearers: list[Callable[[str], object]] = []
+        self._subscribers: list[Callable[[str], object]] = []
         super().__init__(publisher, **traits)
 
     def show(self, scene: Scene, *, live: bool = False) -> None:
@@ -43,9 +43,9 @@ class ChartView(StreamView):
 
     def on_pick(self, hear: Callable[[str], object]) -> None:
         """Call this with the key of a point, cell or line that was clicked. It should return at once."""
-        self._hearers = [*self._hearers, hear]
+        self._subscribers = [*self._subscribers, hear]
 
-    def publish(self) -> Again:
+    def publish(self) -> PollAgain:
         scene = self.scene
         if (self.link.restart() or scene is not self._sent) and self.link.free:
             message, data = scene.message()
@@ -55,7 +55,7 @@ class ChartView(StreamView):
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("kind") == "picked":
-            for hear in self._hearers:
+            for hear in self._subscribers:
                 hear(str(content.get("key", "")))
         else:
             super()._receive(widget, content, buffers)

@@ -12,10 +12,10 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.kit.assets import module
-from workbench.live.kit.stream_view import StreamView
 from workbench.live.plots.curve import AXES, ColumnCurve, Curve
-from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, Again, Publisher, message_rate_limit
+from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, PollAgain, Publisher, message_rate_limit
+from workbench.live.ui.assets import module
+from workbench.live.ui.stream_view import StreamView
 from workbench.recording import Record
 from workbench.registry import unknown_name
 from workbench.run import Norm, RaceEntry, Session
@@ -53,7 +53,7 @@ class ConvergenceView(StreamView):
         self._sent_axis = self._axis, self._with_setup
         self._marked: float | None = None
         self._turn = 0
-        self._hearers: list[Callable[[float | None], object]] = []
+        self._subscribers: list[Callable[[float | None], object]] = []
         self._rewound = True
         self._pace = message_rate_limit()
         self._changed = threading.Event()
@@ -96,7 +96,7 @@ class ConvergenceView(StreamView):
     def on_tolerance(self, hear: Callable[[float | None], object]) -> None:
         """Call this with the tolerance, or None, when it was moved on the plot: ten times a second at most while it is
         dragged, and at the end. It may come on any thread and should return at once."""
-        self._hearers = [*self._hearers, hear]
+        self._subscribers = [*self._subscribers, hear]
 
     def mark(self, tolerance: float | None) -> None:
         """Draw one line at this relative residual in place of every run's own tolerance; None for those again."""
@@ -144,7 +144,7 @@ class ConvergenceView(StreamView):
         self._curves = []
         super().close()
 
-    def publish(self) -> Again:
+    def publish(self) -> PollAgain:
         goes_on = [curve.look() for curve in self._curves]
         if lost := [curve for curve in self._curves if curve.lost]:
             self._failed = f"{_named(lost[-1])} ended before its first iteration."
@@ -220,7 +220,7 @@ class ConvergenceView(StreamView):
             return
         self._mark(tolerance)
         self._turn = max(self._turn, turn)
-        for hear in self._hearers:
+        for hear in self._subscribers:
             hear(tolerance)
         self.publisher.wake()
 

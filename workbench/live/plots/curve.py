@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.figures import curve_style
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import BlockHistory, ColumnHistory, History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
 

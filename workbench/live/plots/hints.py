@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.live.kit.frontend import in_voila
+from workbench.live.ui.frontend import in_voila
 
 NO_CODE = "This run has no kernel timings. Run it again with kernel timings to see its kernels here."
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from workbench.live.kit.run_handle import ACTIVE
-from workbench.live.kit.run_list import ListedRun, RunList, labels
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
+from workbench.live.ui.run_handle import ACTIVE
+from workbench.live.ui.run_list import ListedRun, RunList, labels
 from workbench.recording import Record
 from workbench.run import Norm
 

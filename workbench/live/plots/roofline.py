@@ -16,10 +16,6 @@ from workbench import figures
 from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
-from workbench.live.kit.controls import button
-from workbench.live.kit.run_handle import RunHandle, RunSource
-from workbench.live.kit.run_pictures import Watching
-from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.hints import fitting
 from workbench.live.plots.kernel_styles import kernel_looks
@@ -27,6 +23,10 @@ from workbench.live.plots.roofline_scene import X, Y, roofline_scene
 from workbench.live.plots.roofline_table import sentence, table
 from workbench.live.plots.scene import blank
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.run_handle import RunHandle, RunSource
+from workbench.live.ui.run_pictures import RunView
+from workbench.live.ui.save_bar import SaveBar
 from workbench.machine.calibrate import calibrate
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
@@ -40,7 +40,7 @@ HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
 STYLE = {"description_width": "70px"}
 
 
-class RooflineView(Watching):
+class RooflineView(RunView):
     """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
 
     run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`

@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
-from workbench.live.kit.number_text import amount, count, duration, percent
 from workbench.live.plots.scene import Axis, CurveOf, Layer, PointsOf, Scene
+from workbench.live.ui.number_text import amount, count, duration, percent
 from workbench.machine.profile import Profile
 
 X = Axis("operations per byte", "flop/B", log=True)

@@ -6,9 +6,9 @@ import html
 from collections.abc import Mapping
 
 from workbench.analysis.roofline import RooflinePoint
-from workbench.live.kit.html_table import Html, html_table
-from workbench.live.kit.number_text import count, percent
 from workbench.live.plots.kernel_styles import patch
+from workbench.live.ui.html_table import Html, html_table
+from workbench.live.ui.number_text import count, percent
 from workbench.machine.profile import Profile
 
 HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "% of roofline", "flop/B", "Gflop/s")

@@ -23,15 +23,15 @@ from workbench.analysis.convergence_estimates import (
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
-from workbench.live.kit.controls import button
-from workbench.live.kit.number_text import count, number
-from workbench.live.kit.run_handle import RunHandle, RunSource
-from workbench.live.kit.run_pictures import Watching
-from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.spectrum_scenes import estimates_scene, levels_scene, nothing_yet, ritz_scene
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.number_text import count, number
+from workbench.live.ui.run_handle import RunHandle, RunSource
+from workbench.live.ui.run_pictures import RunView
+from workbench.live.ui.save_bar import SaveBar
 
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
@@ -45,7 +45,7 @@ TITLES = {
 }
 
 
-class SpectrumView(Watching):
+class SpectrumView(RunView):
     """Ritz values growing with the iterations, the error between its bounds, and what each level does to the spectrum.
 
     `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or

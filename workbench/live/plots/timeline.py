@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import timeline
-from workbench.live.kit.assets import module
-from workbench.live.kit.run_handle import RunSource
-from workbench.live.kit.stream_view import StreamView
 from workbench.live.plots.hints import fitting
 from workbench.live.plots.modelled_trace import Comparison
 from workbench.live.plots.timeline_messages import Shown
-from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
+from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.assets import module
+from workbench.live.ui.run_handle import RunSource
+from workbench.live.ui.stream_view import StreamView
 from workbench.machine.profile import profile, profiles
 from workbench.machine.retime import MODELLED, machines_for
 from workbench.recording import Record, Trace
@@ -106,7 +106,7 @@ class TimelineView(StreamView):
             self._shown = Shown()
         self.publisher.wake()
 
-    def publish(self) -> Again:
+    def publish(self) -> PollAgain:
         shown = self._shown
         goes_on = shown.look()
         modelled = self.link.free and self._model(shown)

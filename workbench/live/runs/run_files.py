@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.live.kit.run_list import FILE, ListedRun, RunList
+from workbench.live.ui.run_list import FILE, ListedRun, RunList
 from workbench.recording import NamedRun, load_runs, save_runs
 
 ENDING = ".runs.zip"

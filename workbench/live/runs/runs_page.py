@@ -9,20 +9,20 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.errors import InputError, error_message
-from workbench.live.kit.controls import button
-from workbench.live.kit.export import provenance
-from workbench.live.kit.rows import row
-from workbench.live.kit.run_list import ListedRun, RunList, labels
-from workbench.live.kit.run_table import RunTable
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import AXES
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.runs.run_files import ENDING, open_bytes, open_list, save_list
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.export import provenance
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import ListedRun, RunList, labels
+from workbench.live.ui.run_table import RunTable
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 
 HINT = "The plot shows the chosen runs; where none is chosen, all that are not hidden."
 

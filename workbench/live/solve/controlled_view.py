@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipywidgets as widgets
 
-from workbench.live.kit.view import View
 from workbench.live.solve.controller import Controller
+from workbench.live.ui.view import View
 
 
 class ControlledView(View):
@@ -19,7 +19,7 @@ class ControlledView(View):
         self.controller.stop()
 
 
-class HeldView(ControlledView):
+class PausableView(ControlledView):
     """A view whose jobs can be held too."""
 
     def pause(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from workbench.errors import error_message
 from workbench.live.solve.run_bar import RunBar
-from workbench.live.transport.publisher import SOON, Again, Publisher
+from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.run import State
 from workbench.run.cancellation import STOPPED_EARLY
 
@@ -170,8 +170,8 @@ class Controller:
         self.complaint = sentence
         self.publisher.wake()
 
-    def _publish(self) -> Again:
-        """Update the view; returns when to do it again, see `Again`."""
+    def _publish(self) -> PollAgain:
+        """Update the view; returns when to do it again, see `PollAgain`."""
         job, alive = self.present, self.alive
         # The bar first: it answers a press.
         self._say(job)
@@ -182,7 +182,7 @@ class Controller:
         self.bar.shown_elsewhere = self._of_job and self._shown_elsewhere(job)
         if any(other.ending for other in self.jobs):
             # The answer to Stop comes as soon as the state has changed.
-            return SOON
+            return POLL_SOON
         if alive == 1 and job.steady:
             return self._period
         return alive > 0 or any(other.lingering for other in self.jobs)

@@ -13,20 +13,10 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.quantities import COEFFICIENT
-from workbench.live.kit.controls import button
-from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
-from workbench.live.kit.page_link import asked_for
-from workbench.live.kit.rows import row
-from workbench.live.kit.run_handle import AnyRun, RunHandle, RunSource
-from workbench.live.kit.run_list import SOLVE, ListedRun, RunList
-from workbench.live.kit.run_table import RunTable
-from workbench.live.kit.save_bar import SaveBar
-from workbench.live.kit.share_bar import ShareBar
-from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.solve.controlled_view import HeldView
+from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import EMPTY, STOPPED, ending, result_html, sentence
 from workbench.live.solve.form import Form
@@ -34,6 +24,16 @@ from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
+from workbench.live.ui.page_link import asked_for
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
+from workbench.live.ui.run_list import SOLVE, ListedRun, RunList
+from workbench.live.ui.run_table import RunTable
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.share_bar import ShareBar
+from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, RaceEntry, Session, State, configure
@@ -44,7 +44,7 @@ HINT = "Tick “Record kernel timings” and press Run: every kernel then appear
 PLANE = "plane of the slice"
 
 
-class Explorer(HeldView):
+class Explorer(PausableView):
     """A form, the bar of its runs, their convergence, the field and a table. Display it in a notebook.
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.live.kit.frontend import FORGETS, in_voila
-from workbench.live.kit.number_text import compiling, count, duration, number
-from workbench.live.kit.run_handle import RunHandle
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
+from workbench.live.ui.frontend import FORGETS, in_voila
+from workbench.live.ui.number_text import compiling, count, duration, number
+from workbench.live.ui.run_handle import RunHandle
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
 

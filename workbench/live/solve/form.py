@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.kit.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
-from workbench.live.kit.undoable_form import UndoableForm
 from workbench.live.solve.examples import EXAMPLES
+from workbench.live.ui.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
+from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
 from workbench.registry import Parameter, registered
 from workbench.run import Configuration

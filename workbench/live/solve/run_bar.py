@@ -7,8 +7,8 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.kit.assets import module
-from workbench.live.kit.status import StatusLine
+from workbench.live.ui.assets import module
+from workbench.live.ui.status import StatusLine
 from workbench.run import State
 from workbench.run.job import ENDED
 

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
-from workbench.live.kit.number_text import compiling, count, duration
 from workbench.live.plots.curve import Curve
+from workbench.live.ui.number_text import compiling, count, duration
 from workbench.run import Session, State
 from workbench.run.job import ENDED
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import amount, compiling, seconds
+from workbench.live.ui.html_table import html_table
+from workbench.live.ui.number_text import amount, compiling, seconds
 from workbench.run.setup_phases import in_words
 
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")

@@ -6,8 +6,8 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.kit.assets import module
-from workbench.live.kit.view import LiveWidget
+from workbench.live.ui.assets import module
+from workbench.live.ui.view import LiveWidget
 from workbench.solvers.user_text import UserLinesError
 
 

@@ -12,14 +12,14 @@ from workbench import registry
 from workbench.analysis.solver_costs import Cost, solver_cost
 from workbench.errors import InputError
 from workbench.live.compare.race import RaceView
-from workbench.live.kit.controls import button
-from workbench.live.kit.rows import row
-from workbench.live.kit.run_list import OWN, RunList
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.teach.lines_editor import LinesEditor
 from workbench.live.teach.own_method_text import LANGUAGE, cost_table
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import OWN, RunList
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.run import Configuration, configure, user_solver
 from workbench.run.setup import prepare

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.analysis.solver_costs import Cost
-from workbench.live.kit.html_table import Html, html_table
-from workbench.live.kit.number_text import amount
+from workbench.live.ui.html_table import Html, html_table
+from workbench.live.ui.number_text import amount
 
 LANGUAGE = """\
 <b>What a line may be</b>

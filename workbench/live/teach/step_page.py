@@ -7,11 +7,11 @@ import dataclasses
 import ipywidgets as widgets
 
 from workbench.errors import error_message
-from workbench.live.kit.status import StatusLine
-from workbench.live.kit.view import View
 from workbench.live.teach.own_method import originals
 from workbench.live.teach.step_view import StepView
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.registry import find
 from workbench.run import Configuration

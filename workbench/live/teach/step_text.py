@@ -11,7 +11,7 @@ from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
 from workbench.devices.cycle_names import COARSEST
 from workbench.figures.style import COLOURS
-from workbench.live.kit.number_text import count
+from workbench.live.ui.number_text import count
 
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""

@@ -11,10 +11,10 @@ import traitlets
 
 from workbench.analysis.linewise import Walk
 from workbench.errors import InputError
-from workbench.live.kit.assets import module
-from workbench.live.kit.stream_view import StreamView
 from workbench.live.teach.step_text import about, curve, pictures, removal, sentence, values
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.assets import module
+from workbench.live.ui.stream_view import StreamView
 from workbench.run import Configuration, configure
 from workbench.solvers import Solver
 

@@ -11,8 +11,8 @@ import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
 from workbench.figures.residual_gap import residual_gap
-from workbench.live.kit.html_table import Html, html_table
-from workbench.live.kit.view import View
+from workbench.live.ui.html_table import Html, html_table
+from workbench.live.ui.view import View
 from workbench.run import configure
 
 WIDTH, DPI = 640, 180

@@ -22,7 +22,7 @@ JupyterLab more than many paints; what comes between two paints is painted at on
 the latest state."""
 RATE = 21.0
 """Ticks a second, and paints. A paint in a worker takes 1.5 ms of a core even where no GPU draws the page."""
-SOON = 0.01
+POLL_SOON = 0.01
 """Seconds between two ticks at least, however often something changes."""
 LAST_TICK = 1.0
 """Seconds that closing waits for a tick under way."""
@@ -32,9 +32,9 @@ the page draws what one message brings in so many strokes. Whatever is no mere p
 PERIOD = PAINTS / RATE
 """Seconds between messages while a run is active."""
 
-Again = bool | float
+PollAgain = bool | float
 """Whether a view is to be looked at again without a wake-up: at the next tick, or in so many seconds."""
-View = Callable[[], Again]
+View = Callable[[], PollAgain]
 
 
 def message_rate_limit(period: float = PERIOD) -> RateLimit:
@@ -103,7 +103,7 @@ class Publisher:
             if self._closed.is_set():
                 return
             due = {} if self._resting.is_set() else self._tick(due, asked=asked)
-            time.sleep(SOON)
+            time.sleep(POLL_SOON)
 
     def _tick(self, due: dict[View, float], *, asked: bool) -> dict[View, float]:
         """Look at the views that are due, or at all if asked to; when each is due next, if it is."""
@@ -122,7 +122,7 @@ class Publisher:
         return found
 
 
-def _safely(view: View) -> Again:
+def _safely(view: View) -> PollAgain:
     """One view's mistake must not freeze the others."""
     try:
         return view()

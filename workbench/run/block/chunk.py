@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.host.blas import on_one_thread
 from workbench.run.block.measures import BlockMeasures
-from workbench.run.judge import Ending, Judge, Row
 from workbench.run.result import Column
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Stopping
+from workbench.run.stopping_test import IterationState, StoppingTest, Termination
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
 
@@ -43,8 +43,8 @@ class Chunk:
             operators={"A": setup.A, "M": setup.M},
             clock=clock,
         )
-        self.judge = Judge(stopping, setup, measures, of_first=place.start)
-        self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.judge.frozen)
+        self.test = StoppingTest(stopping, setup, measures, of_first=place.start)
+        self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
         setup.device.settle()
 
@@ -52,24 +52,24 @@ class Chunk:
         """Make one iteration; the first call makes the start."""
         # Small matrices alone, for which threads of BLAS are no use.
         with on_one_thread():
-            if self.judge.restart_from is not None:
+            if self.test.restart_from is not None:
                 self._restart()
             row = next(self._rows)
         self.iterations += 1
         return row
 
-    def judged(self, row: BlockRow, seconds: float) -> Ending | None:
+    def judged(self, row: BlockRow, seconds: float) -> Termination | None:
         """Why the run of this chunk ends with the row, None if it does not."""
         norms = row.norms.tolist()
-        made = Row(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
-        self.judge.note(made, last=True)
-        return self.judge.verdict(made, self.space, last=True)
+        made = IterationState(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
+        self.test.note(made, last=True)
+        return self.test.verdict(made, self.space, last=True)
 
     def _restart(self) -> None:
-        """Begin again where the judge says, columns that have ended from their own."""
-        x, self.judge.restart_from = self.judge.restart_from, None
-        self.measures.begin_at(x, ~self.judge.frozen)
-        self._rows = self._solver.block_iterates(self.space, self.judge.frozen)
+        """Begin again where the stopping test says, columns that have ended from their own."""
+        x, self.test.restart_from = self.test.restart_from, None
+        self.measures.begin_at(x, ~self.test.frozen)
+        self._rows = self._solver.block_iterates(self.space, self.test.frozen)
         next(self._rows)
 
     def release(self) -> None:
@@ -77,17 +77,17 @@ class Chunk:
         for part in (self.space.programs, self.space.vectors, self.space.operators):
             part.clear()
         self.measures.release()
-        self.judge.release()
+        self.test.release()
 
     def close(self) -> None:
         """Break the circle of programs and their workspace, so that all block vectors go with the chunk."""
         self.space.programs.clear()
 
-    def returned(self, ending: Ending | None) -> tuple[tuple[Column, ...], np.ndarray]:
+    def returned(self, ending: Termination | None) -> tuple[tuple[Column, ...], np.ndarray]:
         """The end of each of its columns, and their X, for which the true residuals are."""
         X, true = self.measures.returned()
-        return self.judge.results(max(0, self.iterations), ending, true), X
+        return self.test.results(max(0, self.iterations), ending, true), X
 
-    def lost(self, ending: Ending) -> tuple[Column, ...]:
+    def lost(self, ending: Termination) -> tuple[Column, ...]:
         """The end of each of its columns once the device is lost."""
-        return self.judge.results(max(0, self.iterations), ending, np.full(self.measures.columns, np.nan))
+        return self.test.results(max(0, self.iterations), ending, np.full(self.measures.columns, np.nan))

@@ -8,8 +8,8 @@ import time
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.errors import DeviceError, InputError
 from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
@@ -17,10 +17,10 @@ from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found
-from workbench.run.judge import Ending
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
+from workbench.run.stopping_test import Termination
 from workbench.run.tracing import noting, resolve
 from workbench.scaling import scaled
 
@@ -53,9 +53,9 @@ class BlockIterations:
         self._X = np.zeros(self._sides.B.shape, setup.operator.dtype)
         self._done: tuple[Column, ...] = ()
         """Of the chunks before the present one."""
-        self._worst: Ending | None = None
+        self._worst: Termination | None = None
         """Why the first chunk that failed has ended, or the last one where none did."""
-        self._own: Ending | None = None
+        self._own: Termination | None = None
         """Why the present chunk has ended."""
         self._chunk = self._made(0)
 
@@ -64,7 +64,7 @@ class BlockIterations:
         """The block vectors of the present chunk."""
         return self._chunk.space
 
-    def advance(self, most: int | None) -> Ending | None:
+    def advance(self, most: int | None) -> Termination | None:
         """Make one iteration; where its block vectors do not fit the memory, begin the chunk again as two."""
         try:
             return self._advanced()
@@ -81,13 +81,13 @@ class BlockIterations:
     def x(self) -> np.ndarray:
         return self._all_of(self._chunk.measures.returned_X())
 
-    def found(self, ending: Ending | None) -> Found:
+    def found(self, ending: Termination | None) -> Found:
         columns, X = self._chunk.returned(self._own or ending)
         return self._found(columns, X, ending)
 
     def lost(self) -> Found:
         """NaN in the columns that the device held."""
-        lost = Ending(Reason.DEVICE_LOST, "")
+        lost = Termination(Reason.DEVICE_LOST, "")
         return self._found(self._chunk.lost(lost), np.nan, lost)
 
     def solution(self, column: int) -> DeviceVector:
@@ -121,7 +121,7 @@ class BlockIterations:
     def _b(self, column: int) -> DeviceVector:
         return self._setup.device.array(np.ascontiguousarray(self._sides.B[:, column]), self._X.dtype)
 
-    def _found(self, present: tuple[Column, ...], X: np.ndarray | float, ending: Ending | None) -> Found:
+    def _found(self, present: tuple[Column, ...], X: np.ndarray | float, ending: Termination | None) -> Found:
         """All columns with those of the present chunk; the others wait."""
         columns = self._done + present
         waiting = Column(ending.reason if ending else Reason.CANCELLED, 0, math.nan, math.nan)
@@ -136,22 +136,22 @@ class BlockIterations:
         X[:, place] = present
         return X
 
-    def _advanced(self) -> Ending | None:
+    def _advanced(self) -> Termination | None:
         """Make one iteration, and judge every column."""
         begun = time.perf_counter()
         with noting(self._clock):
             row = self._chunk.advance()
         self._setup.device.synchronize()
         self.seconds += time.perf_counter() - begun
-        judge, place = self._chunk.judge, self._chunk.place
+        test, place = self._chunk.test, self._chunk.place
         if not self._chunk.iterations:
             self._note_dependencies(row.rank)
         ending = self._chunk.judged(row, self.seconds)
-        self._relative[place] = judge.relative
+        self._relative[place] = test.relative
         # The start of a later chunk is no iteration.
         if self._chunk.iterations or not self.history.count:
             self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, begun=place.stop)
-        del judge
+        del test
         if ending:
             ending = self._end_chunk(ending)
         if self._clock:
@@ -165,7 +165,7 @@ class BlockIterations:
         if rank < np.count_nonzero(B.any(axis=0)):
             self._setup.notes.append(sentence(B, rank, place.start))
 
-    def _end_chunk(self, ending: Ending) -> Ending | None:
+    def _end_chunk(self, ending: Termination) -> Termination | None:
         """The end of the run where the present chunk is the last one, or where the others would end alike; else begin
         the next one."""
         if self._worst is None or self._worst.reason.converged:
@@ -188,7 +188,7 @@ class BlockIterations:
         self._setup.notes.append(f"columns {place.start} to {place.stop - 1} did not fit the memory, and were halved")
         self._begin(at)
 
-    def _named(self, ending: Ending) -> Ending:
+    def _named(self, ending: Termination) -> Termination:
         """The end of the present chunk with its columns, where there are several."""
         if len(self.chunks) == 1:
             return ending
@@ -196,7 +196,7 @@ class BlockIterations:
         which = (
             f"column {place.start}" if place.stop == place.start + 1 else f"columns {place.start} to {place.stop - 1}"
         )
-        return Ending(ending.reason, f"{ending.detail} of {which}")
+        return Termination(ending.reason, f"{ending.detail} of {which}")
 
     def _begin(self, number: int) -> None:
         """Put another chunk in place of the present one, whose memory is freed before."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from workbench import devices
-from workbench.devices.lines.block_workspace import BlockWorkspace
-from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.in_blocks import in_blocks
 from workbench.run.best import BestIterates
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup

@@ -11,10 +11,10 @@ import numpy as np
 
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.kernels.block_algebra import MOST_COLUMNS
-from workbench.devices.lines.block_workspace import BlockWorkspace
-from workbench.devices.lines.column_by_column import MOST_TOGETHER
-from workbench.devices.lines.counting import CountingDevice
-from workbench.devices.lines.in_blocks import has_blocks
+from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.column_by_column import MOST_TOGETHER
+from workbench.devices.programs.counting import CountingDevice
+from workbench.devices.programs.in_blocks import has_blocks
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 from workbench.operators.base import stored_bytes
@@ -28,7 +28,7 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
     Raises InputError where not even one fits.
     """
     most = min(MOST_COLUMNS, count)
-    room = setup.device.room(stored_bytes(setup.operator))
+    room = setup.device.available_memory(stored_bytes(setup.operator))
     if room is not None:
         most = next((s for s in range(most, 0, -1) if bytes_of(setup, s) <= room), 0)
         if not most:

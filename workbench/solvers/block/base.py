@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.devices.lines.block_workspace import BlockWorkspace
-from workbench.devices.lines.workspace import Workspace
+from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.workspace import Workspace
 from workbench.lines.schedule import Inlined
 from workbench.solvers.base import Solver
 from workbench.solvers.block.row import BlockRow

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, ResidualNorms

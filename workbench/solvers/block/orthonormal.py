@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.lines.block_workspace import BlockProgram, BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockProgram, BlockWorkspace
 from workbench.lines.types import Shape, small
 from workbench.solvers.block.small import ZERO_COLUMN, Factor, cholesky, pivoted
 

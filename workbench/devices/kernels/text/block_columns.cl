@@ -2,7 +2,7 @@ KERNEL block_columns(GLOBAL T* RESTRICT block, $arguments, const I64 columns, co
 {
     /* Column first + k of a row-major block vector and vector k, one way or the other; neighbours have neighbouring
        columns. */
-    EACH(item, n*$count) {
+    FOR_EACH(item, n*$count) {
         const I64 i = item/$count, k = item%$count;
         GLOBAL T* const vector = $choice;
         $copy;

@@ -1,4 +1,4 @@
 KERNEL block_scale(GLOBAL T* target, GLOBAL const T* base, GLOBAL const T* factor, GLOBAL const T* row, const I64 n)
 {
-    EACH(e, n) target[e] = T_ADD($start, T_MUL(factor[e], row[e%$s]));
+    FOR_EACH(e, n) target[e] = T_ADD($start, T_MUL(factor[e], row[e%$s]));
 }

@@ -4,7 +4,7 @@ KERNEL blocks(
 {
     $dots_begin
     const I64 count = (n + block - 1)/block;
-    EACH(k, count) {
+    FOR_EACH(k, count) {
         const I64 first = k*block, end = first + block < n ? first + block : n;
         for (I64 i = first; i < end; i++) {
             $forward

@@ -4,7 +4,7 @@ KERNEL box_matrix($operator, GLOBAL const INDEX* RESTRICT labels,
 {
     /* A work-item reads the box of its part. Counting: ends[part] = entries of its row of E, -1 for too many. */
     const I64 size = nz*ny*nx;
-    EACH(part, parts) {
+    FOR_EACH(part, parts) {
         INDEX names[$most];
         T values[$most];
         int count = 1;

@@ -8,5 +8,5 @@ KERNEL cycle_enter(GLOBAL const W* RESTRICT partial, const I64 count, GLOBAL con
     room[LOCAL_ID] = sum;
     $tree_sum
     const W mean = W_SCALE((V)1/(V)rows, room[0]);
-    EACH(i, rows) b[i] = T_OF_W(W_SCALE((V)scale[i], W_SUB(a[order[i]], mean)));
+    FOR_EACH(i, rows) b[i] = T_OF_W(W_SCALE((V)scale[i], W_SUB(a[order[i]], mean)));
 }

@@ -3,7 +3,7 @@ KERNEL cycle_pass(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT in
     const R one, const R two$more, const I64 rows)
 {
     $begin
-    EACH(row, rows) {
+    FOR_EACH(row, rows) {
         T product = T_OF(0);
         for (INDEX j = starts[row]; j < starts[row + 1]; j++)
             product = T_ADD(product, T_MUL(data[j], source[indices[j]]));

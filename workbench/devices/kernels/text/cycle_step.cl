@@ -2,7 +2,7 @@ KERNEL cycle_step(GLOBAL const W* numerator, GLOBAL const W* denominator, const 
     $vectors, const I64 rows)
 {
     $divide
-    EACH(i, rows) {
+    FOR_EACH(i, rows) {
         $result
     }
 }

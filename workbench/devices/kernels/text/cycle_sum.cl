@@ -2,7 +2,7 @@ KERNEL cycle_sum(GLOBAL const W* RESTRICT a, GLOBAL W* RESTRICT partial, const I
 {
     SHARED(W, room, GROUP + STRIPS);
     W sum = W_OF(0);
-    EACH(i, rows) sum = W_ADD(sum, a[i]);
+    FOR_EACH(i, rows) sum = W_ADD(sum, a[i]);
     room[LOCAL_ID] = sum;
-    LEAVE_SUMS(room, partial, 1);
+    STORE_GROUP_SUMS(room, partial, 1);
 }

@@ -1,4 +1,4 @@
 room[LOCAL_ID] = xy;
 room[GROUP + LOCAL_ID] = yy;
 room[2*GROUP + LOCAL_ID] = xx;
-LEAVE_SUMS(room, partial, 3);
+STORE_GROUP_SUMS(room, partial, 3);

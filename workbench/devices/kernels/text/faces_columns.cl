@@ -3,7 +3,7 @@ KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments
     $dots_begin
     const I64 across = $farthest < n ? $farthest : n;
     const I64 pieces = ((n + across - 1)/across + $along_less_one)/$along;
-    EACH(item, across*pieces) {
+    FOR_EACH(item, across*pieces) {
         const I64 piece = item/across;
         I64 i = item - piece*across + piece*$along*across;
         W before = i >= $farthest && i < n ? W_OF_T(x[i - $farthest]) : W_OF(0);

@@ -1,4 +1,4 @@
 KERNEL fill(GLOBAL T* RESTRICT out, const R real, const R imaginary, const I64 n)
 {
-    EACH(i, n) out[i] = T_FROM(real, imaginary);
+    FOR_EACH(i, n) out[i] = T_FROM(real, imaginary);
 }

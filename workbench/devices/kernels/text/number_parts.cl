@@ -3,7 +3,7 @@ KERNEL number_parts(GLOBAL const $phase* RESTRICT phase, const I64 nz, const I64
     GLOBAL int* phase_of, GLOBAL int* sizes, const I64 boxes)
 {
     /* A work-item reads its box. Counting: starts[box] = phases in it, -1 for too many; they are kept in order. */
-    EACH(box, boxes) {
+    FOR_EACH(box, boxes) {
         int found[$most], cells[$most];
         int count = 0, latest = -1;
         const I64 bz = box/(ky*kx), by = box/kx%ky, bx = box%kx;

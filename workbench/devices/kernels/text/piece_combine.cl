@@ -4,7 +4,7 @@ KERNEL piece_combine(GLOBAL const T* z0, GLOBAL const T* z1, GLOBAL const T* z2,
     GLOBAL const INDEX* RESTRICT locals, const int add, const I64 n)
 {
     /* Unknown i gets the sum over the pieces that cover it, with a weight for each piece of each row. */
-    EACH(i, n) {
+    FOR_EACH(i, n) {
         const INDEX segment = segments[i];
         T sum = add ? target[i] : T_OF(0);
         for (INDEX cover = first[segment]; cover < first[segment + 1]; cover++) {

@@ -5,7 +5,7 @@ KERNEL plane(GLOBAL const T* RESTRICT x, GLOBAL R* RESTRICT out, const I64 first
     /* out[i] = the value of largest magnitude, with its sign, in a block of reach x reach cells of a plane; of equal
        magnitudes the positive one. Blocks are `step` cells apart; with reach 1 every step-th cell is taken. See
        devices/plane_slice.py. */
-    EACH(i, n) {
+    FOR_EACH(i, n) {
         const I64 top = i/width*step + begins, left = i%width*step + begins;
         const I64 bottom = top + reach < rows ? top + reach : rows;
         const I64 right = left + reach < columns ? left + reach : columns;

@@ -1,7 +1,7 @@
 #define W_DOT(a, b) W_MUL(W_CONJ(W_OF_T(a)), W_OF_T(b))
-#define LEAVE_SUMS(room, partial, sums) leave_sums(room, partial, sums, GROUPS, GROUP_ID)
+#define STORE_GROUP_SUMS(room, partial, sums) store_group_sums(room, partial, sums, GROUPS, GROUP_ID)
 /* partial[k*groups + group] = sum over the group's items of room[k*GROUP + item]. */
-DEVICE void leave_sums(LOCAL W* room, GLOBAL W* partial, int sums, I64 groups, I64 group) {
+DEVICE void store_group_sums(LOCAL W* room, GLOBAL W* partial, int sums, I64 groups, I64 group) {
     LOCAL W* strips = room + sums*GROUP;
     BARRIER;
     for (int j = LOCAL_ID; j < sums*STRIPS; j += GROUP) {

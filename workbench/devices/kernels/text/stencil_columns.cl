@@ -3,7 +3,7 @@ KERNEL stencil(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, GLOBAL const T*
     $dots_begin
     const I64 across = $farthest < n ? $farthest : n;
     const I64 pieces = ((n + across - 1)/across + $along_less_one)/$along;
-    EACH(item, across*pieces) {
+    FOR_EACH(item, across*pieces) {
         const I64 piece = item/across;
         I64 i = item - piece*across + piece*$along*across;
         T before = i >= $farthest && i < n ? x[i - $farthest] : T_OF(0), here = i < n ? x[i] : T_OF(0);

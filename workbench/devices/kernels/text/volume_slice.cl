@@ -3,7 +3,7 @@ KERNEL volume(GLOBAL const T* RESTRICT x, GLOBAL R* RESTRICT out, const I64 laye
 {
     /* out[i] = the value of largest magnitude, with its sign, in a block of step^3 cells; of equal magnitudes the
        positive one. Without peaks the cell in the middle. See devices/volume_slice.py. */
-    EACH(i, n) {
+    FOR_EACH(i, n) {
         I64 front = i/(width*high)*step, top = i/width%high*step, left = i%width*step;
         I64 back = front + step < layers ? front + step : layers;
         I64 bottom = top + step < rows ? top + step : rows;

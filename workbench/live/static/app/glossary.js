@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 
 // The sentence of the glossary for a term that the pointer rests on, or that the label of the focused control contains.
 

@@ -1,4 +1,4 @@
-import { button, element } from "../kit/page.js";
+import { button, element } from "../ui/page.js";
 import { tellKernel } from "../transport/kernel.js";
 
 // The help panel: keys, pages of documentation, a block's text, and the tour.

@@ -1,8 +1,8 @@
-import { arrows } from "../kit/arrows.js";
-import { icon } from "../kit/icons.js";
-import { whenOnPage } from "../kit/onpage.js";
-import { button, element, uniqueName, write } from "../kit/page.js";
-import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
+import { arrows } from "../ui/arrows.js";
+import { icon } from "../ui/icons.js";
+import { whenOnPage } from "../ui/onpage.js";
+import { button, element, uniqueName, write } from "../ui/page.js";
+import { chosenTheme, chooseTheme, followTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";

@@ -1,4 +1,4 @@
-import { button, element } from "../kit/page.js";
+import { button, element } from "../ui/page.js";
 
 // A tour of the page: a card next to each of a few parts. It can be left at any time, also by Escape.
 

@@ -1,5 +1,5 @@
-import { line } from "../kit/axes.js";
-import { onPage } from "../kit/theme.js";
+import { line } from "../ui/axes.js";
+import { onPage } from "../ui/theme.js";
 
 // The frame of the plane as its boundary conditions: hatched where a wall is, filled where the pressure is fixed.
 

@@ -1,11 +1,11 @@
-import { surface } from "../kit/surface.js";
-import { line, label } from "../kit/axes.js";
-import { boxEdges, outlineEdge } from "../kit/boxedges.js";
+import { surface } from "../ui/surface.js";
+import { line, label } from "../ui/axes.js";
+import { boxEdges, outlineEdge } from "../ui/boxedges.js";
 import { rowsOf } from "./circles.js";
-import { camera, FRONT, ballAt } from "../kit/camera.js";
+import { camera, FRONT, ballAt } from "../ui/camera.js";
 import { paintBalls } from "./spheres.js";
 import { REFUSED } from "./bubbleplane.js";
-import { turning } from "../kit/rotation.js";
+import { turning } from "../ui/rotation.js";
 
 // The cube with its bubbles from outside: box, balls and the plane that is being worked on.
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 
 // The bubbles as numbers to be typed. What was refused stays as it was typed, marked, until its bubble changes or Escape.
 

@@ -1,5 +1,5 @@
-import { surface } from "../kit/surface.js";
-import { drawAxes, linearTicks, label } from "../kit/axes.js";
+import { surface } from "../ui/surface.js";
+import { drawAxes, linearTicks, label } from "../ui/axes.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
 import { drawSides, BAND } from "./boxsides.js";
 

@@ -1,7 +1,7 @@
 import { tellKernel } from "../transport/kernel.js";
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { link, copied } from "../transport/link.js";
-import { short } from "../kit/axes.js";
+import { short } from "../ui/axes.js";
 import { coloursOf } from "../field/colormaps.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
 import { bubblePlane } from "./bubbleplane.js";

@@ -1,5 +1,5 @@
-import { element } from "../kit/page.js";
-import { short } from "../kit/axes.js";
+import { element } from "../ui/page.js";
+import { short } from "../ui/axes.js";
 
 // The colours of the cells in words: densities are relative to that inside the bubbles.
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 
 // Where the plane lies in the cube: normal to which axis, and at which place.
 

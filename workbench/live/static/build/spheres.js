@@ -1,4 +1,4 @@
-import { farFirst } from "../kit/camera.js";
+import { farFirst } from "../ui/camera.js";
 
 // Balls as lit surfaces, pixel by pixel, with a translucent plane through them.
 

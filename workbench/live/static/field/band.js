@@ -1,5 +1,5 @@
-import { drawAxes, grouped, line, linearTicks } from "../kit/axes.js";
-import { onPage } from "../kit/theme.js";
+import { drawAxes, grouped, line, linearTicks } from "../ui/axes.js";
+import { onPage } from "../ui/theme.js";
 import { shadeTicks, titleOf } from "./colorscale.js";
 
 // A vector without a grid: over its unknowns, from the least to the greatest of each stretch.

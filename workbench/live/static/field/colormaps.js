@@ -1,4 +1,4 @@
-import { colourMap, signedMap } from "../kit/maps.js";
+import { colourMap, signedMap } from "../ui/maps.js";
 
 // The colours of a field: a coefficient, magnitudes, or numbers about zero.
 

@@ -1,4 +1,4 @@
-import { decadeTicks, label, linearTicks, powerOfTen, short } from "../kit/axes.js";
+import { decadeTicks, label, linearTicks, powerOfTen, short } from "../ui/axes.js";
 import { mapOf, wordsOf } from "./colormaps.js";
 
 // A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.

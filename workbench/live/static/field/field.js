@@ -1,9 +1,9 @@
-import { short } from "../kit/axes.js";
+import { short } from "../ui/axes.js";
 import { startDrawing } from "../transport/engine.js";
 import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
 import { copied, link } from "../transport/link.js";
-import { element, focusable, keepInStep, tallOf, write } from "../kit/page.js";
+import { element, focusable, keepInStep, tallOf, write } from "../ui/page.js";
 import { titleOf } from "./colorscale.js";
 
 // The field view: the picture on a canvas, and around it what needs a page, the choices, the title, and words for those

@@ -1,5 +1,5 @@
-import { grouped } from "../kit/axes.js";
-import { element } from "../kit/page.js";
+import { grouped } from "../ui/axes.js";
+import { element } from "../ui/page.js";
 import { whenNew } from "../transport/throttle.js";
 
 // The controls of the field: which one and in which colours, the subdomains on or off, those of which level of the coarse

@@ -1,4 +1,4 @@
-import { drawAxes, grouped, linearTicks } from "../kit/axes.js";
+import { drawAxes, grouped, linearTicks } from "../ui/axes.js";
 import { drawBand } from "./band.js";
 import { mapOf, wordsOf } from "./colormaps.js";
 import { barRoom, drawBar, shadeTicks, titleOf } from "./colorscale.js";

@@ -1,10 +1,10 @@
-import { camera, FRONT } from "../kit/camera.js";
+import { camera, FRONT } from "../ui/camera.js";
 import { coloursOf, mapOf } from "./colormaps.js";
 import { link } from "../transport/link.js";
-import { element, focusable, tallOf, write } from "../kit/page.js";
-import { onThemeChange, theme } from "../kit/theme.js";
+import { element, focusable, tallOf, write } from "../ui/page.js";
+import { onThemeChange, theme } from "../ui/theme.js";
 import { atMost } from "../transport/throttle.js";
-import { turning } from "../kit/rotation.js";
+import { turning } from "../ui/rotation.js";
 import { axisEdges, drawAxisNames, drawEdges } from "./volumeaxes.js";
 import { volumeControls } from "./volumecontrols.js";
 import { volumeFeed } from "./volumefeed.js";

@@ -1,5 +1,5 @@
-import { label, line } from "../kit/axes.js";
-import { boxEdges, outlineEdge } from "../kit/boxedges.js";
+import { label, line } from "../ui/axes.js";
+import { boxEdges, outlineEdge } from "../ui/boxedges.js";
 
 // What is written and drawn around the cube: its edges, and the axes with their ends.
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { whenNew } from "../transport/throttle.js";
 import { levelWords } from "./volumescales.js";
 

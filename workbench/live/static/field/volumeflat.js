@@ -1,4 +1,4 @@
-import { label } from "../kit/axes.js";
+import { label } from "../ui/axes.js";
 import { mapOf, wordsOf } from "./colormaps.js";
 import { LETTERS } from "./volumeaxes.js";
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { LETTERS } from "./volumeaxes.js";
 
 // A handle for each slice, dragged along its axis or moved by keys; a slider to a screen reader.

@@ -1,4 +1,4 @@
-import { short } from "../kit/axes.js";
+import { short } from "../ui/axes.js";
 import { BAR_WIDTH, drawRamp, shadeTicks, titleOf } from "./colorscale.js";
 
 // The scale of the 3D view: its bar with the level of the isosurface, and levels in words.

@@ -1,4 +1,4 @@
-import { short } from "../kit/axes.js";
+import { short } from "../ui/axes.js";
 import { titleOf } from "./colorscale.js";
 import { levelWords } from "./volumescales.js";
 

@@ -1,6 +1,6 @@
-import { inkOn } from "../kit/theme.js";
+import { inkOn } from "../ui/theme.js";
 import { fillOf } from "./fills.js";
-import { asHex, colourMap, signedMap } from "../kit/maps.js";
+import { asHex, colourMap, signedMap } from "../ui/maps.js";
 import { setFont, drawText } from "./plotaxes.js";
 import { Scale } from "./scale.js";
 

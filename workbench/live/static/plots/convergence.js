@@ -1,5 +1,5 @@
 import { link, copied, MISSED } from "../transport/link.js";
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { ConvergencePlot } from "./convergenceplot.js";
 import { toleranceGrip } from "./grip.js";
 import { typeset } from "./numbers.js";

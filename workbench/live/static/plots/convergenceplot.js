@@ -1,4 +1,4 @@
-import { line, roundUp } from "../kit/axes.js";
+import { line, roundUp } from "../ui/axes.js";
 import { CurveLayer } from "./curvelayer.js";
 import { drawFlag, firstAt } from "./finish.js";
 import { crosses } from "./frame.js";

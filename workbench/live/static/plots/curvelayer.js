@@ -1,5 +1,5 @@
-import { onPage } from "../kit/theme.js";
-import { line } from "../kit/axes.js";
+import { onPage } from "../ui/theme.js";
+import { line } from "../ui/axes.js";
 import { Samples, drawMarker, drawPolyline, lengthOf, outline } from "./curve.js";
 
 // A curve of a plot: with dash and marks, growing while its run is active.

@@ -1,4 +1,4 @@
-import { inkOn, onPage } from "../kit/theme.js";
+import { inkOn, onPage } from "../ui/theme.js";
 
 // How kernels look: a colour, and a hatch where colours run out.
 

@@ -1,5 +1,5 @@
-import { line } from "../kit/axes.js";
-import { onPage } from "../kit/theme.js";
+import { line } from "../ui/axes.js";
+import { onPage } from "../ui/theme.js";
 import { crosses } from "./frame.js";
 import { setFont, shortened } from "./plotaxes.js";
 

@@ -1,5 +1,5 @@
 import { atMost } from "../transport/throttle.js";
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { typeset } from "./numbers.js";
 
 // The tolerance line: dragged anywhere along it or by its grip, or moved by keys. The

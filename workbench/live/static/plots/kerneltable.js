@@ -1,7 +1,7 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { fillOf } from "./fills.js";
-import { grouped } from "../kit/axes.js";
-import { duration, rate } from "../kit/units.js";
+import { grouped } from "../ui/axes.js";
+import { duration, rate } from "../ui/units.js";
 
 // The legend of a timeline, which is a table as well: what each kernel is drawn like, and what it took of the whole run.
 

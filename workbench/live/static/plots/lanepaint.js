@@ -1,4 +1,4 @@
-import { label } from "../kit/axes.js";
+import { label } from "../ui/axes.js";
 
 // Paints what can be seen of a lane: a box per event; those narrower than a pixel share their column of pixels, each kernel
 // with a height that says how much of that time it took.

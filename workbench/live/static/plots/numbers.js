@@ -1,5 +1,5 @@
-import { grouped, linearTicks, powerOfTen } from "../kit/axes.js";
-import { AMOUNTS, TIMES, amount, duration } from "../kit/units.js";
+import { grouped, linearTicks, powerOfTen } from "../ui/axes.js";
+import { AMOUNTS, TIMES, amount, duration } from "../ui/units.js";
 
 // Numbers as a plot writes them: three digits, powers of ten, thin spaces in groups of three, a true minus.
 

@@ -1,5 +1,5 @@
-import { line } from "../kit/axes.js";
-import { asHex, colourMap } from "../kit/maps.js";
+import { line } from "../ui/axes.js";
+import { asHex, colourMap } from "../ui/maps.js";
 import { setFont, shortened, drawText } from "./plotaxes.js";
 
 // Parallel coordinates: an upright axis for each parameter and one for the result; a run is a line through all of them.

@@ -6,7 +6,7 @@ import { Scale } from "./scale.js";
 import { drawSlope, slopeSentence } from "./slope.js";
 import { Stage } from "../transport/stage.js";
 import { atMost } from "../transport/throttle.js";
-import { line } from "../kit/axes.js";
+import { line } from "../ui/axes.js";
 
 // One plot: layers on two axes, that can be zoomed, moved, measured and read out. Subclasses say what the layers are.
 

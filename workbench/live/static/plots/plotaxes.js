@@ -1,4 +1,4 @@
-import { line } from "../kit/axes.js";
+import { line } from "../ui/axes.js";
 
 // The frame of a plot: quantity and unit at the top left, ticks, horizontal grid lines, the title of x beneath.
 

@@ -1,5 +1,5 @@
-import { element, focusable, keepInStep, press } from "../kit/page.js";
-import { onPage } from "../kit/theme.js";
+import { element, focusable, keepInStep, press } from "../ui/page.js";
+import { onPage } from "../ui/theme.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { whenNew } from "../transport/throttle.js";
 import { drawMarker, drawPolyline } from "./curve.js";

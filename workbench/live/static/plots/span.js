@@ -1,4 +1,4 @@
-import { roundUp } from "../kit/axes.js";
+import { roundUp } from "../ui/axes.js";
 
 // Which stretch of time is on the canvas: all of it, the last iterations, or where the user has gone ("free").
 

@@ -1,13 +1,13 @@
-import { theme } from "../kit/theme.js";
+import { theme } from "../ui/theme.js";
 import { link, copied, MISSED } from "../transport/link.js";
-import { element, focusable, keepInStep, press, write } from "../kit/page.js";
+import { element, focusable, keepInStep, press, write } from "../ui/page.js";
 import { startDrawing } from "../transport/engine.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
 import { gestures } from "./gestures.js";
-import { grouped } from "../kit/axes.js";
+import { grouped } from "../ui/axes.js";
 import { whenNew } from "../transport/throttle.js";
-import { amount, duration, moment, rate } from "../kit/units.js";
+import { amount, duration, moment, rate } from "../ui/units.js";
 
 // The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
 // those who cannot see it.

@@ -1,11 +1,11 @@
-import { grouped, label, line, roundUp } from "../kit/axes.js";
+import { grouped, label, line, roundUp } from "../ui/axes.js";
 import { fillOf } from "./fills.js";
 import { Lane } from "./lane.js";
 import { paintLane } from "./lanepaint.js";
 import { Marks } from "./marks.js";
 import { Span } from "./span.js";
 import { Stage } from "../transport/stage.js";
-import { timeAxis } from "../kit/units.js";
+import { timeAxis } from "../ui/units.js";
 
 // The timeline as events in, boxes out: a band per lane over time.
 

@@ -1,10 +1,10 @@
-import { icon } from "../kit/icons.js";
-import { countText, timeText } from "../kit/numbers.js";
-import { watchNeighbours } from "../kit/onpage.js";
-import { element, write } from "../kit/page.js";
+import { icon } from "../ui/icons.js";
+import { countText, timeText } from "../ui/numbers.js";
+import { watchNeighbours } from "../ui/onpage.js";
+import { element, write } from "../ui/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { turns } from "../transport/throttle.js";
-import { followTheme } from "../kit/themechoice.js";
+import { followTheme } from "../ui/themechoice.js";
 
 // The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 
 // Two texts of paper lines to edit, before the loop and in every iteration, with numbered lines and the wrong one marked.
 

@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 import { shape } from "./smallplot.js";
 
 // What is left of the error after each correction of one application of the preconditioner, a column for each, and what

@@ -1,6 +1,6 @@
 import { mapOf, wordsOf } from "../field/colormaps.js";
-import { element } from "../kit/page.js";
-import { theme } from "../kit/theme.js";
+import { element } from "../ui/page.js";
+import { theme } from "../ui/theme.js";
 
 // Vectors on a grid as small pictures: blue below zero, red above it.
 

@@ -1,4 +1,4 @@
-import { powerOfTen, decadeTicks, linearTicks } from "../kit/axes.js";
+import { powerOfTen, decadeTicks, linearTicks } from "../ui/axes.js";
 
 // A small convergence plot of the whole run, with the part that was walked so far in colour.
 

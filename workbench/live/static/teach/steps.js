@@ -1,5 +1,5 @@
 import { tellKernel } from "../transport/kernel.js";
-import { element, press } from "../kit/page.js";
+import { element, press } from "../ui/page.js";
 import { link, copied } from "../transport/link.js";
 import { codeLine, mathLine } from "./typeset.js";
 import { removalPlot } from "./removal.js";

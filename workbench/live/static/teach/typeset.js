@@ -1,4 +1,4 @@
-import { element } from "../kit/page.js";
+import { element } from "../ui/page.js";
 
 // A paper line as code or as mathematics. Names stay elements of their own, so that they can be found and marked.
 

@@ -1,0 +1,57 @@
+"""Files in memory: what a writer wrote, and nothing of it on the disk."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live.ui.files import File, as_one, written
+
+
+@pytest.fixture
+def disk(tmp_path, monkeypatch):
+    """Where temporary files go."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_is_written_is_in_memory_and_nowhere_else(disk):
+    def write(folder):
+        assert folder.parent == disk
+        (folder / "b.csv").write_bytes(b"1")
+        (folder / "a.svg").write_bytes(b"22")
+        return [folder / "a.svg"]
+
+    assert written(write) == [File("a.svg", b"22"), File("b.csv", b"1")]
+    assert list(disk.iterdir()) == []
+
+
+def test_nothing_is_left_of_a_writer_that_fails(disk):
+    def write(folder):
+        (folder / "half").write_bytes(b"1")
+        raise InputError("no run has ended yet")
+
+    with pytest.raises(InputError, match="no run has ended yet"):
+        written(write)
+    assert list(disk.iterdir()) == []
+
+
+def test_a_disk_that_takes_nothing_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(Path("/proc/nowhere")))
+    with pytest.raises(InputError, match="the file cannot be made: No such file or directory"):
+        written(lambda folder: [])
+
+
+def test_several_files_are_one_archive_and_one_stays_itself():
+    one, other = File("a.csv", b"1,2"), File("b.csv", 1000 * b"3")
+    assert as_one([one], "both") is one
+    archive = as_one([one, other], "both")
+    assert archive.name == "both.zip"
+    assert len(archive.content) < 500
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as opened:
+        assert {name: opened.read(name) for name in opened.namelist()} == {"a.csv": b"1,2", "b.csv": 1000 * b"3"}

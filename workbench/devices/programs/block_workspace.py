@@ -1,0 +1,274 @@
+"""Programs of block vectors: N x s, on a device, with the small matrices in host memory.
+
+The host factorizes small matrices by LAPACK, so a program waits for every Gram matrix that it computes. Neighbouring
+lines that act on every column alone are one pass, where the device offers it. Any other line is a step of its own: an
+operator application, a Gram matrix, or a sum of block vectors times small matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.clock import Clock
+from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.traffic import block_work, product_flops
+from workbench.lines import shapes as typing_rules
+from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Update, scaling
+from workbench.lines.block_terms import Term, terms_of
+from workbench.lines.parse import parse
+from workbench.lines.schedule import Inlined
+from workbench.lines.shapes import infer, infer_vectors
+from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesError, Name, Shape, block
+
+Work = Callable[[], tuple[int, int]]
+
+
+class BlockWorkspace:
+    """The block vectors and small matrices of one solve by name, s columns each.
+
+    vectors: arrays on the device, of shape (size, columns) and one dtype; programs add theirs. operators: bound
+    operators, or element-wise ones. matrices: small matrices in double precision, set by programs and by the caller;
+    of shape (s, t), or (s,) for the numbers that belong to the columns. all_norms: whether ||M^-1 r_j|| is wanted, for
+    which most methods need one more Gram matrix.
+    """
+
+    def __init__(
+        self,
+        device: Any,
+        size: int,
+        columns: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any],
+        clock: Clock | None = None,
+        all_norms: bool = False,
+    ) -> None:
+        self.device, self.size, self.columns, self.dtype = device, size, columns, np.dtype(dtype)
+        self.algebra: BlockAlgebra = device.block_algebra()
+        self.vectors: dict[str, Any] = dict(vectors)
+        self.operators = dict(operators)
+        self.matrices: dict[str, np.ndarray] = {}
+        self.programs: list[BlockProgram] = []
+        self.clock = clock
+        self.all_norms = all_norms
+        self._in_blocks: dict[str, Any] = {}
+
+    def lines(self, *texts: str, matrices: Mapping[str, Shape] | None = None) -> tuple[BlockProgram, ...]:
+        """Compile programs; matrices: the shapes of those that the caller sets. Raises LinesError."""
+        programs = [parse(text) for text in texts]
+        everything = [line for lines in programs for line in lines]
+        with_rows = {*self.vectors, *infer_vectors(everything, list(self.vectors))}
+        known = {**dict.fromkeys(with_rows, block(self.columns)), **(matrices or {})}
+        shapes = infer(everything, known)
+        # The caller runs them in an order of its own.
+        targets = [line.target for line in everything]
+        typing_rules.check(programs, shapes, [*known, *targets], self.operators)
+        made = tuple(BlockProgram(self, lines, shapes) for lines in programs)
+        self.programs += made
+        return made
+
+    def vector(self, name: str) -> Any:
+        """The block vector of that name, allocated (zero) when it does not exist yet."""
+        if name not in self.vectors:
+            self.vectors[name] = self.device.zero_block(self.size, self.columns, self.dtype)
+        return self.vectors[name]
+
+    def operator(self, name: str) -> Any:
+        """An operator in its form for block vectors."""
+        if name not in self._in_blocks:
+            form = in_blocks(self.device, self.operators[name], self.size, self.columns, self.dtype)
+            self._in_blocks[name] = form
+        return self._in_blocks[name]
+
+
+class BlockProgram:
+    """A program ready to run; calling it runs all its lines once. bytes and flops: of one call. calls: so far."""
+
+    def __init__(self, space: BlockWorkspace, lines: tuple[Line, ...], shapes: Mapping[str, Shape]) -> None:
+        self._space, self.lines, self._shapes = space, lines, shapes
+        self.calls = 0
+        self._conjugated: dict[str, str] = {}
+        """Names of conjugates, which are read from the block vector itself."""
+        self._works: list[Work] = []
+        self._runs: list[Callable[[], None]] = []
+        for some in self._grouped(lines):
+            fused = self._fused(some)
+            if fused:
+                self._runs.append(self._timed(*fused, "; ".join(line.text for line in some)))
+            else:
+                self._runs += [self._timed(*step, line.text) for line in some for step in self._steps(line)]
+
+    def __call__(self) -> None:
+        self.calls += 1
+        for run in self._runs:
+            run()
+
+    @property
+    def passes(self) -> int:
+        """Kernels of one call: an operator application, a reduction or a sum counts as one each."""
+        return len(self._works)
+
+    @property
+    def bytes(self) -> int:
+        return sum(work()[0] for work in self._works)
+
+    @property
+    def flops(self) -> int:
+        return sum(work()[1] for work in self._works)
+
+    def _timed(self, run: Callable[[], None], work: Work, name: str) -> Callable[[], None]:
+        self._works.append(work)
+        return self._space.clock.timed(run, name, work) if self._space.clock else run
+
+    def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:
+        """Runs of lines that act on every column alone; any other line for itself."""
+        group: list[Line] = []
+        for line in lines:
+            if self._columnwise(line):
+                group.append(line)
+                continue
+            if group:
+                yield group
+            group = []
+            yield [line]
+        if group:
+            yield group
+
+    def _columnwise(self, line: Line) -> bool:
+        match line:
+            case Application(operator=name, target=target, argument=argument):
+                return self._scaling(name, target, argument) is not None
+            case Dot():
+                return line.columnwise
+            case Formula(expression=Call(function="conj")):
+                return True
+            case Formula() if self._shapes[line.target].has_rows:
+                terms = terms_of(line, self._shapes)
+                return all(term.small is None or self._shapes[term.small].rows == 1 for term in terms)
+        return False
+
+    def _scaling(self, name: str, target: str, argument: str) -> Scaling | None:
+        operator = self._space.operators[name]
+        if not isinstance(operator, Inlined):
+            return None
+        return scaling(target, argument, operator.formula, operator.factors)
+
+    def _fused(self, lines: list[Line]) -> tuple[Callable[[], None], Work] | None:
+        """Several lines in one pass; None for one alone, and where the device runs them one by one."""
+        if len(lines) < 2:
+            return None
+        space, conjugated = self._space, dict(self._conjugated)
+        statements: list[Statement] = []
+        factors: dict[str, Any] = {}
+        for line in lines:
+            match line:
+                case Application(operator=name, target=target, argument=argument):
+                    made = self._scaling(name, target, argument)
+                    assert made is not None
+                    statements.append(made)
+                    factors |= space.operators[name].factors
+                case Dot(target=target, left=left, right=right):
+                    statements.append(Products(target, conjugated.get(left, left), right, left in conjugated))
+                case Formula(target=target, expression=Call(function="conj", argument=Name(name=name))):
+                    conjugated[target] = name
+                case Formula(target=target):
+                    statements.append(Update(target, terms_of(line, self._shapes)))
+        if len(statements) < 2:
+            return None
+        work = BlockPass(tuple(statements))
+        arrays = {name: space.vector(name) for name in work.arrays}
+        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors})
+        if compute is None:
+            return None
+        self._conjugated |= conjugated
+        moved = [arrays[name] for name in (*work.loads, *work.stores)] + [factors[name] for name in work.factors]
+        counted = sum(array.nbytes for array in moved), self._operations(work)
+
+        def run() -> None:
+            space.matrices.update(compute(space.matrices))
+
+        return run, lambda: counted
+
+    def _operations(self, work: BlockPass) -> int:
+        """Those of the lines one by one."""
+        terms = [term for one in work.statements if isinstance(one, Update) for term in one.terms if term.small]
+        entries = self._space.size * self._space.columns
+        scalings = sum(isinstance(one, Scaling) and isinstance(one.factor, str) for one in work.statements)
+        return product_flops((len(terms) + len(work.products)) * entries, self._space.dtype) + scalings * entries
+
+    def _steps(self, line: Line) -> list[tuple[Callable[[], None], Work]]:
+        match line:
+            case Application():
+                return [self._application(line)]
+            case Dot():
+                return [self._dot(line)]
+            case Formula(expression=Call(function="conj", argument=Name(name=name))):
+                self._conjugated[line.target] = name
+                return []
+            case Formula() if self._shapes[line.target].has_rows:
+                return self._sum(line)
+        raise LinesError(f"line {line.text!r} computes no block vector and no Gram matrix", line.place)
+
+    def _application(self, line: Application) -> tuple[Callable[[], None], Work]:
+        operator = self._space.operator(line.operator)
+        x, out = self._space.vector(line.argument), self._space.vector(line.target)
+        if hasattr(operator, "prepare"):
+            operator.prepare(x, out)
+        return lambda: operator.apply(x, out), lambda: (operator.traffic, operator.flops)
+
+    def _dot(self, line: Dot) -> tuple[Callable[[], None], Work]:
+        space, transposed = self._space, line.left in self._conjugated
+        x, y = space.vector(self._conjugated.get(line.left, line.left)), space.vector(line.right)
+        reduce = space.algebra.column_dots if line.columnwise else space.algebra.gram
+        compute = reduce(x, y, transposed=transposed)
+        work = block_work(x, y, columnwise=line.columnwise)
+
+        def run() -> None:
+            space.matrices[line.target] = compute()
+
+        return run, lambda: work
+
+    def _sum(self, line: Formula) -> list[tuple[Callable[[], None], Work]]:
+        """One step per term with a small matrix; the first takes a bare term along."""
+        terms = list(terms_of(line, self._shapes))
+        bare = next((term for term in terms if term.small is None and term.sign > 0), None)
+        if bare is not None:
+            terms.remove(bare)
+        if any(term.factor == line.target for term in terms[1:]):
+            raise LinesError(f"line {line.text!r} reads {line.target} after it is changed; write it first", line.place)
+        base = None if bare is None else bare.factor
+        if not terms:
+            assert base is not None
+            return [self._copy(line.target, base)]
+        steps = []
+        for term in terms:
+            steps.append(self._term(line.target, base, term))
+            base = line.target
+        return steps
+
+    def _copy(self, target: str, source: str) -> tuple[Callable[[], None], Work]:
+        space = self._space
+        out, values = space.vector(target), space.vector(source)
+        return lambda: space.device.assign(out, values), lambda: (2 * out.nbytes, 0)
+
+    def _term(self, target: str, base: str | None, term: Term) -> tuple[Callable[[], None], Work]:
+        space, matrices = self._space, self._space.matrices
+        out, factor = space.vector(target), space.vector(term.factor)
+        addend = None if base is None else space.vector(base)
+        ones = np.ones(space.columns)
+        columnwise = term.small is None or self._shapes[term.small].rows == 1
+        shape = (space.columns,) if columnwise else (space.columns, space.columns)
+        combine = space.algebra.combine(out, addend, factor, shape)
+
+        def run() -> None:
+            # A 1 x 1 matrix may be kept as either shape.
+            small = ones if term.small is None else matrices[term.small].reshape(shape)
+            combine(small if term.sign > 0 else -small)
+
+        work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
+        return run, lambda: work

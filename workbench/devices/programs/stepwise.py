@@ -1,0 +1,56 @@
+"""Step-by-step execution of a program: one call per pass and per operator application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.devices.programs.program_device import Storage
+from workbench.lines.schedule import Apply, Step
+from workbench.lines.types import Shapes
+
+
+class StepByStep:
+    """For devices whose kernels evaluate scalar lines themselves; they define `compile_pass` and `bind_pass`."""
+
+    compile_pass: Callable[..., Any]
+    bind_pass: Callable[..., Callable[[], None]]
+
+    def bind_steps(
+        self,
+        steps: Sequence[Step],
+        workspace: Storage,
+        shapes: Shapes,
+        kernels: dict[Any, Any],
+    ) -> list[Callable[[], None]]:
+        """One callable per step, on the arrays that the workspace holds now.
+
+        kernels: those compiled before, by the step's index; new ones are added.
+        """
+        runs = []
+        for place, step in enumerate(steps):
+            if isinstance(step, Apply):
+                targets = [(workspace.slots[name], which.place) for name, which in step.dots]
+                x, out = workspace.vector(step.argument), workspace.vector(step.target)
+                runs.append(_application(workspace.operator(step), x, out, step.wanted, workspace.scalars, targets))
+                continue
+            if place not in kernels:
+                kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype)
+            arrays = [workspace.vector(name) for name in step.arrays]
+            runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
+        return runs
+
+    def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
+        """The same calls; here nothing is gained by merging them."""
+        return runs
+
+
+def _application(
+    operator: Any, x: Any, out: Any, wanted: tuple[str, ...], scalars: Any, targets: list[tuple[int, int]]
+) -> Callable[[], None]:
+    def apply() -> None:
+        dots = operator.apply(x, out, *wanted)
+        for slot, which in targets:
+            scalars[slot] = dots[which]
+
+    return apply

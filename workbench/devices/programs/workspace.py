@@ -1,0 +1,241 @@
+"""Programs bound to memory: a workspace holds the vectors and scalars of one method by name and runs its programs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.clock import Clock
+from workbench.devices.kernels.prelude import NAMED
+from workbench.devices.programs.compiled import Compiled
+from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.programs.program_device import ProgramDevice
+from workbench.lines import schedule
+from workbench.lines import shapes as typing_rules
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer
+from workbench.lines.solution import work_of
+from workbench.lines.types import (
+    SCALAR,
+    VECTOR,
+    Application,
+    Kind,
+    Line,
+    LinesError,
+    Shape,
+    Shapes,
+    Solve,
+    accumulator,
+    block,
+    tall_names,
+)
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+class Workspace:
+    """The named vectors and scalars of one solve on one device.
+
+    vectors: the arrays given, by name, of shape (size,), or (size, s) for block vectors, and of one dtype; programs add
+    theirs as they need them. stored: the dtype of those that programs add, where it is not that of the arithmetic; the
+    arrays given have one of the two. operators: what a program may apply, by name: bound operators, or
+    element-by-element ones that join a pass. clock: put around every step of the programs, while a run is traced.
+
+    Scalars and small matrices lie on the device as well, in one array; `scalar(name)` reads one of either.
+    """
+
+    def __init__(
+        self,
+        device: ProgramDevice,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        scalars: Iterable[str] = (),
+        fuse: bool = True,
+        clock: Clock | None = None,
+        stored: np.dtype | None = None,
+    ) -> None:
+        self.device = device
+        self.clock = clock
+        self.size = size
+        self.dtype = np.dtype(dtype)
+        self.stored = np.dtype(stored or dtype)
+        if str(self.dtype) not in DTYPES:
+            raise LinesError(f"vectors of dtype {self.dtype} cannot be used; convert them to one of {DTYPES}")
+        self.fuse = fuse
+        self.operators = dict(operators or {})
+        self.vectors: dict[str, Any] = {}
+        self.scalars = device.scalars(NAMED, accumulator(self.dtype))
+        self.slots: dict[str, int] = {}
+        """Where each scalar lies, and the first entry of each small matrix."""
+        self._shapes: dict[str, Shape] = {}
+        self._words = NAMED
+        """Where the next scalar or small matrix goes."""
+        self._blocks: dict[tuple[str, int], Any] = {}
+        self.added: list[str] = []
+        """Names of the vectors that the programs allocated here."""
+        self.notes: list[str] = []
+        """What a method has to say of its run, in sentences."""
+        self._programs: list[weakref.ref[Compiled]] = []
+        self._make_slots(dict.fromkeys(scalars, SCALAR))
+        self.repeatable = True
+        """Whether all programs that run again and again are, see `Compiled.repeatable`."""
+        for name, vector in vectors.items():
+            self._check_vector(name, vector)
+            self.vectors[name] = vector
+        for name, operator in self.operators.items():
+            for factor, vector in getattr(operator, "factors", {}).items():
+                full = schedule.factor_name(name, factor)
+                if full in vectors:
+                    raise LinesError(f"the name {full} belongs to operator {name}; rename the vector")
+                self._check_vector(full, vector)
+                self.vectors[full] = vector
+
+    def lines(self, *texts: str) -> tuple[Compiled, ...]:
+        """Compile programs that share this workspace; the first runs before the others. Raises LinesError."""
+        programs = [parse(text) for text in texts]
+        given = self._given_shapes()
+        everything = [line for lines in programs for line in lines]
+        free = {name: shape for name, shape in given.items() if shape != SCALAR}
+        typing_rules.check_scalars(programs, infer(everything, free), self.slots)
+        inlined = [schedule.inline(lines, self.operators) for lines in programs]
+        shapes = infer([line for lines in inlined for line in lines], given)
+        inlined = [schedule.divide_scalars(lines, shapes) for lines in inlined]
+        typing_rules.check(programs, shapes, [*self.vectors, *self.slots], self.operators)
+        vectors = tall_names(shapes)
+        persistent = set(self.vectors).union(*(schedule.read_first(lines, vectors) for lines in inlined))
+        schedule.refuse_lost(programs, vectors, persistent)
+        self._shapes |= {name: shape for name, shape in shapes.items() if shape.has_rows}
+        numbers = {line.target: shapes[line.target] for line in everything if line.target not in vectors}
+        solved = [line for lines in inlined for line in lines if isinstance(line, Solve)]
+        rooms = {work_of(line): shapes[line.matrix] for line in solved}
+        self._make_slots(numbers | rooms)
+        fused_dots = {name: self._fused_dots(name, everything, shapes) for name in self.operators}
+        plans = [schedule.plan(lines, vectors, persistent, fused_dots, fuse=self.fuse) for lines in inlined]
+        made = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
+        self._programs += map(weakref.ref, made)
+        # Kernels are compiled in parallel; an iteration must not wait for them.
+        self.device.settle()
+        # The first program has ended before a run stops.
+        self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
+        return made
+
+    @property
+    def programs(self) -> list[Compiled]:
+        """All that were compiled here and are still in use, in order."""
+        return [program for known in self._programs if (program := known())]
+
+    def scalar(self, name: str) -> Any:
+        """The present value of a scalar, or of a small matrix as an array of its shape, read from the device."""
+        shape, first = self._shapes[name], self.slots[name]
+        values = self.device.to_host(self.scalars)
+        if shape.kind is Kind.SMALL:
+            return np.array(values[first : first + shape.words].reshape(shape.rows, shape.columns))
+        return values[first].item()
+
+    def set_scalar(self, name: str, value: complex) -> None:
+        self.device.write_scalar(self.scalars, self.slots[name], value)
+
+    def declare(self, *names: str) -> None:
+        """Make room for scalars that are set by `set_scalar` instead of a program."""
+        self._make_slots(dict.fromkeys(names, SCALAR))
+
+    def has_scalar(self, name: str) -> bool:
+        return name in self.slots
+
+    def inlines(self, operator: str) -> bool:
+        """Whether an operator acts element by element and joins the passes as a formula."""
+        return isinstance(self.operators[operator], schedule.Inlined)
+
+    @property
+    def scalars_end(self) -> int:
+        """One more than the last place of a scalar; small matrices may lie behind."""
+        return 1 + max((slot for name, slot in self.slots.items() if self._shapes[name] == SCALAR), default=-1)
+
+    def vector(self, name: str) -> Any:
+        """The vector or block vector of that name, allocated (zero) when it does not exist yet."""
+        if name not in self.vectors:
+            shape = self._shapes.get(name, VECTOR)
+            self.vectors[name] = (
+                self.device.zeros(self.size, self.stored)
+                if shape == VECTOR
+                else self.device.zero_block(self.size, shape.columns, self.stored)
+            )
+            self.added.append(name)
+        return self.vectors[name]
+
+    def operator(self, step: schedule.Apply) -> Any:
+        """The operator that a step applies, in its form for block vectors where the argument is one."""
+        operator, shape = self.operators[step.operator], self._shapes.get(step.argument, VECTOR)
+        if shape == VECTOR:
+            return operator
+        key = step.operator, shape.columns
+        if key not in self._blocks:
+            self._blocks[key] = in_blocks(self.device, operator, self.size, shape.columns, self.dtype)
+        return self._blocks[key]
+
+    def itemsize(self, name: str) -> int:
+        """Bytes of an entry of a vector, allocated or not."""
+        return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
+
+    def gathered(self, name: str) -> Any:
+        """The whole vector of that name for a snapshot, None where there is none."""
+        return self.vectors.get(name)
+
+    def rebind(self, vectors: Mapping[str, Any]) -> None:
+        """Put other arrays under names that exist; shapes and dtypes are checked."""
+        for name, vector in vectors.items():
+            self._check_vector(name, vector)
+        self.vectors.update(vectors)
+
+    def _given_shapes(self) -> dict[str, Shape]:
+        """The shapes of all arrays, and of the scalars and small matrices that have their words already."""
+        arrays = {name: _shape_of(vector) for name, vector in self.vectors.items()}
+        return arrays | {name: self._shapes[name] for name in self.slots}
+
+    def _fused_dots(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
+        """The dot products that an operator computes along with its product; none where it is inlined, or applied to
+        blocks."""
+        applied = [line for line in lines if isinstance(line, Application) and line.operator == operator]
+        if self.inlines(operator) or any(shapes[line.argument] != VECTOR for line in applied):
+            return ()
+        return self.operators[operator].fused_dots
+
+    def _check_vector(self, name: str, vector: Any) -> None:
+        if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:
+            raise LinesError(f"vector {name} has shape {vector.shape}, the others ({self.size},); all must be equal")
+        if name in self.vectors and vector.shape != self.vectors[name].shape:
+            before = self.vectors[name].shape
+            raise LinesError(f"{name} has shape {vector.shape}, and had {before} when the lines were compiled")
+        if len(vector.shape) == 2 and not getattr(getattr(vector, "flags", None), "c_contiguous", True):
+            raise LinesError(f"block vector {name} is not row-major; pass numpy.ascontiguousarray({name})")
+        if vector.dtype not in (self.dtype, self.stored):
+            raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
+
+    def _make_slots(self, shapes: Mapping[str, Shape]) -> None:
+        """Give each new name as many words among the scalars as its shape has, small matrices behind the others."""
+        before = self._words
+        for name, shape in sorted(shapes.items(), key=lambda item: item[1].kind is Kind.SMALL):
+            if name not in self.slots:
+                self._shapes[name] = shape
+                self.slots[name], self._words = self._words, self._words + shape.words
+        if self._words > before:
+            self._grow(before)
+
+    def _grow(self, before: int) -> None:
+        """Make room for all scalars and small matrices. before: words so far, which keep their values."""
+        old, self.scalars = self.scalars, self.device.scalars(self._words, accumulator(self.dtype))
+        values = self.device.to_host(old) if before > NAMED else ()
+        for slot in range(NAMED, before):
+            self.device.write_scalar(self.scalars, slot, values[slot].item())
+        for program in self.programs:
+            program.bind()
+
+
+def _shape_of(vector: Any) -> Shape:
+    return VECTOR if len(vector.shape) == 1 else block(vector.shape[1])

@@ -1,0 +1,1 @@
+"""Additive Schwarz: solves in overlapping subdomains, in this process or on the workers of a cluster."""

@@ -1,0 +1,188 @@
+"""Additive Schwarz: solves in overlapping boxes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
+from workbench.devices.pieces import Pieces
+from workbench.devices.protocol import Device
+from workbench.domain_decomposition import subdomains
+from workbench.domain_decomposition.cluster import ClusterSolver
+from workbench.domain_decomposition.subdomain_factors import Subdomain
+from workbench.domain_decomposition.subdomain_method import EXACT, SWEEPS, SubdomainMethod
+from workbench.domain_decomposition.tree_sums import TreeSums
+from workbench.domain_decomposition.workers import Workers
+from workbench.errors import InputError
+from workbench.operators import Operator, Stencil
+from workbench.preconditioners import Preconditioner
+from workbench.preconditioners.preconditioner_sum import PreconditionerSum
+from workbench.registry import as_block, parameter, register
+
+PASSES = 5
+"""Sweeps per unknown of a box, where their number is not chosen."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Schwarz(Preconditioner):
+    """The sum of R_i^T A_i^-1 R_i over overlapping boxes i of a grid, A_i being A with zero values outside the box.
+
+    Without a grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the matrix.
+
+    With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is M^-1.
+
+    Cost: a solve in each box per application, and the residual and result of each box, N + overlaps words each. The
+    setup factorizes each box; equal boxes share a factor.
+
+    phases: boxes are cut where phases meet, as level-set subdomains are, and then grow along the matrix.
+
+    Raises InputError for boxes that do not fit the grid, for an A without entries, and for phases of a problem that has
+    none.
+
+    Source: Schwarz 1870; Dryja and Widlund 1987; Chen 2022, section 1.3, for the boxes of MPCG.
+    """
+
+    name: ClassVar[str] = "schwarz"
+    title: ClassVar[str] = "additive Schwarz, overlapping boxes"
+
+    boxes: str = parameter("2x2", "boxes per side, x first")
+    phases: bool = parameter(False, "whether boxes are cut where phases meet")
+    overlap: int = parameter(2, "points by which a box grows on each inner side", low=0, high=10**6)
+    solver: str = parameter(EXACT, "of a box: exact, sweeps (of Jacobi's method), or a first level such as chebyshev:8")
+    sweeps: int = parameter(0, "Jacobi sweeps; 0 takes 5 per unknown of the largest box", low=0, high=10**7)
+    precision: str = parameter("float64", "of the solves in boxes", choices=("float64", "float32"))
+    coefficients: str = parameter(
+        "variable", "of A in a box: variable, or constant, those at its centre", choices=("variable", "constant")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        subdomains.parse(self.boxes)
+        if self.solver not in (EXACT, SWEEPS):
+            as_block("preconditioner", self.solver)
+
+    def check(self, device: Device) -> None:
+        if self.solver not in (EXACT, SWEEPS):
+            as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def on_workers(self) -> bool:
+        """The boxes can be solved there."""
+        return True
+
+    def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
+        return self._several(operator, device, None, None)
+
+    def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> PreconditionerSum:
+        return self._several(system.operator, device, system.phase, workers)
+
+    def _several(
+        self, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+    ) -> PreconditionerSum:
+        member = OverlappingSubdomains(self, operator, device, phase, workers)
+        return PreconditionerSum([member], device, operator.shape[0], operator.dtype, member.notes)
+
+
+class OverlappingSubdomains(OperatorTraits):
+    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, here or on workers."""
+
+    def __init__(
+        self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+    ) -> None:
+        matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
+        grid = operator.grid if isinstance(operator, Stencil) else None
+        parts, sides = _parts(chosen, matrix, grid, phase)
+        pieces = Pieces(size, parts)
+        self.vectors = device.pieces(pieces, dtype)
+        pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
+        self.reach = sparse.csc_array(pattern @ pieces.pattern)
+        self.names = tuple(f"box {place}" for place in range(pieces.count))
+        made = [Subdomain(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
+        self._local = device.zeros(pieces.local_size, dtype)
+        method = _method(chosen, made, dtype)
+        self.solver: Any = (
+            method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
+        )
+        self._sums = None if workers is None else TreeSums(self.solver, self.vectors, operator, device)
+        self.notes = tuple(self.solver.notes)
+        self.waits = self.solver.waits
+        self.varies = method.precision != dtype or self.solver.varies
+        """Whether the results are linear in r only to the digits of single precision, or fewer."""
+
+    def apply(self, r: DeviceVector, local: DeviceVector) -> None:
+        """local = A_i^-1 R_i r of all boxes i."""
+        self.vectors.gather(r, self._local)
+        self.solver.apply(self._local, local)
+
+    def sums_on_workers(self) -> TreeSums:
+        """The terms and their inner products on the workers, of a method that begins. Raises InputError without any."""
+        if self._sums is None:
+            raise InputError("sums=workers needs a cluster, such as local:4; choose one, or sums=here")
+        self._sums.begin()
+        return self._sums
+
+    @property
+    def traffic(self) -> int:
+        return self.solver.traffic + 2 * self._local.nbytes
+
+    @property
+    def flops(self) -> int:
+        return self.solver.flops
+
+
+def _parts(
+    chosen: Schwarz, matrix: sparse.csr_array, grid: tuple[int, ...] | None, phase: np.ndarray | None
+) -> tuple[list[np.ndarray], list[tuple[int, ...] | None]]:
+    """The unknowns of each box, and its points per side, None where it is not a box of a grid."""
+    size, counts = matrix.shape[0], subdomains.parse(chosen.boxes)
+    if grid is None:
+        cells, counts = (size,), (math.prod(counts),)
+    else:
+        cells = grid
+    if grid is not None and not chosen.phases:
+        found = subdomains.of_grid(cells, counts, chosen.overlap)
+        sides: list[Any] = [tuple(part.stop - part.start for part in box) for box in found]
+        return [subdomains.unknowns(cells, box) for box in found], sides
+    parts = [subdomains.unknowns(cells, box) for box in subdomains.of_grid(cells, counts, 0)]
+    if chosen.phases:
+        if phase is None:
+            raise InputError("schwarz: phases=yes needs a problem with phases, such as bubbles-2d; leave phases out")
+        parts = [part[phase[part] == kind] for part in parts for kind in np.unique(phase[part])]
+    grown = subdomains.grown(parts, matrix, chosen.overlap)
+    return grown, [None] * len(grown)
+
+
+def _block(
+    matrix: sparse.csr_array, part: np.ndarray, side: tuple[int, ...] | None, chosen: Schwarz
+) -> sparse.csr_array:
+    """A on a box, in canonical CSR form."""
+    block = sparse.csr_array(matrix[part][:, part])
+    block.sort_indices()
+    if chosen.coefficients == "constant" and side is not None:
+        return _constant(block, side)
+    return block
+
+
+def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_array:
+    """The same pattern with the entries of the row at the box's centre; couplings across an edge stay absent."""
+    centre = int(np.ravel_multi_index(tuple(points // 2 for points in side), side))
+    row = slice(block.indptr[centre], block.indptr[centre + 1])
+    by_distance = dict(zip((block.indices[row] - centre).tolist(), block.data[row].tolist(), strict=True))
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    distances, place = np.unique(block.indices - rows, return_inverse=True)
+    values = np.array([by_distance.get(int(distance), by_distance.get(-int(distance), 0)) for distance in distances])
+    return sparse.csr_array((values[place].astype(block.dtype), block.indices, block.indptr), shape=block.shape)
+
+
+def _method(chosen: Schwarz, made: list[Subdomain], dtype: np.dtype) -> SubdomainMethod:
+    """How all boxes are solved."""
+    single = np.complex64 if dtype.kind == "c" else np.float32
+    precision = np.dtype(single) if chosen.precision == "float32" else dtype
+    largest = max(box.matrix.shape[0] for box in made)
+    return SubdomainMethod(chosen.solver, chosen.sweeps or PASSES * largest, precision, dtype)

@@ -1,0 +1,58 @@
+"""The style sheets and the ES modules of the views, joined into the one text that a widget carries."""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+import re
+from pathlib import Path
+
+STATIC = Path(__file__).parents[1] / "static"
+IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MULTILINE)
+CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
+"""Comments that fill a line. Every widget carries the text, so it is sent without them."""
+FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
+SHEETS = ("ui/tokens", "ui/style", "ui/controls", *(f"{folder}/style" for folder in FOLDERS))
+"""Style sheets in the order of the cascade: views override the small parts that they contain."""
+INDENT = re.compile(r"^ +", re.MULTILINE)
+"""A ninth of the text. No script holds a text of several lines."""
+
+
+@functools.cache
+def module(name: str) -> str:
+    """A module, such as "plots/plot.js", behind all modules that it imports, each once.
+
+    Comments and indentation are left out.
+
+    The text imports nothing, so the browser fetches no file. No two modules of one text may define the same name at top
+    level.
+    """
+    return INDENT.sub("", joined(name))
+
+
+def joined(name: str) -> str:
+    """The same with its indentation."""
+    return COMMENT.sub("", "\n".join(_parts(name, set())))
+
+
+@functools.cache
+def style_sheet() -> str:
+    """The style sheet that all views share."""
+    text = "".join((STATIC / f"{sheet}.css").read_text(encoding="utf-8") for sheet in SHEETS)
+    return CSS_COMMENT.sub("", text)
+
+
+def imports(name: str) -> list[str]:
+    """The modules that a module imports, as paths relative to the folder `static`."""
+    folder, text = posixpath.dirname(name), (STATIC / name).read_text(encoding="utf-8")
+    return [posixpath.normpath(posixpath.join(folder, found["path"])) for found in IMPORT.finditer(text)]
+
+
+def _parts(name: str, done: set[str], *, inner: bool = False) -> list[str]:
+    if name in done:
+        return []
+    done.add(name)
+    parts = [part for wanted in imports(name) for part in _parts(wanted, done, inner=True)]
+    own = COMMENT.sub("", IMPORT.sub("", (STATIC / name).read_text(encoding="utf-8")))
+    return [*parts, re.sub(r"^export ", "", own, flags=re.MULTILINE) if inner else own]

@@ -1,0 +1,180 @@
+"""A form: fields and choices of blocks by name, shown by one `FormView`, which says what its user changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from workbench.block_facts import choice_label, facts
+from workbench.errors import InputError
+from workbench.live.ui.form_fields import BlockChoice, Field
+from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
+from workbench.live.ui.form_view import FormView
+from workbench.registry import Block, as_block
+from workbench.run.conflicts import Conflict, changes_of
+
+Act = Callable[[], object]
+
+
+class FieldForm:
+    """fields, blocks: by the names that the page uses. Display `box`.
+
+    title: above the form. about: what it is a form of. main: what is always in sight, in its order, by default all;
+    advanced: what is folded away. example: label, hint and names of the menu of examples. acts: what buttons and the
+    links Undo, Redo and Reset do, by name. typed: called with the name of each field that the page has changed, on the
+    thread that hears of it.
+    """
+
+    off_reason = ""
+    """Why fields are switched off."""
+
+    def __init__(
+        self,
+        fields: dict[str, Field],
+        blocks: Sequence[BlockChoice] = (),
+        *,
+        title: str,
+        about: str,
+        main: Sequence[str] = (),
+        advanced: Sequence[str] = (),
+        example: Mapping[str, Any] | None = None,
+        acts: Mapping[str, Act] | None = None,
+        typed: Callable[[str], object] = lambda _name: None,
+    ) -> None:
+        self.settings = fields
+        self.blocks = {choice.kind: choice for choice in blocks}
+        self.complaints: dict[str, str] = {}
+        """What is wrong that no field is wrong with by itself, by the field where it is said."""
+        self.conflicts: tuple[Conflict, ...] = ()
+        """Rules that fields break together; all fields of each are marked."""
+        self.about: dict[str, str] = {}
+        """What is said below a field in place of its bounds."""
+        self.hidden: Collection[str] = ()
+        self.extra: dict[str, Any] = {"canUndo": False, "canRedo": False}
+        """What else the page is to know; "examples" takes the place of those of the schema."""
+        self.lock = threading.RLock()
+        """Held where marks and what is sent follow from the fields; never where a form reports to others."""
+        self._acts, self._typed = acts or {}, typed
+        schema = {
+            "title": title,
+            "about": about,
+            "blocks": blocks_schema(tuple(self.blocks)),
+            "settings": {name: field_schema(field) for name, field in fields.items()},
+            "main": list(main or [*fields, *self.blocks]),
+            "advanced": list(advanced),
+            "example": example and dict(example),
+            "undo": "undo" in self._acts,
+        }
+        self.box = FormView(schema, self.receive)
+
+    def fields(self) -> dict[str, Field]:
+        """All fields, those of the blocks chosen among them, by the names that the page uses."""
+        found: dict[str, Field] = {}
+        for kind, choice in self.blocks.items():
+            found |= {kind: choice.choice, **dict(choice.all_fields())}
+        return found | self.settings
+
+    def check(self) -> str:
+        """Mark the fields with a wrong value. Returns the first sentence, or "" where all can be read."""
+        first = ""
+        with self.lock:
+            for name, field in self.fields().items():
+                field.wrong = ""
+                if name in self.hidden:
+                    continue
+                try:
+                    field.read()
+                except InputError as error:
+                    field.wrong = field.sentence(error)
+                    first = first or str(error)
+        return first
+
+    def declare(self, cls: type[Block]) -> None:
+        """The fields are from now on those of another block, with its bounds and defaults; their values stay."""
+        for declared in cls.parameters():
+            field = self.settings.get(declared.name)
+            if field is not None:
+                field.declare(declared, cls.name)
+                self.about[declared.name] = field.looks.get("about", explanation(declared, cls.name))
+
+    def show(self) -> None:
+        """Send what is chosen to the page."""
+        with self.lock:
+            self.box.state = self._state()
+
+    def _state(self) -> dict[str, Any]:
+        fields = self.fields()
+        return {
+            "values": {name: field.shown for name, field in fields.items()},
+            "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
+            "off": [name for name, field in fields.items() if field.disabled],
+            "offReason": self.off_reason,
+            "hidden": sorted(self.hidden),
+            "about": dict(self.about),
+            "labels": {name: field.label for name, field in self.settings.items()},
+            "wrong": {
+                **{name: conflict.sentence for conflict in self.conflicts for name in conflict.fields},
+                **self.complaints,
+                **{name: at.wrong for name, at in fields.items() if at.wrong},
+            },
+            "notes": {kind: choice.remark for kind, choice in self.blocks.items() if choice.remark},
+            "reasons": {kind: choice.reasons for kind, choice in self.blocks.items() if choice.reasons},
+            "changed": [name for name, field in fields.items() if field.changed],
+            **self.extra,
+        }
+
+    @property
+    def mending(self) -> str:
+        """The changes that end all conflicts, as the words of a button; empty where there is none."""
+        ways = [self._in_words(name, value) for name, value in changes_of(self.conflicts).items()]
+        return f"Use {', '.join(ways)}" if ways else ""
+
+    def _in_words(self, name: str, value: Any) -> str:
+        if name in self.blocks:
+            label = facts(type(as_block(name, value))).label
+            return f"no {name}" if value == "none" else label
+        field = self.fields().get(name)
+        shown = "none" if value is None else choice_label(name, str(value))
+        return f"{field.label.lower() if field else name}: {shown}"
+
+    def offer_undo(self, *, undo: bool, redo: bool) -> None:
+        """Whether there is something to undo and to redo."""
+        self.extra |= {"canUndo": undo, "canRedo": redo}
+
+    def set(self, name: str, value: Any) -> None:
+        """Do as if this had been typed or chosen on the page."""
+        self.receive({"kind": "set", "field": name, "value": value})
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """What the page asks for; what the form does not know is ignored."""
+        kind, name, value = message.get("kind"), str(message.get("field", "")), message.get("value")
+        field = self.fields().get(name)
+        if isinstance(kind, str) and kind in self._acts:
+            self._acts[kind]()
+        elif kind == "example":
+            self.take_example(name)
+        elif field is None or field.disabled or kind not in ("set", "default"):
+            return
+        elif name in self._acts:
+            self._acts[name]()
+        elif kind == "default":
+            field.put(field.declared.default)
+            self._typed(name)
+        elif name not in self.blocks or value in field.options:
+            field.typed({**value, "content": message.get("content")} if isinstance(value, dict) else value)
+            self._typed(name)
+
+    def take_example(self, name: str) -> None:
+        """An example has been chosen; a form without examples has none."""
+
+
+def field_schema(field: Field) -> dict[str, Any]:
+    """What the page needs to draw a field. One with options is a menu, also where its parameter lists none.
+
+    The help of a setting with a menu is that of the command line, which spells out what the menu has.
+    """
+    menu = {"kind": "choice"} if field.options else {}
+    if menu and field.owner == "run":
+        menu["about"] = ""
+    return {**parameter_schema(field.declared, field.owner), **menu, **field.looks}

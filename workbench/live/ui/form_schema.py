@@ -1,0 +1,103 @@
+"""What a page needs to draw a form: every registered block with its facts and parameters, as plain data for JSON."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from workbench.analysis.solver_costs import line_counts
+from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
+from workbench.errors import InputError
+from workbench.lines.dependence import waiting
+from workbench.live.ui.number_text import SUPERSCRIPTS, THIN, count
+from workbench.registry import Block, Parameter, registered
+
+DOCS = {
+    "problem": "runs",
+    "solver": "family",
+    "preconditioner": "devices",
+    "deflation": "devices",
+    "coarse": "devices",
+    "variant": "glossary",
+}
+"""The page of docs/ that is about a kind of block."""
+
+
+def blocks_schema(kinds: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """All blocks of these kinds, by kind and name."""
+    return {kind: {name: block_schema(cls) for name, cls in registered(kind).items()} for kind in kinds}
+
+
+def block_schema(cls: type[Block]) -> dict[str, Any]:
+    """One block: readable name, code, group, formula, cost, source, docstring and parameters."""
+    known = facts(cls)
+    return {
+        "label": known.label,
+        "code": cls.name,
+        "group": known.group,
+        "formula": known.formula,
+        "cost": known.cost or counted(cls),
+        "source": known.source,
+        "about": known.about,
+        "docs": DOCS.get(cls.kind, "glossary"),
+        "parameters": [parameter_schema(declared, cls.name) for declared in cls.parameters()],
+    }
+
+
+def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
+    """One parameter or setting."""
+    kind = "choice" if declared.choices else declared.kind.__name__
+    return {
+        "name": declared.name,
+        "label": parameter_label(owner, declared.name),
+        "kind": kind,
+        "help": inverse_help(owner, declared.name) or declared.help,
+        "about": explanation(declared, owner),
+        "placeholder": declared.empty,
+        "choices": [[value, choice_label(declared.name, value)] for value in declared.choices],
+    }
+
+
+def explanation(declared: Parameter, owner: str = "run") -> str:
+    """What stands below the field of a parameter: its meaning where the label lacks it, its bounds and its unit."""
+    inverse, label = inverse_help(owner, declared.name), parameter_label(owner, declared.name)
+    helped = inverse or declared.help
+    known = helped.lower() in label.lower()
+    bounds = "" if declared.choices else bounds_in_words(declared, inverse=bool(inverse))
+    return "; ".join(part for part in ("" if known else helped, bounds) if part)
+
+
+def bounds_in_words(declared: Parameter, *, inverse: bool = False) -> str:
+    """The bounds of a number as the page shows and types it, with its unit; empty if there are none."""
+    low, high = declared.low, declared.high
+    if inverse:
+        low, high = (1 / high if high else None), (1 / low if low else None)
+    unit = f"{THIN}{declared.unit}" if declared.unit else ""
+    if low is not None and high is not None and math.isfinite(high):
+        return f"{_bound(low)} to {_bound(high)}{unit}"
+    if low is not None:
+        return f"at least {_bound(low)}{unit}"
+    return f"above {_bound(declared.above)}{unit}" if declared.above is not None else unit.strip()
+
+
+def _bound(value: float) -> str:
+    """A bound with all its digits; a large or small power of ten as such."""
+    mantissa, exponent = f"{value:e}".split("e")
+    if float(mantissa) == 1 and not -4 < int(exponent) < 6:
+        return f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return count(int(value)) if float(value).is_integer() else f"{value:g}"
+
+
+@functools.cache
+def counted(cls: type[Block]) -> str:
+    """The cost of an iteration of a solver, counted from its lines; empty for one that has none."""
+    text = getattr(cls, "iterate", "")
+    if not isinstance(text, str) or not text:
+        return ""
+    try:
+        counts, reductions = line_counts(text), waiting(text).reductions
+    except InputError:
+        return ""
+    applied = [f"{times} × {name}" for times, name in ((counts.with_a, "A"), (counts.with_m, "M⁻¹")) if times]
+    return ", ".join([*applied, f"{counts.updates} vector updates", f"{reductions} reduction{'s' * (reductions != 1)}"])

@@ -1,0 +1,95 @@
+"""How numbers, times and amounts are written on the page; `static/ui/numbers.js` writes them alike.
+
+Three significant digits, the unit that fits, thin spaces in groups of three digits and before a unit, a true minus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+THIN = "\u2009"
+MINUS = "\u2212"
+MISSING = "–"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+Units = tuple[tuple[float, str, float], ...]
+TIMES: Units = ((1.0, "s", 0.1), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (1e-9, "ns", 0.0))
+"""Size, name, and the value from which a unit is used."""
+AMOUNTS: Units = ((1e12, "TB", 1e12), (1e9, "GB", 1e9), (1e6, "MB", 1e6), (1e3, "kB", 1e3), (1.0, "B", 0.0))
+
+
+def number(value: float | None) -> str:
+    """Three significant digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{abs(value):.2e}".split("e")
+    power = int(exponent)
+    sign = MINUS if value < 0 else ""
+    if -3 <= power < 6:
+        decimals = max(0, 2 - power)
+        return sign + _grouped(f"{abs(float(f'{value:.2e}')):.{decimals}f}")
+    return f"{sign}{mantissa}{THIN}×{THIN}10{str(power).translate(SUPERSCRIPTS)}"
+
+
+def relative(value: float) -> str:
+    """A relative residual with three digits, or that it is not finite."""
+    return number(value) if math.isfinite(value) else "not finite"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; a small one keeps a digit, since 0% would say none."""
+    return f"{share:.0%}" if share >= 0.01 or share == 0 else f"{100 * share:.1g}%"
+
+
+def seconds(value: float) -> str:
+    """Seconds without a unit, with three decimals below ten seconds, one above."""
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def count(value: int) -> str:
+    """An exact count, grouped from five digits on: 1234, 2 097 152."""
+    return (MINUS if value < 0 else "") + _grouped(str(abs(value)))
+
+
+def duration(value: float | None) -> str:
+    """A time in the unit that fits: 0.458 s, 15.9 ms, 1.64 s, 2 min 5 s."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value >= 99.95:
+        minutes, rest = divmod(round(value), 60)
+        hours, minutes = divmod(minutes, 60)
+        parts = ((hours, "h"), (minutes, "min"), (rest if not hours else 0, "s"))
+        return " ".join(f"{whole}{THIN}{unit}" for whole, unit in parts if whole)
+    return _in_units(value, TIMES)
+
+
+def compiling(seconds: float | None) -> str:
+    """What compiling kernels took, which is in no other time of a run, as a clause; empty for next to nothing."""
+    return f"compiling kernels took {duration(seconds)} more, once per machine" if seconds and seconds >= 0.01 else ""
+
+
+def amount(nbytes: float) -> str:
+    """Bytes in the unit that fits: 268 MB."""
+    return _in_units(nbytes, AMOUNTS)
+
+
+def span(low: float, high: float, say: Callable[[Any], str]) -> str:
+    """The least and the greatest of some values in words. say: writes one of them."""
+    return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"
+
+
+def _in_units(value: float, units: Units) -> str:
+    if value == 0:
+        return f"0{THIN}{'s' if units is TIMES else 'B'}"
+    size, unit, _ = next(entry for entry in units if abs(value) >= 0.9995 * entry[2])
+    return f"{number(value / size)}{THIN}{unit}"
+
+
+def _grouped(text: str) -> str:
+    whole, dot, rest = text.partition(".")
+    if len(whole) > 4:
+        whole = f"{int(whole):,}".replace(",", THIN)
+    return whole + dot + rest

@@ -1,0 +1,48 @@
+"""The link in the address of a served page: `http://host:8866/?p=cgw1....` opens that problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from urllib.parse import parse_qs, quote, urlsplit
+
+from workbench.errors import InputError
+from workbench.live.ui.frontend import in_voila
+from workbench.run import Configuration
+from workbench.run.share_link import from_link
+
+PARAMETER = "p"
+LONGEST_ADDRESS = 8000
+"""Characters of a link in an address; servers and proxies refuse longer ones."""
+
+
+def link_of_page() -> str | None:
+    """The share link in the address of the page that started this kernel, None without one. Voila passes the query."""
+    return _link_in_query(os.environ.get("QUERY_STRING", "")) if in_voila() else None
+
+
+def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
+    """The configuration of the page's address, else the chosen one; and a sentence on a link that cannot be opened."""
+    link, refused = link_of_page(), ""
+    if link is not None:
+        try:
+            return from_link(link), ""
+        except InputError as error:
+            refused = f"The link in the address of this page cannot be opened: {error}"
+    return chosen(), refused
+
+
+def link_in(text: str) -> str:
+    """The share link of a page's address; any other text as it is."""
+    found = _link_in_query(urlsplit(text).query) if text.startswith(("http://", "https://")) else None
+    return text if found is None else found
+
+
+def query_of(link: str) -> str | None:
+    """What follows the page in an address that opens a link; None where it is too long for an address."""
+    return f"?{PARAMETER}={quote(link)}" if len(link) <= LONGEST_ADDRESS else None
+
+
+def _link_in_query(query: str) -> str | None:
+    values = parse_qs(query, keep_blank_values=True).get(PARAMETER)
+    return values[0] if values else None

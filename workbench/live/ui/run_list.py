@@ -1,0 +1,226 @@
+"""All runs of a page: where each was started, its name and its style in every view, and which are chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from workbench.errors import InputError
+from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
+from workbench.recording import Record
+from workbench.run import Result, Session
+from workbench.run.cancellation import STOPPED_EARLY
+
+KEPT = 100
+"""Runs of one origin that are kept after their end, without their solutions. Pinned runs are kept in addition."""
+LONGEST_NAME = 200
+"""Characters of a name."""
+MANY = 64
+"""Styles that differ; runs of a sweep use those after them, so that a sweep leaves the first ones to other runs."""
+SOLVE, RACE, SWEEP, OWN, INSPECT, FILE = "Solve", "Race", "Sweep", "Your method", "Inspect", "File"
+"""Where runs come from."""
+
+
+@dataclasses.dataclass(eq=False)
+class ListedRun:
+    """One run of the list. number: of the run on its page, from 1. style: index of its colour, dash and mark.
+
+    hidden: it is in the list, but on no plot. pinned: it is listed first and never dropped.
+    """
+
+    number: int
+    source: AnyRun
+    origin: str
+    name: str
+    style: int
+    hidden: bool = False
+    pinned: bool = False
+    _record: Record | None = None
+
+    @property
+    def label(self) -> str:
+        """Number and name, for legends and menus."""
+        return f"{self.number}: {self.name}"
+
+    @property
+    def handle(self) -> RunHandle:
+        """The run, as views take it: the result of a race entry that has ended, else the source itself."""
+        result = None if isinstance(self.source, Session) else getattr(self.source, "result", None)
+        return RunHandle(result if isinstance(result, Result) else self.source, self.label)
+
+    @property
+    def active(self) -> bool:
+        """Whether its session or race entry has not ended yet."""
+        return isinstance(self.source, ACTIVE) and not self.source.ended
+
+    @property
+    def record(self) -> Record | None:
+        """The run as plain data without its solution; None before it has a result, and for one that failed."""
+        if self._record is None:
+            if isinstance(self.source, Record):
+                return self.source
+            result = self.source if isinstance(self.source, Result) else getattr(self.source, "result", None)
+            self._record = result.record() if isinstance(result, Result) else None
+        return self._record
+
+    @property
+    def error(self) -> str:
+        """The sentence of a run that failed."""
+        return self.source.error if isinstance(self.source, ACTIVE) else ""
+
+    @property
+    def norm(self) -> str:
+        """The norm by which the run stops; empty where a file does not say."""
+        if isinstance(self.source, ACTIVE):
+            return str(self.source.configuration.stopping.norm)
+        return str(self.handle.provenance.get("configuration", {}).get("stopping", {}).get("norm", ""))
+
+    def settle(self) -> None:
+        """Replace a run that has ended by its record, which frees its vectors."""
+        if not self.active and (record := self.record) is not None:
+            self.source = record
+
+
+def labels(runs: Sequence[ListedRun]) -> list[str]:
+    """Their labels for one legend, with the problem where there are several."""
+    several = len({run.handle.problem for run in runs}) > 1
+    return [f"{run.number}: {run.handle.problem}, {run.name}" if several else run.label for run in runs]
+
+
+class RunList:
+    """The runs of a page, oldest first, and the `chosen` ones. All methods may be called from any thread.
+
+    Views read `runs`, and are notified of every change by `on_change`. A run that was stopped before its start leaves
+    the list.
+    """
+
+    def __init__(self) -> None:
+        self.runs: tuple[ListedRun, ...] = ()
+        self.dropped = 0
+        """Runs that have been dropped since there were more than `KEPT`."""
+        self.acts: dict[str, Callable[[list[ListedRun]], object]] = {}
+        """What the page offers for chosen runs in every table: "inside", "timings", "race"."""
+        self._chosen: frozenset[int] = frozenset()
+        self._numbers = itertools.count(1)
+        self._lock = threading.RLock()
+        self._listeners = Listeners("the list of runs")
+
+    @property
+    def chosen(self) -> list[ListedRun]:
+        """The chosen runs, oldest first."""
+        return [run for run in self.runs if run.number in self._chosen]
+
+    def of(self, *origins: str) -> list[ListedRun]:
+        """The runs of some origins, oldest first."""
+        return [run for run in self.runs if run.origin in origins]
+
+    def find(self, number: int) -> ListedRun:
+        """Raises InputError for a number that is not in the list."""
+        found = next((run for run in self.runs if run.number == number), None)
+        if found is None:
+            raise InputError(f"run {number} is not in the list of runs; it was deleted or dropped")
+        return found
+
+    def on_change(self, act: Callable[[], object]) -> None:
+        """Call `act` after each change, on the thread that makes it; it should return at once."""
+        self._listeners.add(act)
+
+    def forget(self, act: Callable[[], object]) -> None:
+        """Call `act` no more."""
+        self._listeners.forget(act)
+
+    def next_number(self) -> int:
+        """A number for `add`, for a run that must know its number when it is made."""
+        return next(self._numbers)
+
+    def add(
+        self,
+        source: AnyRun,
+        origin: str,
+        name: str = "",
+        *,
+        style: int | None = None,
+        hidden: bool = False,
+        pinned: bool = False,
+    ) -> ListedRun:
+        """Add a run, started or not. name: by default the method. style: by default the first free one."""
+        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).method, 0, hidden, pinned)
+        self.enter(run, style)
+        return run
+
+    def enter(self, run: ListedRun, style: int | None = None) -> None:
+        """Add a run that was made by the caller, in the first free style or in this one."""
+        with self._lock:
+            taken = {other.style for other in self.runs}
+            first = MANY if run.origin == SWEEP else 0
+            free = next(index for index in itertools.count(first) if index not in taken)
+            run.style = free if style is None else style
+            self.runs = (*self.runs, run)
+            self._drop_oldest(run.origin)
+        if isinstance(run.source, Session):
+            run.source.when_over(lambda: self._over(run))
+        self.notify()
+
+    def remove(self, *runs: ListedRun) -> None:
+        """Take runs out of the list. An active run only leaves the list; the view that started it stops it."""
+        with self._lock:
+            self.runs = tuple(run for run in self.runs if run not in runs)
+            self._chosen -= {run.number for run in runs}
+        self.notify()
+
+    def choose(self, numbers: Iterable[int]) -> None:
+        """Let these be the chosen runs; numbers that are not in the list are left out."""
+        found = frozenset(numbers) & {run.number for run in self.runs}
+        if found != self._chosen:
+            self._chosen = found
+            self.notify()
+
+    def rename(self, run: ListedRun, name: str) -> None:
+        """Raises InputError for an empty and for a long name."""
+        name = " ".join(name.split())
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise InputError(f"a name has 1 to {LONGEST_NAME} characters, got {len(name)}; the run keeps its name")
+        run.name = name
+        self.notify()
+
+    def restyle(self, run: ListedRun) -> None:
+        """Give a run the next style that no other run has."""
+        with self._lock:
+            taken = {other.style for other in self.runs if other is not run}
+            later = itertools.chain(range(run.style + 1, MANY), itertools.count())
+            run.style = next(index for index in later if index not in taken)
+        self.notify()
+
+    def hide(self, runs: Iterable[ListedRun], hidden: bool) -> None:
+        """Take runs off all plots, or put them back."""
+        for run in runs:
+            run.hidden = hidden
+        self.notify()
+
+    def pin(self, runs: Iterable[ListedRun], pinned: bool) -> None:
+        """Pin runs, or release them."""
+        for run in runs:
+            run.pinned = pinned
+        self.notify()
+
+    def notify(self) -> None:
+        """Notify all views that a run has changed."""
+        self._listeners.notify()
+
+    def _over(self, run: ListedRun) -> None:
+        if run.error == STOPPED_EARLY:
+            self.remove(run)
+            return
+        with self._lock:
+            self._drop_oldest(run.origin)
+        self.notify()
+
+    def _drop_oldest(self, origin: str) -> None:
+        ended = [run for run in self.runs if run.origin == origin and not run.active and not run.pinned]
+        for gone in ended[: max(0, len(ended) - KEPT)]:
+            self.runs = tuple(run for run in self.runs if run is not gone)
+            self._chosen -= {gone.number}
+            self.dropped += 1

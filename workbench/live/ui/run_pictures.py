@@ -1,0 +1,89 @@
+"""The base of views that draw a run with Matplotlib, in a bounded share of the time."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.run_handle import RunHandle
+from workbench.live.ui.view import View
+
+WIDTH, DPI = 760, 140
+"""Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""
+SHARE = 0.1
+"""Of the time while a run is active that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
+PAINTING = threading.Lock()
+"""Matplotlib serves one thread at a time."""
+
+
+class RunView(View):
+    """A box of widgets over a run. Subclasses say in `extent` how much there is to see, and `draw` it.
+
+    While a run is active it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
+    """
+
+    box: widgets.VBox
+
+    def __init__(self, publisher: Publisher | None) -> None:
+        self.watched: RunHandle | None = None
+        self._alone, self.publisher = publisher is None, publisher or Publisher()
+        self.hidden = False
+        """Set while the box stands behind another tab: then nothing is drawn. Wake the publisher when it is seen."""
+        self._lock = threading.RLock()
+        self._shown: object = None
+        self._next = 0.0
+
+    def extent(self) -> object:
+        """Changes whenever there is more to see."""
+        raise TypeError(f"{type(self).__name__} does not say how much there is to see")
+
+    def draw(self) -> None:
+        """Bring pictures and words up to date."""
+        raise TypeError(f"{type(self).__name__} does not draw")
+
+    def show(self) -> None:
+        """Draw now, whatever the pace."""
+        with self._lock:
+            begun = time.monotonic()
+            self._shown = self.extent()
+            self.draw()
+            now = time.monotonic()
+            self._next = now + (now - begun) * (1 / SHARE - 1)
+
+    def close(self) -> None:
+        """Take it off the page for good; the run continues."""
+        self.publisher.remove(self.publish)
+        if self._alone:
+            self.publisher.close()
+        super().close()
+
+    def publish(self) -> bool:
+        """Draw what is new when it is due; True while the run may be active. Called by the publisher's thread."""
+        watched = self.watched
+        if watched is None or self.hidden:
+            return False
+        # Before looking, so that what was added meanwhile is seen in the next tick.
+        over = watched.over
+        with self._lock:
+            if self.extent() != self._shown and (not watched.busy or time.monotonic() >= self._next):
+                self.show()
+        return not over
+
+
+def paint(image: widgets.Image, figure: Figure) -> None:
+    """Put a figure into a widget."""
+    png = io.BytesIO()
+    with PAINTING:
+        figure.savefig(png, format="png", dpi=DPI)
+    image.value = png.getvalue()
+    image.layout.display = None
+
+
+def picture() -> widgets.Image:
+    """A place for a figure, hidden until one is painted."""
+    return widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain", "display": "none"})

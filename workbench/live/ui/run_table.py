@@ -1,0 +1,223 @@
+"""The table of all runs of a page: sorted, renamed, recoloured, hidden, pinned, deleted, and acted on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError
+from workbench.figures import curve_style
+from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.ui import run_list
+from workbench.live.ui.number_text import compiling, duration, relative
+from workbench.live.ui.run_handle import ACTIVE, RunHandle
+from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.sort_table import SortTable, sample
+from workbench.live.ui.status import StatusLine
+from workbench.run import Reason, Run, State
+from workbench.run.machine_use import sharing
+
+PERIOD = 0.5
+"""Seconds between two updates of the numbers of active runs."""
+COLUMNS = (
+    "Run", "Name", "Method", "Problem", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
+    "State",
+)  # fmt: skip
+LOW = ["From", "Method", "Problem", "N", "Iterating"]
+EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
+SENT = ("inside", "timings", "race")
+"""Verbs that a page adds, see `RunList.acts`."""
+VERBS = (
+    {"name": "inside", "title": "Look inside", "tip": "show fields, spectrum, timeline and roofline of this run",
+     "one": True, "key": "Enter", "off": "the run has no iteration yet"},
+    {"name": "timings", "title": "Run again with timings", "tip": "solve the same once more and record every kernel",
+     "off": "the run does not contain all of its configuration"},
+    {"name": "race", "title": "Add to race", "tip": "add the method of this run to the race",
+     "off": "the run does not contain all of its configuration"},
+    {"name": "rename", "title": "Rename", "tip": "change the name in every view", "one": True, "key": "F2"},
+    {"name": "hide", "title": "Hide", "tip": "take the run off all plots; it stays in the list"},
+    {"name": "pin", "title": "Pin", "tip": "list the run first, keep it, and show it in every convergence plot"},
+    {"name": "delete", "title": "Delete", "tip": "remove the run from the list; it is not saved", "key": "Delete",
+     "off": "the run is active; press Stop first"},
+)  # fmt: skip
+MARK_NAMES = {
+    "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "inverted triangle", "x": "cross", "+": "plus",
+    "*": "star",
+}  # fmt: skip
+WORDS = {
+    State.QUEUED: "queued",
+    State.SETUP: "setting up",
+    State.RUNNING: "running",
+    State.PAUSED: "paused",
+    State.IDLE: "not started",
+}
+
+
+class RunTable:
+    """Display `box`: a table of the list, and a line that says what went wrong."""
+
+    def __init__(self, runs: RunList, publisher: Publisher) -> None:
+        self.runs, self.publisher = runs, publisher
+        self.table = SortTable(self._act, empty=EMPTY, low=LOW, named="Name")
+        self.message = StatusLine()
+        self.message.layout.display = "none"
+        self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
+        self._changed = True
+        self._next = 0.0
+        self._dropped = 0
+        """How many removed runs the message has reported."""
+        self._known: dict[tuple[ListedRun, str], list[Any]] = {}
+        """Cells of runs that have ended, by run and name."""
+        self.table.observe(lambda change: runs.choose(int(n) for n in change["new"] if isinstance(n, int)), "chosen")
+        runs.on_change(self._wake)
+        publisher.add(self.publish)
+
+    def close(self) -> None:
+        """Follow the list no more."""
+        self.runs.forget(self._wake)
+        self.publisher.remove(self.publish)
+
+    def publish(self) -> PollAgain:
+        """Bring the table up to date; returns when to do it again, see `PollAgain`."""
+        active = any(run.active for run in self.runs.runs)
+        now = time.monotonic()
+        if not self._changed and now < self._next:
+            return active and self._next - now
+        self._changed, self._next = False, now + PERIOD
+        self._show()
+        return active and PERIOD
+
+    def _show(self) -> None:
+        listed = self.runs.runs[::-1]
+        offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
+        marks = ["failed" if run.error else "" for run in listed]
+        with self.table.hold_sync():
+            self.table.verbs = offered
+            self.table.show(*self._cells(listed), marks, [_facts(run) for run in listed])
+            self.table.chosen = [run.number for run in self.runs.chosen]
+        dropped = self.runs.dropped
+        if dropped != self._dropped:
+            self._dropped = dropped
+            self._say(
+                f"The last {run_list.KEPT} runs of each view are kept; {dropped} older ones were removed.", "plain"
+            )
+
+    def _cells(self, listed: Sequence[ListedRun]) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows. The method has a column of its own only where a name says something else."""
+        # Before the cells are made: a run that ends meanwhile has others then.
+        ended = {run for run in listed if not run.active}
+        made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
+        self._known = {key: cells for key, cells in made.items() if key[0] in ended}
+        rows, at = list(made.values()), COLUMNS.index("Method")
+        if all(cells[at] == cells[at - 1] for cells in rows):
+            return [name for name in COLUMNS if name != "Method"], [cells[:at] + cells[at + 1 :] for cells in rows]
+        return list(COLUMNS), rows
+
+    def _wake(self) -> None:
+        self._changed = True
+        self.publisher.wake()
+
+    def _act(self, verb: str, numbers: list[Any], value: str) -> None:
+        try:
+            self._do(verb, [self.runs.find(number) for number in numbers], value)
+            self._say("", "plain")
+        except InputError as error:
+            self._say(str(error), "bad")
+
+    def _do(self, verb: str, chosen: list[ListedRun], value: str) -> None:
+        if verb == "rename":
+            self.runs.rename(chosen[0], value)
+        elif verb == "restyle":
+            self.runs.restyle(chosen[0])
+        elif verb == "hide":
+            self.runs.hide(chosen, not all(run.hidden for run in chosen))
+        elif verb == "pin":
+            self.runs.pin(chosen, not all(run.pinned for run in chosen))
+        elif verb == "delete":
+            active = next((run for run in chosen if run.active), None)
+            if active is not None:
+                raise InputError(f"run {active.number} is active; press Stop in {active.origin} first")
+            self.runs.remove(*chosen)
+        elif verb in self.runs.acts:
+            self.runs.acts[verb](chosen)
+
+    def _say(self, sentence: str, tone: str) -> None:
+        self.message.say(sentence, tone)
+        self.message.layout.display = None if sentence else "none"
+
+
+def _cells(run: ListedRun) -> list[Any]:
+    handle = run.handle
+    summary = handle.summary or {}
+    setup, iterating = _times(handle, summary)
+    both = None if setup is None or iterating is None else setup + iterating
+    history = handle.history
+    iterations = summary.get("iterations", max(history.count - 1, 0) if history is not None else None)
+    true = summary.get("true_relative_residual")
+    residual = {"key": None, "text": "–"} if true is None else {"key": true, "text": relative(true)}
+    words, tip = state_words(handle, summary)
+    shared = sharing(summary.get("runs_at_once") or (handle.run.runs_at_once if handle.run else 1))
+    times = [_time(value, shared) for value in (setup, iterating, both)]
+    if compiled := compiling(summary.get("compile_seconds")):
+        times[0]["tip"] = "; ".join(filter(None, (compiled, shared)))
+    return [
+        run.number, run.name, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
+        {"key": words, "text": words, "tip": tip},
+    ]  # fmt: skip
+
+
+def _times(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Seconds of setup and iterations so far."""
+    if summary:
+        return summary.get("setup_seconds"), summary.get("iteration_seconds")
+    return (handle.run.setup_seconds, handle.run.iteration_seconds) if handle.run else (None, None)
+
+
+def _time(value: float | None, shared: str) -> dict[str, Any]:
+    """A time; a star says that others ran at the same time."""
+    text = duration(value)
+    return {"key": value, "text": f"{text} *", "tip": shared} if shared else {"key": value, "text": text}
+
+
+def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str]:
+    """How a run is, in few words, and the whole sentence."""
+    if handle.error and not summary:
+        return "failed", handle.error
+    if not summary:
+        return WORDS.get(handle.state, "stopped by the user"), ""
+    reason = str(summary["reason"])
+    if summary.get("converged"):
+        words = "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else "converged"
+    else:
+        words = reason.partition(";")[0].partition(" (")[0]
+    return words, reason
+
+
+def _facts(run: ListedRun) -> dict[str, Any]:
+    style = curve_style(run.style)
+    acts = ["rename", "hide", "pin"]
+    acts += [] if run.active else ["delete"]
+    handle = run.handle
+    # A race entry is stepped by the thread of its race, which serves no other view before its end.
+    acts += ["inside"] if handle.history is not None and (not run.active or run.origin != run_list.RACE) else []
+    acts += ["timings", "race"] if _is_whole(handle) else []
+    dash = "dashed" if style.dash else "solid"
+    return {
+        "id": run.number,
+        "title": f"run {run.number}, {run.name}",
+        "name": run.name,
+        "style": sample(style),
+        "styled": f"{dash}, {MARK_NAMES.get(style.marker, style.marker)}, style {run.style + 1}",
+        "acts": acts,
+        "words": {"hide": "Show" if run.hidden else "Hide", "pin": "Unpin" if run.pinned else "Pin"},
+        "hidden": run.hidden,
+        "pinned": run.pinned,
+    }
+
+
+def _is_whole(handle: RunHandle) -> bool:
+    """Whether the run can be made again, as far as is known without trying."""
+    return isinstance(handle.source, (*ACTIVE, Run)) or "configuration" in handle.provenance

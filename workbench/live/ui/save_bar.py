@@ -1,0 +1,123 @@
+"""A bar that saves the figures of any view, with their numbers as CSV: format, width, and where to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.errors import InputError
+from workbench.figures.edited import relabelled
+from workbench.figures.plotted_data import Table
+from workbench.live.ui.controls import button
+from workbench.live.ui.figure_dialog import PROVENANCE, FigureDialog
+from workbench.live.ui.file_names import make_folder, slug
+from workbench.live.ui.run_pictures import PAINTING
+from workbench.live.ui.saver import Saver
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
+
+FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
+
+
+class SaveBar(View):
+    """Display it, or `box`, below a view. The functions are called when the button is pressed, and `figures`
+    also when the dialog is opened.
+
+    figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
+    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV next to
+    it. about: the rest of the file names. notes: what may be printed beneath a picture of that name, by one of the
+    names in `noted`, such as the plane of a slice; the provenance may always be. folder: of `save` and of the menu, by
+    default exports/ next to the notebook. status: the line that says what was saved, by default one of its own.
+    `saver` serves other buttons of the view too.
+    """
+
+    def __init__(
+        self,
+        figures: Callable[[], Mapping[str, Figure]],
+        *,
+        provenance: Callable[[], Mapping[str, Any]],
+        data: Callable[[], Mapping[str, Table]] | None = None,
+        about: Callable[[], str] = str,
+        notes: Callable[[str], Mapping[str, str]] = lambda _name: {},
+        noted: Sequence[str] = (),
+        folder: str | Path | None = None,
+        status: StatusLine | None = None,
+    ) -> None:
+        self._figures, self._provenance, self._data, self._about = figures, provenance, data, about
+        self.status = status or StatusLine()
+        self.saver = Saver(self.status, folder)
+        style = {"description_width": "initial"}
+        self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
+        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "178px"})
+        self.columns.tooltip = "width of the figures"
+        self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
+        self._notes = notes
+        self.dialog = FigureDialog(figures, {**dict.fromkeys(noted, True), PROVENANCE: False})
+        parts = [self.press, self.format, self.columns, self.dialog.toggle, self.saver.box]
+        self.row = widgets.HBox(parts).add_class("wb-buttons")
+        self.box = widgets.VBox([self.row, self.dialog.box, *([] if status else [self.status])]).add_class("wb-save")
+
+    def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
+        """Write all figures into the folder as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen.
+
+        Returns the paths. Raises InputError when there is nothing to save yet, and when the folder cannot be written.
+        """
+        return self._write(self.folder, kind, columns)
+
+    @property
+    def folder(self) -> Path:
+        """Where `save` writes, on the kernel's disk."""
+        return self.saver.folder
+
+    def _write(self, folder: Path, kind: str | None = None, columns: int | None = None) -> list[Path]:
+        kind = kind or str(self.format.value)
+        if kind not in FORMATS.values():
+            raise InputError(f"a figure is saved as {', '.join(FORMATS.values())}, got {kind!r}")
+        shown = self._figures()
+        if not shown:
+            raise InputError("there is no figure to save yet; let the run make an iteration")
+        make_folder(folder)
+        about, data = self._provenance(), self._data() if self._data else {}
+        chosen, wide = self.dialog.choices, columns or int(self.columns.value or 2)
+        paths = []
+        with PAINTING:
+            for name, figure in shown.items():
+                beneath = {**self._notes(name), PROVENANCE: provenance_line(about)}
+                printed = chosen.apply(figure, wide, beneath)
+                path = folder / f"{slug(f'{name} {self._about()}')}.{kind}"
+                numbers = data[name] if name in data else _drawn(relabelled(figure, chosen.labels))
+                paths.append(figures.save(printed, path, about, numbers))
+        return paths
+
+    def _pressed(self) -> None:
+        self.press.disabled = True
+        self.saver.save(self._write, lambda: f"figures {self._about()}", "saving", self._freed)
+
+    def _freed(self) -> None:
+        self.press.disabled = False
+
+
+def _drawn(figure: Figure) -> Table | None:
+    """What the figure shows; None where that is nothing that fits a table."""
+    found = figures.plotted_data(figure)
+    return found if found["x"] else None
+
+
+def provenance_line(provenance: Mapping[str, Any]) -> str:
+    """Where and when it was made, in a line; of several runs, the first and how many there are."""
+    runs = provenance.get("runs")
+    first: Mapping[str, Any] = (runs[0] if runs else {}) if runs is not None else provenance
+    machine = first.get("machine")
+    cpu = machine.get("cpu", "") if isinstance(machine, Mapping) else ""
+    made = str(first.get("started", "")).replace("T", " ").replace("+00:00", " UTC")
+    version = f"workbench {first['workbench']}" if "workbench" in first else ""
+    several = f"{len(runs)} runs, the first" if runs and len(runs) > 1 else ""
+    configuration = first.get("configuration")
+    problem = configuration.get("problem", {}).get("name", "") if isinstance(configuration, Mapping) else ""
+    return ", ".join(part for part in (several, problem, cpu, made, version) if part)

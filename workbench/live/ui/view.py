@@ -1,0 +1,53 @@
+"""What all views have in common: they are displayed by their box, and leave nothing when they are closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import ipywidgets as widgets
+
+from workbench.live.transport import cells
+from workbench.live.transport.closing import close_all
+from workbench.live.ui.assets import style_sheet
+
+CLOSED = "This view is closed; make another."
+
+
+class View:
+    """A view of several widgets. Display it, or its `box`."""
+
+    box: widgets.Box
+
+    def close(self) -> None:
+        """Close all widgets that the view refers to. Subclasses end runs and threads before."""
+        for part in list(vars(self).values()):
+            close_all(part)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        cells.displayed(self)
+        show = self.box._repr_mimebundle_
+        return show(**options) if show else _closed()
+
+
+class LiveWidget(anywidget.AnyWidget):
+    """A widget of the workbench's own. One that is closed leaves nothing, and says so where it is displayed."""
+
+    _css = style_sheet()
+
+    def close(self) -> None:
+        """Take it off the page."""
+        # ipywidgets closes what Python frees, also a widget whose making failed.
+        if self.comm is not None:
+            self.layout.close()
+        super().close()
+        # ipywidgets puts None here, which a notebook would call.
+        self._repr_mimebundle_ = _closed
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        cells.displayed(self)
+        return super()._repr_mimebundle_(**options)
+
+
+def _closed(**_options: Any) -> dict[str, str]:
+    return {"text/plain": CLOSED}

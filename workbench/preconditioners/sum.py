@@ -1,0 +1,94 @@
+"""A sum of first levels, written with plus signs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.operators import Operator
+from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.preconditioners.coarse_correction import Coarse
+from workbench.preconditioners.preconditioner_sum import PreconditionerSum, Whole
+from workbench.registry import as_block, parameter, register
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Sum(Preconditioner):
+    """The sum of several first levels, such as `ic + neumann:2 + coarse:8`.
+
+    With solver `mpcg` each gives a search direction of its own; with other solvers M^-1 is the sum.
+
+    Cost: that of its members, and their results, one vector each.
+
+    Raises InputError for fewer than two members, and for what each of them refuses.
+
+    Source: Bridson and Greif 2006.
+    """
+
+    name: ClassVar[str] = "sum"
+    title: ClassVar[str] = "sum of several first levels"
+    joined_by: ClassVar[str] = "+"
+    # The largest eigenvalues of M^-1 A add up.
+    follows_scale: ClassVar[bool] = False
+
+    members: str = parameter("jacobi + neumann:2", "first levels with plus signs between")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.blocks) < 2:
+            raise InputError(f"sum needs at least two first levels with + between, got {self.members!r}")
+
+    @property
+    def blocks(self) -> tuple[Any, ...]:
+        """The members."""
+        return tuple(map(_member, self.members.split(" + ")))
+
+    @property
+    def text(self) -> str:
+        """The members, as they are written."""
+        return self.members
+
+    @property
+    def spec(self) -> str:
+        """The same text."""
+        return self.members
+
+    def check(self, device: Device) -> None:
+        for block in self.blocks:
+            block.check(device)
+
+    @property
+    def on_workers(self) -> bool:
+        """Whether a member's work can be done there."""
+        return any(block.on_workers for block in self.blocks)
+
+    def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
+        return self._joined(operator, device, [block.setup(operator, device) for block in self.blocks])
+
+    def setup_of(self, system: Any, device: Device, workers: Any = None) -> PreconditionerSum:
+        made = [block.setup_of(system, device, workers) for block in self.blocks]
+        return self._joined(system.operator, device, made)
+
+    def _joined(self, operator: Operator, device: Device, terms: list[Any]) -> PreconditionerSum:
+        """The sum of what the members set up."""
+        size, dtype, members, notes = operator.shape[0], operator.dtype, [], []
+        for block, made in zip(self.blocks, terms, strict=True):
+            notes += made.notes
+            if isinstance(made, PreconditionerSum):
+                members += made.members
+                continue
+            bound = device.applied(made, size, dtype) if isinstance(made, ElementWise) else made
+            members.append(Whole(block.text, bound, device, size, dtype))
+        return PreconditionerSum(members, device, size, dtype, notes)
+
+
+def _member(text: str) -> Preconditioner:
+    """The member of that text: a first level, or `coarse:k`, which is none alone. Raises InputError."""
+    name, _, argument = text.strip().partition(":")
+    if name == Coarse.name:
+        return Coarse.create({"k": argument} if argument else {})
+    found: Any = as_block("preconditioner", text.strip())
+    return found

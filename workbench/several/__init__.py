@@ -1,1 +1,0 @@
-"""Several preconditioners in place of one: boxes of a Schwarz method, a coarse space, sums of others."""
