@@ -19,6 +19,8 @@ FIRST = ("contracts", "devices")
 """Folders whose tests compile most kernels, in processes of their own: OpenCL's compiler does not return memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
+AGAIN = ("--reruns", "1")
+"""In the browser a failed test runs once more, and is listed as such: pages, kernels and servers share the machine."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 NO_TESTS = 5
@@ -37,7 +39,8 @@ def main(words: Sequence[str]) -> int:
     parts: list[list[str]] = [[], [], []]
     for path in paths:
         parts[part(path)].append(path)
-    codes = [pytest([*options, *paths, *arguments]) for paths in parts if paths]
+    again = ((), (), AGAIN)
+    codes = [pytest([*options, *more, *paths, *arguments]) for more, paths in zip(again, parts, strict=True) if paths]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
 

@@ -23,6 +23,7 @@ def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
     assert first == ["tests/contracts", "tests/devices"]
     assert {"tests/machine", "tests/test_docs.py"} <= set(others)
     assert last == ["tests/browser"]
+    assert ["--reruns" in call for call in calls[0]] == [False, False, True]
     found = [Path(word).parts for word in first + others + last]
     for path in (ROOT / "tests").rglob("test_*.py"):
         parts = path.relative_to(ROOT).parts
