@@ -264,6 +264,8 @@ def pick(place: Any, kind: str, name: str) -> None:
     field = place.locator(f'[data-field="{kind}"]').locator("visible=true")
     field.locator(".wb-pick").click()
     field.locator(f'.wb-option[data-value="{name}"]').click()
+    # The answer may bring other fields, and what is pressed before is gone then.
+    field.locator(f'.wb-pick[data-value="{name}"]').wait_for()
 
 
 def turn_to(page: Any, title: str) -> None:
