@@ -45,6 +45,11 @@ KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.s
 BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
   .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
 """How many icons of a broken chain there are, by which ipywidgets mark what has lost its kernel."""
+COLUMN = """(table, heading) => {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.replace(/[▲▼ ]+$/, "").toLowerCase());
+  if (!names.includes(heading)) throw new Error(`no column is called ${heading}: ${names}`);
+  return [...table.tBodies[0].rows].map((row) => row.cells[names.indexOf(heading)].textContent);
+}"""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 IS_OPEN = "() => Boolean(window.jupyterapp)"
 CLEAR = """async () => {
@@ -212,7 +217,7 @@ def open_cells(page: Any, url: str, folder: Path, name: str, *codes: str) -> Non
 
 def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
     """The file that the browser saves after this act: its name, and where it lies."""
-    with page.expect_download(timeout=60_000) as waiting:
+    with page.expect_download() as waiting:
         act()
     return waiting.value.suggested_filename, Path(waiting.value.path())
 
@@ -224,11 +229,43 @@ PARTS = {
 """Pages that share a view of the rail with others."""
 
 
+def until(page: Any, condition: Callable[[], Any], what: str = "it did not happen in time") -> Any:
+    """Wait until something is true of a page, and return it. what: what is wrong otherwise."""
+    end = time.monotonic() + LIMIT
+    while not (value := condition()):
+        assert time.monotonic() < end, what
+        page.wait_for_timeout(30)
+    return value
+
+
+def unchanging(page: Any, read: Callable[[], Any], reads: int = 12) -> Any:
+    """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it.
+
+    Plots report what they show once a second.
+    """
+    seen: list[Any] = []
+
+    def rests() -> bool:
+        seen.append(read())
+        page.wait_for_timeout(150)
+        return len(seen) >= reads and all(value == seen[-1] for value in seen[-reads:])
+
+    until(page, rests, "it still changes")
+    return seen[-1]
+
+
+def column(table: Any, heading: str) -> list[str]:
+    """The texts of the cells of a column."""
+    return table.evaluate(COLUMN, heading)
+
+
 def pick(place: Any, kind: str, name: str) -> None:
     """Choose a block in the form at a place of the page, by its names in code."""
     field = place.locator(f'[data-field="{kind}"]').locator("visible=true")
     field.locator(".wb-pick").click()
     field.locator(f'.wb-option[data-value="{name}"]').click()
+    # The answer may bring other fields, and what is pressed before is gone then.
+    field.locator(f'.wb-pick[data-value="{name}"]').wait_for()
 
 
 def turn_to(page: Any, title: str) -> None:

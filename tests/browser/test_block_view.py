@@ -23,17 +23,17 @@ def view(page, lab_url, lab_folder):
 def test_pointing_at_a_curve_names_the_column(view, shoot):
     view.get_by_role("button", name="Run", exact=True).click()
     view.locator(".wb-status", has_text="Run 1: Converged").wait_for()
-    view.wait_for_function(f"() => document.querySelector('{PLOT}').dataset.curves === '12'")
-    box = view.locator(PLOT).bounding_box()
-    view.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    # With all their points, next to the legend of them all.
+    view.locator(f"{PLOT}[data-curves='12'][data-live=false]").wait_for()
+    view.locator(PLOT).hover()
     view.locator(".wb-nearest", has_text="column ").wait_for()
-    readout = view.locator(".wb-convergence .wb-readout").inner_text()
-    assert readout.count("column ") == 10
-    assert "and 2 more" in readout
+    readout = view.locator(".wb-convergence .wb-readout", has_text="and 2 more")
+    readout.wait_for()
+    assert readout.inner_text().count("column ") == 10
     shoot("block_view_columns")
     view.get_by_label("figure", exact=True).select_option("heat map of columns")
     view.locator(".wb-chart canvas[data-name='columns']").wait_for()
-    assert view.locator(PLOT).is_hidden()
+    view.locator(PLOT).wait_for(state="hidden")
     shoot("block_view_map")
 
 
@@ -44,4 +44,4 @@ def test_stop_ends_a_long_run(view):
     view.locator(".wb-status", has_text="running, iteration").wait_for()
     view.get_by_role("button", name="Stop", exact=True).click()
     view.locator(".wb-status", has_text="stopped by the user").wait_for()
-    assert view.get_by_role("button", name="Run", exact=True).is_enabled()
+    view.get_by_role("button", name="Run", exact=True, disabled=False).wait_for()

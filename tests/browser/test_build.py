@@ -63,19 +63,19 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     assert page.evaluate("() => navigator.clipboard.readText()") == link
     page.get_by_label("Example").select_option("smooth bump")
     page.wait_for_function(TITLES, arg="a = b,f")
-    page.wait_for_timeout(500)
     # There is one picture of each, so nothing is offered to choose.
     menus = page.get_by_label("field", exact=True)
     assert menus.count() > 0
+    lab.until(page, lambda: menus.locator("visible=true").count() == 0, "a field is offered to choose")
     # Nor an iteration, where nothing iterates.
-    assert page.locator(".wb-build .wb-iteration:visible").count() == 0
-    assert not any(menu.is_visible() for menu in menus.all())
+    iterations = page.locator(".wb-build .wb-iteration").locator("visible=true")
+    lab.until(page, lambda: iterations.count() == 0, "an iteration is offered to choose")
     picture(page, "build_bump")
     page.get_by_label("Open shared problem").fill(link)
     page.keyboard.press("Enter")
     page.get_by_text("Opened poisson-2d:128").wait_for()
     page.wait_for_function(TITLES, arg="a,b,f")
-    assert a.input_value() == "2 + sin(2*pi*x)"
+    lab.until(page, lambda: a.input_value() == "2 + sin(2*pi*x)", "the link's formula is not in its field")
     # Where the page may not write to the clipboard, the text stands there selected.
     page.evaluate(
         "() => { navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false; }"
@@ -95,7 +95,8 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
         page.get_by_role("button", name="Choose a file").click()
     choosing.value.set_files(file)
     page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
-    assert page.locator(".wb-facts").inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"]
+    facts = page.locator(".wb-facts")
+    lab.until(page, lambda: facts.inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"], "other facts")
     assert [path.name for path in (lab_folder / "notebooks" / "cache" / "uploads").rglob("*.mtx")] == ["small.mtx"]
     # The histogram next to the pattern.
     page.wait_for_function("() => document.querySelector('.wb-matrix .wb-chart canvas')?.dataset.layers > 0")

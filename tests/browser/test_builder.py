@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
 
@@ -22,12 +23,12 @@ from workbench.live import BubbleBuilder
 from workbench.problems.bubbles import Bubbles3D
 builder = BubbleBuilder(Bubbles3D(n=24), "levelset:2")
 builder"""
-SOLVE = """\
+SOLVE = f"""\
 from workbench.run import Session, configure
 session = Session(configure(builder.problem, preconditioner="jacobi", deflation=builder.deflation))
 session.start()
-assert session.wait(60)
-print(f"solved with {len(builder.problem.geometry().radii)} bubbles: {session.result.converged}")"""
+assert session.wait({LIMIT})
+print(f"solved with {{len(builder.problem.geometry().radii)}} bubbles: {{session.result.converged}}")"""
 
 
 def open_cells(page, lab_url, lab_folder, name, *codes):
@@ -55,7 +56,8 @@ def until_said(page, words):
 
 
 def place(page, x, y):
-    """Where a point of the plane, in side lengths, is on the page."""
+    """Where a point of the plane, in side lengths, is on the page once that rests."""
+    page.locator(PLANE).element_handle().wait_for_element_state("stable")
     box = page.locator(PLANE).bounding_box()
     size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
     return box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size
@@ -121,8 +123,8 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     box.fill("wide")
     box.press("Enter")
     until_said(page, "r of bubble 1 must be a number in side lengths, got 'wide'")
+    lab.until(page, lambda: box.get_attribute("aria-invalid") == "true", "the wrong number is not marked")
     assert box.input_value() == "wide"
-    assert box.get_attribute("aria-invalid") == "true"
     box.fill("0.2")
     box.press("Enter")
     until_said(page, "bubble 1 at (0.25, 0.25), radius 0.2 (side lengths)")
@@ -178,6 +180,7 @@ def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     cube.focus()
     page.keyboard.press("ArrowRight")
     until_seen(page, CUBE, azimuth=f"{azimuth - 15:.1f}")
+    cube.element_handle().wait_for_element_state("stable")
     box = cube.bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()

@@ -20,6 +20,8 @@ MOST_BYTES = 3 * 10**9
 """Of the kernels of all these pages together, with the process that they are forked from."""
 SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="levelset:8")
 TABS = ".wb-rail .wb-tab"
+DONE = ".wb-solving [role=status][data-state=done]"
+CELLS = '[data-field="problem.n"] input'
 SHARE = ".wb-share .wb-status"
 OUTLINE = "#wb-outline"
 OURS = ("_xsrf", "Unknown subshell_id", "Comm not found", "Traceback")
@@ -90,9 +92,20 @@ def turn_to_solve(page):
     page.locator(".wb-solving [data-act=run]").wait_for()
 
 
-def state_of(page):
-    """The line of the run that is shown."""
-    return page.locator(".wb-solving [role=status][data-state]").first
+def until_cells(page, number):
+    """Wait until the form of Solve has this number of cells per side; returns its box."""
+    box = page.locator(CELLS).locator("visible=true")
+    until(lambda: box.input_value() == number, f"the form does not say {number} cells per side")
+    return box
+
+
+def solve(page):
+    page.locator(".wb-solving [data-act=run]").click()
+
+
+def solved(page):
+    """Wait until the run that is shown has converged."""
+    page.locator(DONE, has_text="Converged in").first.wait_for(state="attached")
 
 
 @pytest.mark.slow
@@ -105,13 +118,12 @@ def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, 
     for page in opened:
         started(page)
         turn_to_solve(page)
-    assert len(lab.kernels(folder)) == PAGES
+    until(lambda: len(lab.kernels(folder)) == PAGES, "not one kernel for each page")
     idle = shared_memory(folder)
     for page in opened:
-        page.locator(".wb-solving [data-act=run]").click()
+        solve(page)
     for page in opened:
-        page.locator(".wb-solving [role=status][data-state=done]").wait_for(state="attached")
-        assert "Converged in" in state_of(page).inner_text()
+        solved(page)
     used = shared_memory(folder)
     print(f"{PAGES} pages: {idle / 1e6:.0f} MB before, {used / 1e6:.0f} MB after a run of 256 x 256 on each")
     assert used < MOST_BYTES
@@ -127,9 +139,9 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
     page = pages(f"{url}/?p={to_link(configure('bubbles-2d', n=48, stopping=Stopping(rtol=1e-4)))}")
     started(page)
     turn_to_solve(page)
-    assert page.locator('[data-field="problem.n"] input').locator("visible=true").input_value() == "48"
-    page.locator('[data-field="problem.n"] input').locator("visible=true").fill("40")
-    page.locator('[data-field="problem.n"] input').locator("visible=true").press("Tab")
+    cells = until_cells(page, "48")
+    cells.fill("40")
+    cells.press("Tab")
     page.get_by_role("button", name="Copy address", exact=True).locator("visible=true").click()
     copied = page.locator(".wb-copied").locator("visible=true")
     copied.wait_for()
@@ -139,13 +151,12 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
     other = pages(address)
     started(other)
     turn_to_solve(other)
-    assert other.locator('[data-field="problem.n"] input').locator("visible=true").input_value() == "40"
+    until_cells(other, "40")
 
     damaged = pages(address[:-9])
     started(damaged)
-    said = damaged.locator(SHARE).locator("visible=true").first
-    said.wait_for()
-    assert said.inner_text().startswith("The link in the address of this page cannot be opened: the link is ")
+    words = re.compile("^The link in the address of this page cannot be opened: the link is ")
+    damaged.locator(SHARE, has_text=words).locator("visible=true").first.wait_for()
 
 
 def test_files_go_to_the_page_that_asked_and_stay_on_no_server(served, pages):
@@ -171,8 +182,8 @@ def test_a_run_says_that_another_one_shares_the_machine(served, pages):
     started(page)
     turn_to_solve(page)
     with MACHINE_USE:
-        page.locator(".wb-solving [data-act=run]").click()
-        page.locator(".wb-solving [role=status][data-state=done]").wait_for(state="attached")
+        solve(page)
+        solved(page)
     notice = "2 runs shared this machine; times are not comparable"
     page.locator(".wb-result", has_text=notice).wait_for()
     page.locator(f".wb-solving .wb-runlist [title='{notice}']").first.wait_for()

@@ -68,14 +68,11 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     until("Number(dataset.columns) === 512 && dataset.quantity === 'residual'")
 
     second.get_by_role("tab", name="Spectrum").click()
-    message = second.locator(".widget-html", has_text="Ritz values reach")
-    message.wait_for()
-    assert "By the CG bound" in message.inner_text()
+    second.locator(".widget-html", has_text="Ritz values reach").filter(has_text="By the CG bound").wait_for()
     # Ritz values, estimates of the error and, of a problem this small, the exact spectra.
-    charts = second.locator(".wb-chart canvas.wb-canvas[data-layers]").locator("visible=true")
-    charts.nth(2).wait_for()
-    assert charts.count() == 3
-    assert all(int(layers) > 0 for layers in charts.evaluate_all("all => all.map(at => at.dataset.layers)"))
+    charts = second.locator(".wb-chart canvas.wb-canvas").locator("visible=true")
+    layers = lambda: charts.evaluate_all("all => all.map(at => Number(at.dataset.layers))")  # noqa: E731
+    lab.until(page, lambda: len(layers()) == 3 and all(number > 0 for number in layers()), "not three charts drawn")
     second.get_by_role("tab", name="Field").click()
     second.get_by_label("field", exact=True).select_option("error")
     loaded = second.locator("canvas.wb-canvas").first
@@ -118,6 +115,7 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     changed = f"({{dataset}}) => dataset.segments !== '{before}'"
     page.wait_for_function(changed, arg=field.element_handle())
     page.evaluate(EXECUTE, "session.stop()")
+    lab.unchanging(page, lambda: field.get_attribute("data-iteration"))
     assert field.get_attribute("data-segments") != before
     inside.get_by_label("subdomains").uncheck()
     level.wait_for(state="hidden")
@@ -130,10 +128,12 @@ def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab
     inside.get_by_role("tab", name="Timeline").click()
     table = inside.locator(".wb-kernels")
     table.locator("tr", has_text="coarse solve").wait_for()
-    rows = [row.split("\t")[0] for row in table.locator("tbody tr").all_inner_texts()]
+    # Events that were not sent before the run has ended come in several messages, and each draws the table again.
+    levels = table.locator("tr.wb-level")
+    lab.until(page, lambda: levels.count() == len(names), "not a row for each level")
+    rows = [row.split("\t")[0] for row in lab.unchanging(page, table.locator("tbody tr").all_inner_texts)]
     place = rows.index("coarse solve")
     assert rows[place + 1 : place + 4] == ["level 0", "level 1", "level 2"]
     assert rows[place + len(names)] == "coarsest level"
-    assert table.locator("tr.wb-level").count() == len(names)
-    page.wait_for_timeout(500)
+    assert levels.count() == len(names)
     picture(page, "levels_timeline")

@@ -28,7 +28,8 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     for at in range(7):
         charts.nth(at).scroll_into_view_if_needed()
         page.wait_for_function("([at, k]) => document.querySelectorAll(at)[k].dataset.layers > 0", arg=[CHARTS, at])
-    before = [charts.nth(at).get_attribute("aria-label") for at in range(7)]
+    # Results that come later change the words as well.
+    before = lab.unchanging(page, lambda: [charts.nth(at).get_attribute("aria-label") for at in range(7)])
     sentence = reported.nth(1).inner_text()
     slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
     slider.scroll_into_view_if_needed()
@@ -39,7 +40,7 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
         page.keyboard.press("PageUp")
     page.wait_for_function(CHANGED, arg=[CHARTS, 3, before[3]])
     page.wait_for_function(CHANGED, arg=[CHARTS, 4, before[4]])
-    assert reported.nth(1).inner_text() != sentence
+    lab.until(page, lambda: reported.nth(1).inner_text() != sentence, "the words did not follow the slider")
     menu = page.locator(".widget-dropdown", has_text="machine").locator("select")
     menu.select_option(label="NVIDIA Tesla V100, 32 GB")
     page.locator(".widget-html", has_text="on NVIDIA Tesla V100").wait_for()
