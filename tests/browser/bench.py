@@ -16,6 +16,61 @@ from tests.waiting import LIMIT
 NOTEBOOK = "app/workbench.ipynb"
 """What `make app` serves; JupyterLab opens the same."""
 BUBBLES = ".wb-building canvas.wb-canvas[data-bubbles]"
+ROWS = ".wb-solving .wb-runlist tbody tr"
+ALL_OF_RUN = """([number, words]) => {
+  const all = (at) => [...document.querySelectorAll(`.wb-solving ${at}`)];
+  const some = (at, begin) => all(at).some(({ textContent }) => textContent.startsWith(begin));
+  return some(".wb-runbar [role=status][data-state=done]", `Run ${number}: ${words}`)
+    && some(".wb-result .wb-note", `Run ${number}:`)
+    && some(".wb-convergence .wb-entry", `${number}: `)
+    && all(".wb-convergence canvas").some(({ dataset }) => dataset.live === "false" && Number(dataset.count) > 0)
+    && all(`.wb-runlist tr[data-row="${number}"]`).length === 1;
+}"""
+"""Whether all parts of Solve, which are updated one after another, show that a run has ended."""
+
+
+def said(page: Any) -> str:
+    """The texts of all visible status lines."""
+    return " | ".join(page.locator("[role=status]").locator("visible=true").all_inner_texts())
+
+
+def until(page: Any, condition: Callable[[], Any]) -> Any:
+    """Wait until something is true of the page, and return it."""
+    end = time.monotonic() + LIMIT
+    while not (value := condition()):
+        assert time.monotonic() < end, f"it did not happen in time; the page says: {said(page)}"
+        page.wait_for_timeout(30)
+    return value
+
+
+def unchanging(page: Any, read: Callable[[], Any], reads: int = 8) -> Any:
+    """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it."""
+    seen: list[Any] = []
+
+    def rests() -> bool:
+        seen.append(read())
+        page.wait_for_timeout(150)
+        return len(seen) >= reads and all(value == seen[-1] for value in seen[-reads:])
+
+    until(page, rests)
+    return seen[-1]
+
+
+def tick(page: Any, box: Any) -> None:
+    """Tick a box of a form. An answer to what was changed before may show it without the tick for a moment."""
+    box.click()
+    until(page, box.is_checked)
+
+
+def solved(page: Any, words: str = "Converged") -> int:
+    """Press Run in Solve, and wait until all of it shows the end of that run; returns its number.
+
+    words: what the sentence on the run begins with.
+    """
+    number = 1 + max(page.locator(ROWS).evaluate_all("rows => rows.map((row) => Number(row.dataset.row))"), default=0)
+    page.locator('.wb-solving [data-act="run"]').click()
+    until(page, lambda: page.evaluate(ALL_OF_RUN, [number, words]))
+    return number
 
 
 class Bench:
@@ -26,12 +81,7 @@ class Bench:
         self.shoot = shoot
 
     def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait until something is true of the page, and return it."""
-        end = time.monotonic() + LIMIT
-        while not (value := condition()):
-            assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
-            self.page.wait_for_timeout(30)
-        return value
+        return until(self.page, condition)
 
     def turn_to(self, title: str, shown: str) -> None:
         """Press a tab, and wait until an element that only its page has is visible."""
@@ -43,8 +93,7 @@ class Bench:
         return self.page.get_by_role("button", name=name, exact=exact).locator("visible=true")
 
     def said(self) -> str:
-        """The texts of all visible status lines."""
-        return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
+        return said(self.page)
 
     def until_said(self, words: str) -> Any:
         return self.until(lambda: re.search(words, self.said()))
@@ -55,7 +104,7 @@ class Bench:
 
     def field(self, name: str) -> Any:
         """A field of the form of Solve by its name in code, with what is folded away unfolded."""
-        self.page.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
+        self.page.locator(".wb-solving .wb-advanced").evaluate("details => { details.open = true; }")
         return self.page.locator(f'.wb-solving :is([data-field="{name}"], [data-field$=".{name}"])').first
 
     def fill(self, name: str, text: str) -> None:
@@ -76,14 +125,7 @@ class Bench:
         return self.until(lambda: box.count() and (text := box.input_value()) != before and text)
 
     def solve(self) -> int:
-        """Press Run in Solve and wait for the end; returns the number of the run."""
-        rows = self.page.locator(".wb-solving .wb-runlist tbody tr")
-        before = rows.count()
-        self.page.locator('.wb-solving [data-act="run"]').click()
-        self.until(lambda: rows.count() == before + 1)
-        done = self.page.locator(".wb-solving [role=status][data-state=done]")
-        self.until(lambda: done.count() and "Converged" in done.first.inner_text())
-        return before + 1
+        return solved(self.page)
 
 
 def opened(page: Any, request: pytest.FixtureRequest, place: str, cell: str = "", shown: str = BUBBLES) -> Path:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser import lab
-from tests.waiting import LIMIT, LONGEST
+from tests.browser import bench, lab
+from tests.waiting import LONGEST
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 STATUS = "[role=status]"
@@ -34,7 +33,8 @@ class ExplorerPage:
         """Wait until everything stands on the page."""
         self.page.wait_for_selector(FIELD)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
-        self.until(lambda: self.status)
+        self.page.wait_for_selector(".wb-form [data-field]")
+        self.until(lambda: self.status and "curves" in self.seen())
 
     def button(self, name: str) -> Any:
         """The button of this name; headings of tables, which sort by a press, are none of it."""
@@ -48,7 +48,7 @@ class ExplorerPage:
 
     def field(self, name: str) -> Any:
         """The field of the form with this name in code, with what is folded away unfolded."""
-        self.page.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+        self.page.locator(".wb-form .wb-advanced").evaluate("details => { details.open = true; }")
         return self.page.locator(f'.wb-form :is([data-field="{name}"], [data-field$=".{name}"])').first
 
     def choose(self, name: str, option: str) -> None:
@@ -71,7 +71,7 @@ class ExplorerPage:
         box.press("Enter")
 
     def tick(self, name: str) -> None:
-        self.field(name).locator("input").check()
+        bench.tick(self.page, self.field(name).locator("input"))
 
     @property
     def status(self) -> str:
@@ -83,7 +83,7 @@ class ExplorerPage:
 
     def seen(self, canvas: str = CURVES) -> dict[str, str]:
         """What a canvas says it shows: its data-* attributes."""
-        return self.page.eval_on_selector(canvas, "canvas => ({...canvas.dataset})")
+        return self.page.locator(canvas).first.evaluate("canvas => ({...canvas.dataset})")
 
     @property
     def count(self) -> int:
@@ -91,24 +91,10 @@ class ExplorerPage:
         return int(self.seen()["count"])
 
     def until(self, condition: Callable[[], Any]) -> Any:
-        """Wait until something is true of the page, and return it."""
-        end = time.monotonic() + LIMIT
-        while not (value := condition()):
-            assert time.monotonic() < end, f"it did not happen in time; the status line says: {self.status}"
-            self.page.wait_for_timeout(30)
-        return value
+        return bench.until(self.page, condition)
 
     def unchanging(self, read: Callable[[], Any], reads: int = 8) -> Any:
-        """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it."""
-        seen: list[Any] = []
-
-        def rests() -> bool:
-            seen.append(read())
-            self.page.wait_for_timeout(150)
-            return len(seen) >= reads and len(set(seen[-reads:])) == 1
-
-        self.until(rests)
-        return seen[-1]
+        return bench.unchanging(self.page, read, reads)
 
     def held(self) -> int:
         """Wait until a run that was paused rests, with all its samples on the page; returns how many they are."""
@@ -119,11 +105,8 @@ class ExplorerPage:
         )
         return self.count
 
-    def run(self) -> None:
-        """Press Run and wait for the end."""
-        before = int(self.seen()["curves"])
-        self.click("Run")
-        self.until(lambda: int(self.seen()["curves"]) > before and self.state == "done")
+    def run(self) -> int:
+        return bench.solved(self.page, "")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

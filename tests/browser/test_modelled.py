@@ -52,19 +52,18 @@ def test_a_long_trace_moves_smoothly_and_is_compared_with_another_machine(page, 
     lanes.press("Home")
     page.get_by_label("machine to compare with").select_option("v100")
     page.wait_for_function(seen_all, arg=[LANES, 2 * EVENTS])
-    words = page.locator(".wb-words").inner_text()
+    words = page.locator(".wb-timeline .wb-words", has_text="modelled").inner_text()
     assert "measured, this machine: " in words
     assert "modelled, NVIDIA Tesla V100, 32 GB: " in words
     assert " times as " in words
     assert page.get_attribute(LANES, "data-lanes") == "cpu measured,cpu modelled"
     # To the start, where there is something of both.
     for key in ["+"] * 7 + ["PageUp"] * 10:
-        lanes.press(key)
+        moved(page, key)
     # The first that states its bytes.
     rated = page.locator(".wb-timeline .wb-readout", has_text="B/s")
     for _ in range(10):
-        lanes.press("Shift+ArrowRight")
-        page.wait_for_timeout(100)
+        moved(page, "Shift+ArrowRight")
         if rated.is_visible():
             break
     name, moved_bytes, place = rated.inner_text().splitlines()[:3]

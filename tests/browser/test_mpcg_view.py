@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import until
 
 pytestmark = pytest.mark.browser
 PLOT = ".wb-convergence canvas.wb-canvas"
@@ -31,7 +32,7 @@ def test_run_and_every_figure(page, lab_url, lab_folder, shoot):
         chart = page.locator(f".wb-chart canvas[data-name='{name}']")
         chart.wait_for()
         chart.scroll_into_view_if_needed()
-        assert page.locator(PLOT).is_hidden()
+        page.locator(PLOT).wait_for(state="hidden")
         shoot(f"mpcg_view_{figure.replace(' ', '_')}")
 
 
@@ -57,8 +58,8 @@ def test_a_figure_of_a_run_that_goes_on(page, lab_url, lab_folder, shoot):
         chart = page.locator(f".wb-chart canvas[data-name='{SCENES[figure]}'][aria-label*='iteration 3']")
         chart.wait_for()
         shoot(f"mpcg_view_held_{figure.replace(' ', '_')}")
-    assert page.get_by_role("button", name="Save figures").is_enabled()
+    until(page, page.get_by_role("button", name="Save figures").is_enabled)
     page.get_by_role("button", name="Stop", exact=True).click()
     page.locator("td", has_text="mpcg").first.wait_for()
-    assert chart.is_visible()
+    chart.wait_for()
     shoot("mpcg_view_stopped")

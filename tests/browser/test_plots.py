@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import time
 import zipfile
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.browser import lab
-from tests.waiting import LIMIT
+from tests.browser.bench import unchanging, until
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +29,9 @@ for place, curve in enumerate(view.curves, 1):
     curve.session.wait(60)
 view.publisher.wake()
 view"""
+ALL_DRAWN = """dataset.curves === '3' && dataset.live === 'false' && Number(dataset.count) > 30
+  && JSON.parse(dataset.names).length === 3"""
+"""The three runs have ended, and stand on the plot with their names."""
 SECONDS = """\
 import dataclasses
 from workbench.live import ConvergenceView
@@ -92,15 +94,18 @@ class Plot:
         return self.pixels(0)
 
     def pixels(self, place):
-        """Those of one of several such canvases."""
-        shot = self.page.locator(self.at).nth(place).screenshot()
+        """Those of one of several such canvases, once they rest: they may come after its numbers."""
+        shot = unchanging(self.page, self.page.locator(self.at).nth(place).screenshot, reads=2)
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
 
     def until_dark(self, place=0):
         """Wait until a canvas has a dark ground."""
-        end = time.monotonic() + LIMIT
-        while self.pixels(place)[2, 2].max() >= 60:
-            assert time.monotonic() < end, "its ground stays bright"
+        until(self.page, lambda: self.pixels(place)[2, 2].max() < 60)
+
+    def rest(self):
+        """Wait until the page around the plot moves no more."""
+        at = self.page.locator(self.at).first
+        unchanging(self.page, lambda: (at.bounding_box(), at.get_attribute("data-box")), reads=4)
 
 
 def opened(page, lab_url, lab_folder, name, code, at, ready):
@@ -111,15 +116,13 @@ def opened(page, lab_url, lab_folder, name, code, at, ready):
     plot = Plot(page, at)
     plot.until(ready)
     page.locator(at).first.scroll_into_view_if_needed()
+    plot.rest()
     return plot
 
 
 def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder, shoot):
     """Curves could neither be zoomed nor hidden, ticks stood between two iterations, and the readout in a corner."""
-    plot = opened(
-        page, lab_url, lab_folder, "plot.ipynb", RUNS, CONVERGENCE, "dataset.curves === '3' && dataset.live === 'false'"
-    )
-    plot.until("Number(dataset.count) > 30")
+    plot = opened(page, lab_url, lab_folder, "plot.ipynb", RUNS, CONVERGENCE, ALL_DRAWN)
     whole = float(plot.data["xHigh"])
     left, top, right, bottom = map(int, plot.data["box"].split(","))
     middle = (top + bottom) / 2
@@ -152,10 +155,13 @@ def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder,
     page.mouse.dblclick(x, y)
     plot.until("dataset.zoomed === 'false'")
 
+    # What was read out where the pointer was before is gone.
+    readout = page.locator(".wb-readout:not([hidden])")
+    page.mouse.move(0, 0)
+    readout.wait_for(state="hidden")
     # Where all three runs are still active.
     x = plot.place(left + 40, middle)[0]
     page.mouse.move(x + 1, y)
-    readout = page.locator(".wb-readout:not([hidden])")
     readout.wait_for()
     assert readout.inner_text().startswith("iteration ")
     assert readout.locator(".wb-row").count() == 3
@@ -177,16 +183,7 @@ def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder,
 
 def test_a_click_on_a_name_hides_its_curve(page, lab_url, lab_folder):
     """There was a legend under the plot that did nothing."""
-    plot = opened(
-        page,
-        lab_url,
-        lab_folder,
-        "names.ipynb",
-        RUNS,
-        CONVERGENCE,
-        "dataset.curves === '3' && dataset.live === 'false'",
-    )
-    plot.until("JSON.parse(dataset.names).length === 3")
+    plot = opened(page, lab_url, lab_folder, "names.ipynb", RUNS, CONVERGENCE, ALL_DRAWN)
     names = json.loads(plot.data["names"])
     entries = page.locator(".wb-name-of-curve")
     assert entries.count() == 3
@@ -205,12 +202,12 @@ def test_a_click_on_a_name_hides_its_curve(page, lab_url, lab_folder):
 
 def test_no_curve_crosses_the_label_of_the_tolerance(page, lab_url, lab_folder):
     """Curves were drawn through it."""
-    plot = opened(page, lab_url, lab_folder, "label.ipynb", RUNS, CONVERGENCE, "dataset.label")
-    plot.until("dataset.live === 'false' && JSON.parse(dataset.names).length === 3")
+    plot = opened(page, lab_url, lab_folder, "label.ipynb", RUNS, CONVERGENCE, f"dataset.label && {ALL_DRAWN}")
     page.mouse.move(0, 0)
-    scale = plot.picture.shape[1] / page.locator(CONVERGENCE).bounding_box()["width"]
+    picture = plot.picture
+    scale = picture.shape[1] / page.locator(CONVERGENCE).bounding_box()["width"]
     left, top, right, bottom = (int(scale * float(edge)) for edge in plot.data["label"].split(","))
-    inside = plot.picture[top:bottom, left:right]
+    inside = picture[top:bottom, left:right]
     assert inside.size > 500
     # Ink and ground are grey; curves are not.
     assert (inside.max(axis=2) - inside.min(axis=2)).max() < 40
@@ -245,6 +242,8 @@ def test_spectrum_and_roofline_follow_the_theme(page, lab_url, lab_folder, shoot
     roofline.scroll_into_view_if_needed()
     plot.until_dark(3)
     shoot("roofline in the dark")
+    # JupyterLab takes away what it shows during a change a while later, and fails if a second one came meanwhile.
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
     page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     page.wait_for_function("() => document.body.dataset.jpThemeLight === 'true'")
     assert page.locator("img.widget-image").count() == 0
@@ -256,14 +255,15 @@ def test_headings_of_a_race_stay_apart_on_a_narrow_page(page, lab_url, lab_folde
     page.set_viewport_size({"width": 800, "height": 900})
     lab.open_cells(page, lab_url, lab_folder, "narrow.ipynb", RACE)
     lab.run_all(page)
-    page.wait_for_selector(".wb-race thead th")
+    page.locator(".wb-race [role=status]", has_text="2 entries: all have ended").first.wait_for(state="attached")
+    page.locator(".wb-race .wb-sorted tbody tr").nth(1).wait_for()
     gaps = """() => [...document.querySelector('.wb-race thead tr').children].map(cell => {
       const range = document.createRange();
       range.selectNodeContents(cell);
       const {left, right, top, bottom} = range.getBoundingClientRect();
       return [left, right, top, bottom];
     }).filter(([left, right]) => right > left)"""
-    cells = page.evaluate(gaps)
+    cells = unchanging(page, lambda: page.evaluate(gaps))
     # The table drops those of low worth first.
     assert len(cells) >= 6
     for (_, right, top, bottom), (left, _, below, above) in itertools.pairwise(cells):
@@ -280,16 +280,14 @@ def test_a_dialog_says_which_runs_a_saved_figure_shows_and_by_what_names(page, l
     page.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
     page.get_by_role("button", name="Adjust …", exact=True).click()
     rows = page.locator(".wb-figure-run")
-    rows.nth(1).wait_for()
     # Both runs, the true residuals and the tolerance.
-    assert rows.count() == 4
+    until(page, lambda: rows.count() == 4)
     rows.nth(0).locator("input[type=checkbox]").uncheck()
     rows.nth(1).locator("input[type=text]").fill("with stripes")
     rows.nth(1).locator("input[type=text]").press("Tab")
     page.get_by_label("provenance", exact=True).check()
     page.get_by_label("font", exact=True).select_option("serif")
     shoot("dialog of saved figures")
-    page.wait_for_timeout(500)
     _, path = lab.download(page, page.get_by_role("button", name="Save figures", exact=True).click)
     with zipfile.ZipFile(path) as archive:
         picture = next(archive.read(name).decode() for name in archive.namelist() if name.endswith(".svg"))

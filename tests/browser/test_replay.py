@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import until
 from tests.waiting import LIMIT
 from workbench.figures import read_provenance
 from workbench.recording import save
@@ -55,6 +56,6 @@ def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, repla
     page.get_by_role("tab", name="Spectrum", exact=True).click()
     page.locator(".widget-html", has_text="effective condition number").wait_for()
     page.get_by_role("slider", name="iteration").wait_for()
-    assert page.evaluate(NAMELESS) == 0
+    until(page, lambda: page.evaluate(NAMELESS) == 0)
     page.get_by_role("tab", name="How it was made", exact=True).click()
     page.locator(".wb-origin", has_text='"preconditioner"').wait_for()

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.browser import lab
-from tests.browser.bench import opened
+from tests.browser import bench, lab
+from tests.browser.bench import opened, tick, unchanging, until
 
 pytestmark = pytest.mark.browser
 
@@ -34,11 +34,7 @@ def press(page, name):
 def solved(page, number):
     """Press Run in Solve and wait for the end of this run."""
     lab.turn_to(page, "Solve")
-    page.locator('.wb-solving [data-act="run"]').locator("visible=true").click()
-    page.wait_for_function(
-        "n => document.querySelector('.wb-solving [role=status]').textContent.startsWith(`Run ${n}: Converged`)",
-        arg=number,
-    )
+    assert bench.solved(page) == number
 
 
 def upload(page, file):
@@ -58,7 +54,9 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.locator(".wb-race .wb-sorted tbody tr").first.wait_for()
     press(app, "Start")
     app.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
-    colour = app.locator(".wb-race .wb-sample").first.get_attribute("style")
+    # The entry has a colour of its own from its start on, when it has a number.
+    entry = app.locator(".wb-race .wb-sorted tbody tr", has_text="2: ")
+    colour = entry.locator(".wb-sample").get_attribute("style")
     lab.turn_to(app, "Sweep")
     app.locator(".wb-sweep .wb-status").first.wait_for()
     over = app.get_by_label("over", exact=True)
@@ -92,8 +90,8 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
         app.locator(".wb-rail .wb-tab").first.wait_for()
         lab.turn_to(app, "Runs")
         row(app, 1).locator("td", has_text="the first one").wait_for()
-        assert row(app, 1).locator("input[type=checkbox]").is_checked()
-        assert app.locator(".wb-runspage th[aria-sort=ascending]").count() == 1
+        until(app, row(app, 1).locator("input[type=checkbox]").is_checked)
+        until(app, lambda: app.locator(".wb-runspage th[aria-sort=ascending]").count() == 1)
     # A run of the sweep is looked into.
     row(app, 8).locator("td").nth(3).click()
     app.wait_for_function(f"() => document.querySelectorAll('{ROWS}.wb-chosen').length === 1")
@@ -103,7 +101,7 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.wait_for_function(
         "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.startsWith('8:')"
     )
-    assert chosen.locator("option").count() == 8
+    until(app, lambda: chosen.locator("option").count() == 8)
     app.get_by_role("button", name="Run again with timings").locator("visible=true").first.click()
     app.wait_for_function(
         "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.endsWith('timings')"
@@ -117,7 +115,6 @@ def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
     box = app.locator('.wb-solving tr[data-row="2"] input[type=checkbox]')
     box.check()
     app.wait_for_function("() => document.querySelectorAll('.wb-solving tr.wb-chosen').length === 1")
-    app.wait_for_timeout(500)
     name, _ = lab.download(app, lambda: press(app, "Run files"))
     assert re.fullmatch(r"two-layer.*run2\.run\.npz|bubbles.*run2\.run\.npz", name)
     lab.turn_to(app, "Runs")
@@ -135,20 +132,17 @@ def test_a_field_of_a_finished_run_leaves_its_trace_alone(app):
     """Showing the solution after a traced run had ended stretched the timeline to 20 s and added a call."""
     lab.turn_to(app, "Solve")
     app.locator(".wb-advanced summary").locator("visible=true").first.click()
-    app.locator('[data-field="trace"] input').locator("visible=true").check()
+    tick(app, app.locator('[data-field="trace"] input').locator("visible=true"))
     solved(app, 1)
     app.get_by_text("Timeline of the kernels").locator("visible=true").click()
     table = app.locator(".wb-solving .wb-kernels:not(.wb-setup .wb-kernels)")
-    table.wait_for()
-    app.wait_for_timeout(500)
-    before = table.inner_text()
+    before = unchanging(app, table.inner_text)
     app.wait_for_timeout(1000)
     app.locator(".wb-field select").locator("visible=true").first.select_option("solution")
     app.wait_for_function(
         "() => [...document.querySelectorAll('.wb-field canvas')].some(c => c.dataset.quantity === 'solution')"
     )
-    app.wait_for_timeout(500)
-    assert table.inner_text() == before
+    assert unchanging(app, table.inner_text) == before
 
 
 @pytest.mark.slow
@@ -156,10 +150,13 @@ def test_pairs_are_suggested_taken_and_raced(app, shoot):
     """The advisor was not in the browser."""
     lab.turn_to(app, "Suggest")
     app.locator('.wb-suggest [data-act="run"]').click()
-    app.locator(".wb-suggest [role=status]", has_text="fastest is").wait_for(state="attached", timeout=200_000)
+    app.locator(".wb-suggest [role=status]", has_text="fastest is").wait_for(state="attached")
     shoot("suggest")
-    assert app.locator(".wb-suggest tbody tr").count() > 5
-    first = app.locator(".wb-suggest tbody tr td").nth(1).inner_text()
+    ranking = app.locator(".wb-suggest .wb-sorted tbody")
+    until(app, lambda: ranking.locator("tr").count() > 5)
+    # The last ranking comes after the sentence.
+    unchanging(app, ranking.inner_text)
+    first = ranking.locator("td").nth(1).inner_text()
     press(app, "Race the best three")
     app.locator(".wb-race .wb-sorted").locator("visible=true").wait_for()
     app.wait_for_function("() => document.querySelectorAll('.wb-race .wb-sorted tbody tr').length === 3")

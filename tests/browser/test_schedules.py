@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import unchanging, until
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +23,8 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     # The cell after the widget starts from a V100 and asks for hybrid 1.
     message = page.locator(".widget-html", has_text="modelled:")
     message.locator("text=hybrid1").first.wait_for()
-    sentence, curves = message.inner_text(), page.eval_on_selector(PICTURE, "canvas => canvas.toDataURL()")
+    curves = unchanging(page, lambda: page.eval_on_selector(PICTURE, "canvas => canvas.toDataURL()"))
+    sentence = message.inner_text()
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
@@ -35,6 +37,6 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     lanes = page.locator(LANES).last
     lanes.scroll_into_view_if_needed()
     page.wait_for_function("at => [...document.querySelectorAll(at)].at(-1).dataset.label === 'modelled'", arg=LANES)
-    assert "copy to host" in lanes.get_attribute("data-lanes")
+    until(page, lambda: "copy to host" in (lanes.get_attribute("data-lanes") or ""))
     page.eval_on_selector(".widget-dropdown", "box => box.scrollIntoView()")
     page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'")

@@ -67,13 +67,13 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     bench.page.locator(f'{SOLVE} .wb-option[data-value="hybrid3"]').click()
     says(bench, f"{SOLVE} .wb-runbar .wb-words", "device cpu is the cores alone")
     says(bench, f'{SOLVE} [data-field="solver"].wb-invalid .wb-err', "device cpu is the cores alone")
-    assert bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled()
+    bench.until(bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled)
     # The result of the run before is still there, and is called that.
     before = "at => getComputedStyle(at, '::before').content"
-    assert "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before)
+    bench.until(lambda: "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before))
     bench.shoot("conflict")
     bench.page.locator(f'{SOLVE} [data-act="mend"]').click()
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Run 2")
     assert bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').get_attribute("data-value") == "pipecg"
-    assert bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none"
+    bench.until(lambda: bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import opened
+from tests.browser.bench import opened, until
 from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
@@ -15,6 +15,8 @@ pytestmark = pytest.mark.browser
 BUILT = ".wb-building canvas.wb-canvas[data-bubbles]"
 WIDE = """() => [...document.querySelectorAll('html, body, #rendered_cells')]
   .filter((at) => at.scrollWidth > at.clientWidth + 1).map((at) => [at.tagName, at.scrollWidth, at.clientWidth])"""
+LISTENS = ".wb-workbench[data-shell]"
+"""The page once it hears keys."""
 OUT_OF_SIGHT = """() => [...document.querySelectorAll('.wb-workbench :is(button, input, select, canvas)')]
   .filter((at) => at.checkVisibility() && !at.closest('.wb-sorted, .widget-html, [popover], .wb-legend.wb-aside'))
   .filter((at) => {
@@ -54,6 +56,14 @@ SAME_NAMES = """() => {
   return names.filter((name, place) => names.indexOf(name) !== place);
 }"""
 WIDTHS = {"lab": (640, 800), "voila": (640, 800, 1280, 1920)}
+GROUND_OF_JUPYTER = """() => {
+  const at = document.createElement("i");
+  at.style.background = "var(--jp-layout-color0)";
+  document.body.append(at);
+  const found = getComputedStyle(at).backgroundColor;
+  at.remove();
+  return found;
+}"""
 GROUND = "() => getComputedStyle(document.querySelector('.wb-workbench')).backgroundColor"
 
 
@@ -82,6 +92,7 @@ def in_front(page):
 def app(page, app_url):
     page.goto(app_url)
     page.wait_for_selector(BUILT)
+    page.wait_for_selector(LISTENS)
     return page
 
 
@@ -96,10 +107,11 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
     ):
         app.keyboard.press(key)
         app.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
+    app.wait_for_selector(".wb-solving [data-act=run]:enabled")
     app.keyboard.press("r")
     # The line is for screen readers once the result is above the plot.
     app.locator(".wb-solving [role=status]", has_text="Run 1: Converged in ").wait_for(state="attached")
-    assert app.locator(".wb-solving .wb-runlist tbody tr").count() == 1
+    until(app, lambda: app.locator(".wb-solving .wb-runlist tbody tr").count() == 1)
     # A digit typed in a field is text.
     cells = app.locator('[data-field="problem.n"] input')
     cells.fill("")
@@ -160,11 +172,11 @@ def test_a_worked_example_is_loaded_undone_and_named_in_the_header(app):
 def test_the_density_ratio_goes_the_same_way_for_every_problem(app):
     """It was 1000 for two layers and 0.001 for bubbles."""
     app.keyboard.press("2")
-    app.eval_on_selector(".wb-solving .wb-advanced", "details => { details.open = true; }")
+    app.locator(".wb-solving .wb-advanced").evaluate("details => { details.open = true; }")
     ratio = app.locator('[data-field="problem.contrast"] input')
-    assert ratio.input_value() == "1000"
+    until(app, lambda: ratio.input_value() == "1000")
     app.get_by_label("Example").select_option("Two layers, as in the paper")
-    app.locator(".wb-chip", has_text="Two layers").wait_for()
+    app.locator('.wb-solving [data-field="problem"] .wb-pick[data-value="two-layer"]').wait_for()
     assert ratio.input_value() == "1000"
 
 
@@ -228,9 +240,10 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
         assert run.is_visible()
         # In a notebook the bar scrolls away with the cell, but it comes before the form.
         if place == "voila":
-            assert 0 <= run.bounding_box()["y"] < 250
+            until(page, lambda: 0 <= run.bounding_box()["y"] < 250)
         else:
-            assert run.bounding_box()["y"] < page.locator(".wb-solving .wb-form").bounding_box()["y"]
+            form = page.locator(".wb-solving .wb-form")
+            until(page, lambda form=form: run.bounding_box()["y"] < form.bounding_box()["y"])
 
 
 def test_what_one_view_says_is_not_said_in_another(app):
@@ -253,7 +266,8 @@ def test_jupyterlabs_theme_is_followed_and_two_workbenches_have_a_view_in_front_
     lab.open_cells(page, lab_url, lab_folder, "shell.ipynb", code)
     lab.run_all(page)
     benches = page.locator(".wb-workbench")
-    benches.nth(1).locator(BUILT).wait_for()
+    for place in range(2):
+        benches.nth(place).locator(BUILT).wait_for()
     benches.nth(0).get_by_role("tab", name="Solve", exact=True).click()
     benches.nth(0).locator(".wb-solving").wait_for()
     assert benches.nth(1).locator(".wb-building").is_visible()
@@ -262,12 +276,8 @@ def test_jupyterlabs_theme_is_followed_and_two_workbenches_have_a_view_in_front_
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
     page.evaluate(change, "JupyterLab Dark")
     page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'dark'")
-    ground = page.evaluate(GROUND)
-    assert ground == page.evaluate(
-        "() => { const at = document.createElement('i'); at.style.background = 'var(--jp-layout-color0)';"
-        " document.body.append(at); return getComputedStyle(at).backgroundColor; }"
-    )
-    # JupyterLab takes the style sheet of a theme away once the next one is there, and fails if it was not there yet.
-    page.wait_for_timeout(500)
+    until(page, lambda: page.evaluate(GROUND) == page.evaluate(GROUND_OF_JUPYTER))
+    # JupyterLab takes away what it shows during a change a while later, and fails if a second one came meanwhile.
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
     page.evaluate(change, "JupyterLab Light")
     page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'light'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import unchanging, until
 
 pytestmark = pytest.mark.browser
 
@@ -22,12 +23,14 @@ def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
     page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '60'")
     table = page.locator(".widget-html table").nth(1)
     table.locator("text=apart by").first.wait_for()
-    before, picture = table.inner_text(), page.locator(PICTURE).get_attribute("src")
+    picture = unchanging(page, lambda: page.locator(PICTURE).get_attribute("src"))
+    before = table.inner_text()
     page.locator(".noUi-handle").focus()
     page.keyboard.press("Home")
     page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '0'")
     page.wait_for_function("src => document.querySelector('img.widget-image').src !== src", arg=picture)
-    assert "gamma = (r, u)" in table.inner_text() != before
+    until(page, lambda: table.inner_text() != before)
+    assert "gamma = (r, u)" in table.inner_text()
     assert "apart by" not in table.inner_text()
     page.keyboard.press("End")
     page.locator("text=pipecg, broken down at").wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
+from tests.browser.bench import until
 
 pytestmark = pytest.mark.browser
 
@@ -58,13 +59,17 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     page.wait_for_selector('.wb-steps[data-iteration="13"]')
     press(page, "Pause")
     page.wait_for_selector(".wb-steps[data-playing=false]")
+    # It may have gone on for a while, even to the end of an iteration; the next end is of this one or of the next.
+    place = page.locator(".wb-steps").evaluate("steps => ({...steps.dataset})")
+    iteration = int(place["iteration"]) + (place["lines"] == "12")
     press(page, "Next iteration")
-    page.wait_for_selector('.wb-steps[data-lines="12"][data-target=p]')
+    until_at(page, iteration, 12)
+    assert page.locator(".wb-steps").get_attribute("data-target") == "p"
     assert page.locator(".wb-tile.wb-fresh").count() == 1
     assert (
         page.locator(".wb-steps [role=status]")
         .inner_text()
-        .startswith("Iteration 13, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
+        .startswith(f"Iteration {iteration}, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
     )
 
 
@@ -87,14 +92,13 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     page.locator(".wb-status[data-state=good]").wait_for()
     press(page, "Undo reset")
     page.locator(".wb-status[data-state=wrong]").wait_for()
-    assert text.input_value() == lines.replace("s = A(p)", "s = A(p")
+    until(page, lambda: text.input_value() == lines.replace("s = A(p)", "s = A(p"))
     text.fill(lines.replace("p = u + beta*p", "w = M(s)\np = u + beta*p + 0*w"))
     page.locator(".wb-costs b").first.wait_for()
     press(page, "Race")
     page.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
     entries = page.locator(".wb-race table").first.locator("tbody tr")
-    assert entries.count() == 2
-    assert any("my-cg" in text for text in entries.all_inner_texts())
+    until(page, lambda: len(texts := entries.all_inner_texts()) == 2 and any("my-cg" in text for text in texts))
 
 
 ON_LEVELS = """\

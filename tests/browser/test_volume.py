@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.browser import lab
+from tests.browser.bench import unchanging, until
 from tests.browser.conftest import KeptPage, keep
 
 pytestmark = pytest.mark.browser
@@ -80,21 +81,19 @@ class Cube:
     def said(self):
         return self.page.eval_on_selector(CUBE, "canvas => ({...canvas.dataset})")
 
-    def set(self, **traits):
-        """Set traits of the view in the kernel, and wait for what they change."""
+    def set(self, arrived, **traits):
+        """Set traits of the view in the kernel, in this order, and wait until the last has arrived and all is drawn."""
         self.page.evaluate(EXECUTE, "; ".join(f"view.{name} = {value!r}" for name, value in traits.items()))
+        until(self.page, arrived)
         self.rest()
 
     def rest(self):
         """Wait until the picture is as fine as it gets and no other is drawn."""
-        last = None
-        for _ in range(200):
-            self.page.wait_for_timeout(400)
-            now = self.page.evaluate("() => window.draws")
-            if now == last and float(self.said["quality"]) >= 1:
-                return
-            last = now
-        raise AssertionError("the view does not come to rest")
+        until(self.page, lambda: float(unchanging(self.page, self.drawn)[-1]) >= 1)
+
+    def drawn(self):
+        """How often was drawn, how often that came to the page, and how fine it is."""
+        return self.page.evaluate("() => window.draws"), self.said["paints"], self.said["quality"]
 
     def pixels(self):
         """Red, green and blue of the cube's own canvas, over the colour of the page."""
@@ -172,7 +171,7 @@ def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(
     assert (cube.pixels() != before).any(axis=-1).mean() > 0.02
     keep(cube_page, "volume_slices")
     # The slice at the height of its middle cuts the bubble in a disc of its radius, seen at 24 degrees.
-    cube.set(position=[0.0, 1.0, 0.6])
+    cube.set(lambda: cube.positions() == [0.0, 1.0, 0.6], position=[0.0, 1.0, 0.6])
     disc = yellow(cube.pixels()).sum()
     assert disc == pytest.approx(np.pi * (0.2 * scale) ** 2 * np.sin(np.radians(24)), rel=0.1)
     handle = cube.page.locator(HANDLES).first
@@ -183,9 +182,9 @@ def test_a_bubble_is_where_it_is_and_slices_and_subdomains_follow_their_handles(
     assert handle.get_attribute("aria-valuetext") == "x = 0.010"
     assert "x = 0.010" in cube.page.get_attribute(CUBE, "aria-label")
 
-    cube.set(subdomains=True, apart=0.001)
+    cube.set(cube.page.get_by_label("subdomains", exact=True).is_checked, apart=0.001, subdomains=True)
     together = (cube.pixels().sum(axis=-1) < 600).sum()
-    cube.set(apart=1.0)
+    cube.set(lambda: cube.page.get_by_label("subdomains drawn apart", exact=True).input_value() == "1", apart=1.0)
     apart = (cube.pixels().sum(axis=-1) < 600).sum()
     keep(cube_page, "volume_apart")
     # Boxes at twice the distance in the same room are half as wide, and eight of them cover less of the page.
@@ -221,9 +220,8 @@ def test_without_webgl_the_slices_are_pictures(page, lab_url, lab_folder):
     cube.page.get_by_label("slices").check()
     page.evaluate(EXECUTE, "view.position = [0.3, 0.5, 0.6]")
     page.wait_for_function("at => document.querySelector(at).textContent === 'x = 0.300'", arg=HANDLES)
-    page.wait_for_timeout(500)
+    clip = unchanging(page, lambda: page.eval_on_selector(CUBE, CLIP))
     keep(page, "volume_flat")
-    clip = page.eval_on_selector(CUBE, CLIP)
     pixels = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")).astype(int)
     found = yellow(pixels)
     # Each slice cuts the bubble in the middle, a disc of the same size.

@@ -18,7 +18,6 @@ function render({ model, el }) {
   el.append(root);
   const fields = new Map();
   let drawn = "";
-  let unfolded = false;
   const state = () => model.get("state");
   const say = (kind, field, value, content) => tellKernel(model, { kind, field, value }, content);
 
@@ -37,7 +36,6 @@ function render({ model, el }) {
     fields.clear();
     root.replaceChildren(...(schema.title ? [head] : []), ...(schema.example ? [example] : []), ...schema.main.flatMap((at) => group(at, true)), advanced);
     folded.replaceChildren(...[...schema.main, ...schema.advanced].flatMap((at) => group(at, false)));
-    advanced.open = unfolded;
     if (held) fields.get(held)?.control.focus();
   }
 
@@ -190,7 +188,6 @@ function render({ model, el }) {
   const folded = element("div", "wb-folded");
   summary.append(counted);
   advanced.append(summary, folded);
-  advanced.addEventListener("toggle", () => (unfolded = advanced.open));
 
   model.on("change:state", show);
   show();
