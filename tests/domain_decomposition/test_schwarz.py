@@ -137,6 +137,38 @@ def test_coefficients_of_the_centre():
     assert result.converged
 
 
+def test_constant_coefficients_of_a_complex_stencil_are_hermitian():
+    operator = grid_stencil((4, 4), np.complex128)
+    M = registry.find("preconditioner", "schwarz:2x2,overlap=0,coefficients=constant").setup(operator, CPU)
+    inverse = columns_of(M, 16, np.complex128)
+    np.testing.assert_allclose(inverse, inverse.conj().T, atol=1e-14)
+
+
+def test_boxes_are_boxes_of_the_grid_where_a_is_no_stencil():
+    system = registry.find("problem", "poisson27", n=6).assemble(0)
+    M = registry.find("preconditioner", "schwarz:2x2x2,overlap=1").setup_of(system, CPU)
+    parts = [subdomains.unknowns((6, 6, 6), box) for box in subdomains.of_grid((6, 6, 6), (2, 2, 2), 1)]
+    expected = dense_schwarz(system.operator, parts)
+    np.testing.assert_allclose(columns_of(M, 216, np.float64), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("schwarz:2x2,solver=jacobi,precision=float32", "precision float32 is for solver exact or sweeps, got jacobi"),
+        ("schwarz:2x2,coefficients=constant,phases=yes", "coefficients constant needs whole boxes"),
+    ],
+)
+def test_parameters_that_would_be_ignored_are_refused(text, sentence):
+    with pytest.raises(InputError, match=sentence):
+        registry.find("preconditioner", text)
+
+
+def test_constant_coefficients_of_a_matrix_are_refused():
+    with pytest.raises(InputError, match="needs a nearest-neighbour stencil; leave coefficients out"):
+        registry.find("preconditioner", "schwarz:2x2,coefficients=constant").setup(random_matrix(40), CPU)
+
+
 @pytest.mark.parametrize("solver", ["chebyshev:6", "jacobi", "ic", "neumann:2"])
 def test_first_levels_in_boxes(solver):
     operator = grid_stencil((9, 8), shift=0.5)

@@ -50,6 +50,20 @@ def test_a_file_keeps_its_mode(tmp_path, kept):
     assert os.listdir(tmp_path) == ["a"]
 
 
+def test_what_replaces_a_private_file_is_never_readable_by_others(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with umask(0o022), replacing(path) as stream:
+        stream.write(b"secret")
+        assert {mode(entry) for entry in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_path_that_no_file_system_can_encode_is_refused():
+    with pytest.raises(InputError, match=r"cannot write 'a\\ud800': .*; choose another place"):
+        check_target(Path("a\ud800"))
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 def test_a_file_keeps_its_owner(tmp_path):
     path = tmp_path / "a"

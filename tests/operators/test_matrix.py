@@ -289,10 +289,10 @@ def test_entries_of_a_linear_operator_are_not_available():
     operator = as_operator(linalg.aslinearoperator(SMALL))
     with pytest.raises(InputError) as caught:
         operator.diagonal()
-    assert str(caught.value) == "the diagonal of a LinearOperator is not available"
+    assert str(caught.value) == "the diagonal of a LinearOperator is not available; pass a sparse matrix, or diagonal="
     with pytest.raises(InputError) as caught:
         operator.to_csr()
-    assert str(caught.value) == "the entries of a LinearOperator are not available"
+    assert str(caught.value) == "the entries of a LinearOperator are not available; pass a sparse matrix"
 
 
 def test_a_linear_operator_must_be_square_and_not_empty():

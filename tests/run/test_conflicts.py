@@ -12,7 +12,7 @@ from workbench import devices
 from workbench.errors import InputError
 from workbench.registry import registered
 from workbench.run import Session, configure
-from workbench.run.conflicts import changed, changes_of, conflicts, in_words
+from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
 from workbench.run.setup import assembled, prepare
 
 CASES = {
@@ -62,6 +62,14 @@ def test_all_conflicts_are_told_with_changes_that_mend_them(name):
     with pytest.raises(InputError) as caught:
         prepare(configuration)
     assert (str(caught.value), caught.value.changes) == (in_words(found), changes)
+
+
+def test_a_reason_without_a_way_out_is_told_whole():
+    found = [
+        Conflict("cuda:x is no number", {"device": "cpu"}),
+        Conflict("norm error needs x; use rhs ones", {"rhs": "ones"}),
+    ]
+    assert in_words(found) == "cuda:x is no number; and norm error needs x; use device cpu, rhs ones"
 
 
 @pytest.mark.parametrize("solver", registered("solver"))

@@ -12,7 +12,7 @@ from workbench import compiling
 from workbench.cli import advising, comparing, listing, reproducing, solving, streams, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
-from workbench.errors import InputError, printable_path
+from workbench.errors import InputError, error_message, printable_path
 from workbench.files import check_target, ended_in_order
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def run(arguments: list[str] | None) -> int:
     except InputError as error:
         log(str(error))
         return WRONG_INPUT
-    except MemoryError:
-        log("not enough memory for this problem; choose a smaller n")
+    except MemoryError as error:
+        log(error_message(error))
         return WRONG_INPUT
     except BrokenPipeError:
         # The reader closed the pipe, as `| head` does: no message is due.

@@ -45,10 +45,10 @@ class Variant(Block):
     adds_q: ClassVar[bool] = False
     """Whether M1 is a sum of M^-1, projected or not, and Q."""
     accepts_inexact: ClassVar[bool] = False
-    """Whether E need not be solved with to rounding: errors of Q then slow the convergence and do not limit it."""
+    """Whether E may be solved approximately: errors of Q then slow the convergence and do not limit it."""
 
     def resolved(self, exact: bool) -> Variant:
-        """The variant for an E that is solved with to rounding, or not; itself unless it leaves the choice open."""
+        """The variant for an E that is solved to rounding, or not; itself unless it leaves the choice open."""
         return self
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:

@@ -19,7 +19,7 @@ class Request:
     """A kernel, and what it is bound to.
 
     rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
-    numbers that every call has, by name; an integer is int64, another number of Python has the precision of sums. work:
+    numbers that every call has, by name; an integer is int64, a float has the precision of sums. work:
     numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them rows take
     equally long. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
     hints: what an override may be given in addition.
@@ -125,7 +125,7 @@ class Bound(ABC):
         return round(flops(self.typed, lambda _: request.entries / max(1, request.rows)) * request.rows)
 
 
-Override = Callable[[Any, Request], "Bound | None"]
+Override = Callable[[Any, Request], Bound | None]
 """Another kernel with the same result, made for a device: a `Bound`, or None where the plain text is as good."""
 
 OVERRIDES: dict[tuple[str, str], Override] = {}

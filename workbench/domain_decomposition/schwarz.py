@@ -24,7 +24,7 @@ from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.registry import as_block, parameter, register
 
-PASSES = 5
+SWEEPS_PER_UNKNOWN = 5
 """Sweeps per unknown of a box, where their number is not chosen."""
 
 
@@ -33,7 +33,8 @@ PASSES = 5
 class Schwarz(Preconditioner):
     """The sum of R_i^T A_i^-1 R_i over overlapping boxes i of a grid, A_i being A with zero values outside the box.
 
-    Without a grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the matrix.
+    Where the problem has no grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the
+    matrix.
 
     With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is M^-1.
 
@@ -42,8 +43,8 @@ class Schwarz(Preconditioner):
 
     phases: boxes are cut where phases meet, as level-set subdomains are, and then grow along the matrix.
 
-    Raises InputError for boxes that do not fit the grid, for an A without entries, and for phases of a problem that has
-    none.
+    Raises InputError for boxes that do not fit the grid, for an A without entries, for phases of a problem that has
+    none, and for constant coefficients of an A that is no stencil.
 
     Source: Schwarz 1870; Dryja and Widlund 1987; Chen 2022, section 1.3, for the boxes of MPCG.
     """
@@ -66,6 +67,13 @@ class Schwarz(Preconditioner):
         subdomains.parse(self.boxes)
         if self.solver not in (EXACT, SWEEPS):
             as_block("preconditioner", self.solver)
+            if self.precision != "float64":
+                raise InputError(
+                    f"schwarz: precision {self.precision} is for solver {EXACT} or {SWEEPS}, got {self.solver}; leave "
+                    "precision out"
+                )
+        if self.coefficients != "variable" and self.phases:
+            raise InputError("schwarz: coefficients constant needs whole boxes; leave coefficients or phases out")
 
     def check(self, device: Device) -> None:
         if self.solver not in (EXACT, SWEEPS):
@@ -73,31 +81,47 @@ class Schwarz(Preconditioner):
 
     @property
     def on_workers(self) -> bool:
-        """The boxes can be solved there."""
+        """Whether workers of a cluster can solve the boxes: always."""
         return True
 
     def setup(self, operator: Operator, device: Device) -> PreconditionerSum:
-        return self._several(operator, device, None, None)
+        return self._sum_of_boxes(operator, device, None, None, None)
 
     def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> PreconditionerSum:
-        return self._several(system.operator, device, system.phase, workers)
+        return self._sum_of_boxes(system.operator, device, system.grid, system.phase, workers)
 
-    def _several(
-        self, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+    def _sum_of_boxes(
+        self,
+        operator: Operator,
+        device: Device,
+        grid: tuple[int, ...] | None,
+        phase: np.ndarray | None,
+        workers: Workers | None,
     ) -> PreconditionerSum:
-        member = OverlappingSubdomains(self, operator, device, phase, workers)
+        member = OverlappingSubdomains(self, operator, device, grid, phase, workers)
         return PreconditionerSum([member], device, operator.shape[0], operator.dtype, member.notes)
 
 
 class OverlappingSubdomains(OperatorTraits):
-    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, here or on workers."""
+    """The boxes of a Schwarz method as one member of a `PreconditionerSum`: r is gathered box by box, and solved with,
+    here or on workers. grid: that of the system, where A is no stencil that knows it."""
 
     def __init__(
-        self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+        self,
+        chosen: Schwarz,
+        operator: Operator,
+        device: Device,
+        grid: tuple[int, ...] | None,
+        phase: np.ndarray | None,
+        workers: Workers | None,
     ) -> None:
         matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
-        grid = operator.grid if isinstance(operator, Stencil) else None
-        parts, sides = _parts(chosen, matrix, grid, phase)
+        stencil = isinstance(operator, Stencil)
+        if chosen.coefficients != "variable" and not stencil:
+            raise InputError("schwarz: coefficients constant needs a nearest-neighbour stencil; leave coefficients out")
+        parts, sides = _parts(chosen, matrix, operator.grid if stencil else grid, phase)
+        if not stencil:
+            sides = [None] * len(parts)
         pieces = Pieces(size, parts)
         self.vectors = device.pieces(pieces, dtype)
         pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -176,7 +200,12 @@ def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_arra
     by_distance = dict(zip((block.indices[row] - centre).tolist(), block.data[row].tolist(), strict=True))
     rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
     distances, place = np.unique(block.indices - rows, return_inverse=True)
-    values = np.array([by_distance.get(int(distance), by_distance.get(-int(distance), 0)) for distance in distances])
+
+    def entry(distance: int) -> complex:
+        # A centre at an edge lacks a neighbour: its entry is the conjugate of the opposite one, as in all of A.
+        return by_distance[distance] if distance in by_distance else np.conj(by_distance.get(-distance, 0))
+
+    values = np.array([entry(int(distance)) for distance in distances])
     return sparse.csr_array((values[place].astype(block.dtype), block.indices, block.indptr), shape=block.shape)
 
 
@@ -185,4 +214,4 @@ def _method(chosen: Schwarz, made: list[Subdomain], dtype: np.dtype) -> Subdomai
     single = np.complex64 if dtype.kind == "c" else np.float32
     precision = np.dtype(single) if chosen.precision == "float32" else dtype
     largest = max(box.matrix.shape[0] for box in made)
-    return SubdomainMethod(chosen.solver, chosen.sweeps or PASSES * largest, precision, dtype)
+    return SubdomainMethod(chosen.solver, chosen.sweeps or SWEEPS_PER_UNKNOWN * largest, precision, dtype)

@@ -1,6 +1,7 @@
 """Files of users: how they are opened, unpacked and read, and how they are written."""
 
 from workbench.files.reading import opened, read_bytes
-from workbench.files.writing import check_target, ended_in_order, replacing, unbroken, write
+from workbench.files.signals import ended_in_order, unbroken
+from workbench.files.writing import check_target, replacing, write
 
 __all__ = ["check_target", "ended_in_order", "opened", "read_bytes", "replacing", "unbroken", "write"]

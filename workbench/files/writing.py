@@ -13,13 +13,13 @@ import os
 import secrets
 import signal
 import stat
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from workbench.errors import InputError, printable_path
 from workbench.files.reading import kind_of
+from workbench.files.signals import ended_in_order
 
 MODE = 0o666
 """Mode of new files, before the umask."""
@@ -121,7 +121,8 @@ def _failing_in_a_sentence(path: Path) -> Iterator[None]:
         reason = "no process reads from it" if error.errno == errno.ENXIO else error.strerror or error
         raise InputError(f"cannot write {printable_path(path)}: {reason}; choose another place") from None
     except ValueError as error:
-        if isinstance(error, InputError) or "null" not in str(error):
+        # A path with a null character, or with one that no file system can encode.
+        if isinstance(error, InputError) or not ("null" in str(error) or isinstance(error, UnicodeEncodeError)):
             raise
         raise InputError(f"cannot write {printable_path(path)}: {error}; choose another place") from None
 
@@ -129,7 +130,9 @@ def _failing_in_a_sentence(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _replacing(place: _Place) -> Iterator[IO[bytes]]:
     with _cleared_away(place.path.parent) as name:
-        with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, MODE), "w+b") as stream:
+        # Until it has the mode of the file that it replaces, only its owner may read it.
+        mode = MODE if place.before is None else 0o600
+        with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as stream:
             yield stream
             _take_over(stream, place.before)
         os.replace(name, place.path)
@@ -142,9 +145,11 @@ def _take_over(stream: IO[bytes], before: os.stat_result | None) -> None:
         return
     now = os.fstat(stream.fileno())
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # Only root may give a file away.
-        with contextlib.suppress(PermissionError):
-            os.fchown(stream.fileno(), before.st_uid, before.st_gid)
+        # Only root may give a file away; others may keep its group.
+        for owner in (before.st_uid, -1):
+            with contextlib.suppress(OSError):
+                os.fchown(stream.fileno(), owner, before.st_gid)
+                break
     os.fchmod(stream.fileno(), stat.S_IMODE(before.st_mode) & 0o777)
 
 
@@ -167,52 +172,3 @@ def _cleared_away(folder: Path) -> Iterator[Path]:
     finally:
         for number in received:
             signal.raise_signal(number)
-
-
-_unbroken: list[None] = []
-"""One entry for each block of `unbroken` that is entered."""
-_late: list[int] = []
-"""Signals that arrived meanwhile."""
-
-
-@contextlib.contextmanager
-def unbroken() -> Iterator[None]:
-    """A block of the main thread that signals handled by `ended_in_order` end only after its last line, as what it
-    starts would continue in threads of its own. In other threads, which no signal ends, it does nothing."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    _unbroken.append(None)
-    try:
-        yield
-    finally:
-        _unbroken.pop()
-        if _late and not _unbroken:
-            raise SystemExit(128 + _late.pop())
-
-
-@contextlib.contextmanager
-def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
-    """SIGTERM and SIGHUP raise SystemExit inside, with the status that shells give for them, so that what the block
-    and those around it have opened is closed; received: the list that they are added to.
-
-    Only in the main thread, and where nothing else handles them.
-    """
-
-    def end(number: int, _frame: Any) -> None:
-        if received is not None:
-            received.append(number)
-        if _unbroken:
-            _late.append(number)
-            return
-        raise SystemExit(128 + number)
-
-    mine = threading.current_thread() is threading.main_thread()
-    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
-    try:
-        for number in numbers if mine else ():
-            signal.signal(number, end)
-        yield
-    finally:
-        for number in numbers if mine else ():
-            signal.signal(number, signal.SIG_DFL)

@@ -25,7 +25,8 @@ class MissingEntriesError(InputError):
 
     def __init__(self, what: str) -> None:
         self.what = what
-        super().__init__(f"the {what} of a LinearOperator {'is' if what == 'diagonal' else 'are'} not available")
+        way = "; pass a sparse matrix, or diagonal=" if what == "diagonal" else "; pass a sparse matrix"
+        super().__init__(f"the {what} of a LinearOperator {'is' if what == 'diagonal' else 'are'} not available{way}")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -46,6 +46,11 @@ class Conflict(NamedTuple):
         """The choices that are to be made again."""
         return tuple(self.changes) or ((self.at,) if self.at else ())
 
+    @property
+    def reason(self) -> str:
+        """The sentence without its last clause, which says what to do instead."""
+        return self.sentence.rpartition("; ")[0] or self.sentence
+
 
 def check(configuration: Configuration, device: Device | None, operator: Operator | None = None) -> MemoryNeed | None:
     """Raise InputError for the first rule across choices that is broken; the memory that the run needs, if it is known.
@@ -133,7 +138,7 @@ def in_words(found: Sequence[Conflict]) -> str:
     changes = changes_of(found)
     if len(found) < 2 or not changes:
         return "; and ".join(conflict.sentence for conflict in found)
-    reasons = "; and ".join(conflict.sentence.rpartition("; ")[0] for conflict in found)
+    reasons = "; and ".join(conflict.reason for conflict in found)
     ways = [f"{name.rpartition('.')[2]} {'none' if value is None else value}" for name, value in changes.items()]
     return f"{reasons}; use {', '.join(ways)}"
 

@@ -37,10 +37,11 @@ class Finish:
 class Ranking:
     """The order of the entries of a race at a tolerance.
 
-    finished: the entries that reached the tolerance, the winner first. open: running entries that have spent less than
-    the winner, so that they may still be first. residual_gap: entries with a residual gap at that iteration, where
-    reaching the tolerance means nothing. uncounted: entries whose bytes are unknown. failed: entries that an error or a
-    cancellation ended before. with_setup: seconds include the setup.
+    finished: the entries that reached the tolerance, the winner first. open: entries that have not ended and have spent
+    less than the winner, so that they may still be first; those that ended above the tolerance are in no list.
+    residual_gap: entries with a residual gap at that iteration, where reaching the tolerance means nothing. uncounted:
+    entries whose bytes are unknown. failed: entries that an error or a cancellation ended before. with_setup: seconds
+    include the setup.
     """
 
     tolerance: float
@@ -66,7 +67,7 @@ def rank(
     with_setup: seconds are those of setup and iterations, the time to solution of a single system; without it they are
     those of the iterations, which decide where many systems share one setup.
 
-    Raises InputError for another measure, and for a tolerance that is not above 0.
+    Raises InputError for another measure, and for a tolerance that is not finite and above 0.
     """
     if measure not in MEASURES:
         raise InputError(unknown_name("measure", measure, MEASURES))

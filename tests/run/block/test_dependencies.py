@@ -22,6 +22,7 @@ def test_combinations_of_few_columns_are_named():
     B[:, 6] = 1e-20 * B[:, 2]
     assert dependencies(B) == {3: [0, 1], 6: [2]}
     assert dependencies((1j * B).astype(np.complex64)) == {3: [0, 1], 6: [2]}
+    assert dependencies(1e200 * B) == {3: [0, 1], 6: [2]}
 
 
 @settings(max_examples=50)

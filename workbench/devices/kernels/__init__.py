@@ -1,1 +1,1 @@
-"""Kernel text in the common subset of CUDA C and OpenCL C, one small module a kernel; nothing here runs anything."""
+"""Kernel texts in the common subset of CUDA C and OpenCL C, a module for each family; nothing here runs anything."""

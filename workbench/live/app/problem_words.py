@@ -9,7 +9,7 @@ from workbench.block_facts import facts
 from workbench.live.ui.number_text import count, number
 from workbench.problems import Problem
 
-SIDES = {"bubbles-2d": "square", "bubbles-3d": "cube"}
+SHAPES = {"bubbles-2d": "square", "bubbles-3d": "cube"}
 DIMENSIONS = {
     "two-layer": 2, "bubbles-2d": 2, "bubbles-3d": 3, "slabs-3d": 3, "poisson5": 2, "poisson7": 3, "poisson27": 3,
     "poisson125": 3, "poisson-2d": 2, "poisson-3d": 3,
@@ -26,10 +26,10 @@ def problem_words(problem: Problem) -> tuple[str, str]:
 
 
 def _name(problem: Any) -> str:
-    if problem.name in SIDES:
-        bubbles = len(problem.bubbles.split(";")) if problem.layout == "list" else problem.count
+    if problem.name in SHAPES:
+        bubbles = problem.geometry().radii.size if problem.layout == "list" else problem.count
         kind = "random bubble" if problem.layout == "random" else "bubble"
-        return f"{bubbles} {kind}{'s' * (bubbles != 1)} in a {SIDES[problem.name]}"
+        return f"{bubbles} {kind}{'s' * (bubbles != 1)} in a {SHAPES[problem.name]}"
     if problem.name == "matrix-file":
         return f"Matrix {Path(problem.path).name}" if problem.path else "A matrix file, not chosen yet"
     if problem.name == "suitesparse":

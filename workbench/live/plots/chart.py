@@ -20,7 +20,7 @@ EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
 class ChartView(StreamView):
     """Shows a `Scene`, and another on request. It can be zoomed, moved, measured and read out like every plot.
 
-    height: in pixels; 0 follows the height of the window. publisher: None for one of its own.
+    height: in pixels; 0 follows the height of the window. publisher: None makes one.
     """
 
     _esm = module("plots/chart.js")
@@ -36,18 +36,20 @@ class ChartView(StreamView):
     def show(self, scene: Scene, *, live: bool = False) -> None:
         """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest.
 
-        live: more is to come, so that a page that hears nothing for long asks again.
+        live: more is to come, so that a page that receives nothing for long asks again.
         """
         self.scene = dataclasses.replace(scene, live=live) if live else scene
         self.publisher.wake()
 
-    def on_pick(self, hear: Callable[[str], object]) -> None:
+    def on_pick(self, listener: Callable[[str], object]) -> None:
         """Call this with the key of a point, cell or line that was clicked. It should return at once."""
-        self._subscribers = [*self._subscribers, hear]
+        self._subscribers = [*self._subscribers, listener]
 
     def publish(self) -> PollAgain:
+        if self.link.restart():
+            self._sent = None
         scene = self.scene
-        if (self.link.restart() or scene is not self._sent) and self.link.free:
+        if scene is not self._sent and self.link.free:
             message, data = scene.message()
             self.link.send(message, data)
             self._sent = scene
@@ -55,8 +57,8 @@ class ChartView(StreamView):
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("kind") == "picked":
-            for hear in self._subscribers:
-                hear(str(content.get("key", "")))
+            for listener in self._subscribers:
+                listener(str(content.get("key", "")))
         else:
             super()._receive(widget, content, buffers)
 

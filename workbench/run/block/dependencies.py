@@ -14,8 +14,10 @@ def dependencies(B: np.ndarray) -> dict[int, list[int]]:
     """The columns of B, shape (N, s), that are combinations of earlier ones, and those that each is a combination of.
 
     Zero columns are left out. Columns are made orthonormal one by one, since the Gram matrix of columns that are nearly
-    dependent has lost what decides. Cost on the host: 4 N s^2 multiply-adds and N s words in double precision.
+    dependent has lost what decides. Cost on the host: 4 N s^2 flops and 2 N s words in double precision.
     """
+    # Their length may be more than a number can be.
+    B = B / np.maximum(np.abs(B).max(axis=0, initial=0), np.finfo(B.dtype).tiny)
     lengths = np.linalg.norm(B, axis=0)
     orthonormal = np.empty(B.shape, np.result_type(B.dtype, np.float64), order="F")
     triangle = np.zeros((B.shape[1], B.shape[1]), orthonormal.dtype)

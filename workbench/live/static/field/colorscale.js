@@ -21,11 +21,18 @@ export function shadeTicks(shades) {
   const { low, high, scale } = shades;
   if (low === high) return [[0.5, short(low)]];
   const at = (value, text) => [shareOf(shades, value), text];
-  if (scale === "linear") return linearTicks(low, high, 5).map((value) => at(value, short(value)));
+  if (scale === "linear") return evenly(linearTicks(low, high, 5), at);
   if (scale === "symlog") return bothSides(shades, at);
   const ticks = decadeTicks(Math.log10(low), Math.log10(high), MOST_TICKS);
   if (ticks.length < 2) return [[0, short(low)], [1, short(high)]];
   return ticks.map((exponent) => at(10 ** exponent, powerOfTen(exponent)));
+}
+
+// With as many digits as tell neighbours apart.
+function evenly(values, at) {
+  const ratio = values.length > 1 ? Math.max(...values.map(Math.abs)) / (values[1] - values[0]) : 1;
+  const digits = Math.min(15, Math.max(3, Math.ceil(Math.log10(ratio)) + 1));
+  return values.map((value) => at(value, short(value, digits)));
 }
 
 function bothSides({ high, signed, threshold }, at) {

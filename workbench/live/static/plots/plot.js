@@ -61,6 +61,7 @@ export class Plot extends Stage {
 
   dataSpan() {
     const ranges = this.visible.map(({ range }) => range?.x).filter(Boolean);
+    if (!ranges.length) return [this.x.outer(this.x.low), this.x.outer(this.x.high)];
     return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
   }
 
@@ -302,7 +303,7 @@ export class Plot extends Stage {
     const found = this.found();
     const reported = { kind: "readout", at: null };
     if (found) {
-      const { context, palette, frame } = this;
+      const { context, frame } = this;
       if (found.spot) this.ringed(found.spot);
       else this.drawCross(frame.toX(found.value));
       for (const { x, y, colour, marker } of found.rows) drawMarker(context, marker, x, y, colour, colour, 4.5);
@@ -351,7 +352,7 @@ export class Plot extends Stage {
   }
 }
 
-// What layers span along one axis, with some room at the ends of y.
+// What layers span along one axis, with some room at both ends.
 function spanOf(layers, scale, way) {
   const ranges = layers.map(({ range }) => range).filter(Boolean);
   const pick = ({ x, y, logY, first }) => {

@@ -10,11 +10,11 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }
 
-// A number of at most three digits, as in a text: 0.25 or 1.2 × 10⁻³.
-export function short(value) {
+// A number of at most so many digits, as in a text: 0.25 or 1.2 × 10⁻³.
+export function short(value, most = 3) {
   const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
-  if (size === 0 || (size >= 0.01 && size < 1e4)) return sign + Number(size.toPrecision(3));
-  const [digits, exponent] = size.toExponential(2).replace(/\.?0+e/, "e").split("e");
+  if (size === 0 || (size >= 0.01 && size < 1e4)) return sign + Number(size.toPrecision(most));
+  const [digits, exponent] = size.toExponential(most - 1).replace(/\.?0+e/, "e").split("e");
   return `${sign}${digits === "1" ? "" : `${digits}\u2009×\u2009`}${powerOfTen(Number(exponent))}`;
 }
 
@@ -30,9 +30,10 @@ export function linearTicks(low, high, most) {
   const rough = (high - low) / most;
   const decade = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= rough * 0.999);
-  const ticks = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) ticks.push(k * step);
-  return ticks;
+  const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  // Where ticks are no more than a rounding error apart, one is all that can be told.
+  if (!(Math.max(Math.abs(first), Math.abs(last)) < Number.MAX_SAFE_INTEGER)) return [low];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => (first + k) * step);
 }
 
 // Exponents of the powers of ten between two exponents, thinned out to at most so many.
