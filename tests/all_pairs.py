@@ -75,8 +75,17 @@ def pairwise(**factors: Sequence[Any]) -> pytest.MarkDecorator:
 
 def on_accelerators(**factors: Sequence[Any]) -> pytest.MarkDecorator:
     """The same with the fixture `accelerator`: both layouts of OpenCL are a factor more, and CUDA has all pairs too."""
-    cases = all_pairs(**factors, accelerator=("opencl", SIDE_BY_SIDE))
-    cases += [{**case, "accelerator": "cuda"} for case in all_pairs(**factors)]
+    return _with("accelerator", ("opencl", SIDE_BY_SIDE), factors)
+
+
+def on_devices(**factors: Sequence[Any]) -> pytest.MarkDecorator:
+    """The same with the fixture `device`, which is also the cores."""
+    return _with("device", ("cpu", "opencl", SIDE_BY_SIDE), factors)
+
+
+def _with(fixture: str, here: Sequence[str], factors: Mapping[str, Sequence[Any]]) -> pytest.MarkDecorator:
+    cases = all_pairs(**factors, **{fixture: here})
+    cases += [{**case, fixture: "cuda"} for case in all_pairs(**factors)]
     names = [name_of(case) for case in cases]
-    pairs = [(case.pop("accelerator"), case) for case in cases]
-    return pytest.mark.parametrize(("accelerator", "case"), pairs, ids=names, indirect=["accelerator"])
+    pairs = [(case.pop(fixture), case) for case in cases]
+    return pytest.mark.parametrize((fixture, "case"), pairs, ids=names, indirect=[fixture])

@@ -34,6 +34,7 @@ def real_matrices() -> Path:
     return folder
 
 
+DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
 """The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
 
@@ -41,13 +42,23 @@ SIDE_BY_SIDE = "opencl:side-by-side"
 @pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
 def accelerator(request):
     """Every accelerator of this machine; `devices.device(accelerator.spec)` is the same one."""
+    return _device(request.param)
+
+
+@pytest.fixture(scope="session", params=["cpu", "opencl", SIDE_BY_SIDE, "cuda"])
+def device(request):
+    """The cores and every accelerator of this machine; `devices.device(device.spec)` is the same one."""
+    return _device(request.param)
+
+
+def _device(spec):
     try:
-        if request.param == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices._made:
+        if spec == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices._made:
             devices._made[SIDE_BY_SIDE] = _side_by_side()
-        made = devices.device(request.param)
+        made = devices.device(spec)
     except InputError as error:
         pytest.skip(str(error))
-    made.spec = request.param
+    made.spec = spec
     return made
 
 
@@ -60,6 +71,13 @@ def _side_by_side():
     # It stands for a GPU, on which another compiler optimizes; PoCL's optimization takes most of the time of a test.
     runtime._flags = (*runtime._flags, "-cl-opt-disable")
     return Accelerator(runtime)
+
+
+def random_values(shape, dtype, seed: int | np.random.Generator = 0) -> np.ndarray:
+    """Numbers between -1 and 1, of a complex dtype the imaginary parts too."""
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(-1, 1, shape)
+    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 def grid_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tests.all_pairs import on_devices
 from workbench import devices
 from workbench.deflation import Projection
 from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restriction
@@ -20,7 +21,7 @@ from workbench.operators import Matrix
 from workbench.registry import registered
 from workbench.run import Run, configure, run_through
 
-DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+DTYPES = ("float32", "float64", "complex64", "complex128")
 VARIANTS = sorted(registered("variant"))
 
 
@@ -47,15 +48,9 @@ def random_block(shape, dtype):
     return values.astype(dtype)
 
 
-def device_of(name, accelerator):
-    return devices.device("cpu") if name == "cpu" else accelerator
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-@pytest.mark.parametrize("s", [1, 3, 17])
-def test_block_vectors_are_projected_as_dense_algebra_says(where, s, dtype, accelerator):
-    device, n = device_of(where, accelerator), 23
+@on_devices(s=[1, 3, 17], dtype=DTYPES)
+def test_block_vectors_are_projected_as_dense_algebra_says(device, case):
+    s, dtype, n = case["s"], case["dtype"], 23
     A = hermitian(n, dtype)
     labels = (np.arange(n * n) // 97).astype(np.int32)
     projection = projection_of(A, labels, device)
@@ -84,9 +79,8 @@ def test_block_vectors_are_projected_as_dense_algebra_says(where, s, dtype, acce
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-def test_both_levels_of_a_block_are_those_of_its_columns(variant, where, accelerator):
-    device, s = device_of(where, accelerator), 5
+def test_both_levels_of_a_block_are_those_of_its_columns(variant, device):
+    s = 5
     chosen = configure("two-layer", n=20, preconditioner="neumann:1", deflation="stripes", variant=variant)
     system = chosen.problem.assemble()
     operator, dtype = system.operator, system.operator.dtype
@@ -124,11 +118,10 @@ def test_an_inner_iteration_solves_column_by_column():
     np.testing.assert_allclose(inner, direct, rtol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-@pytest.mark.parametrize("d", [3, TOGETHER + 1])
-def test_dense_vectors_are_projected_all_at_once(where, d, dtype, accelerator):
-    device, A, s = device_of(where, accelerator), hermitian(9, dtype), 4
+@on_devices(d=[3, TOGETHER + 1], dtype=DTYPES)
+def test_dense_vectors_are_projected_all_at_once(device, case):
+    d, dtype, s = case["d"], case["dtype"], 4
+    A = hermitian(9, dtype)
     operator = Matrix(A)
     projection = Projection(
         operator, operator.bind(device), DenseSubspace(random_block((81, d), dtype)), Cholesky(), device

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
+from tests.all_pairs import on_accelerators, pairwise
+from tests.conftest import DTYPES, random_values
 from workbench.devices.plane_slice import PlaneSlice
 
 GRID = (5, 9, 7)
@@ -15,12 +16,6 @@ SECTIONS = {
 }
 
 
-def vector(dtype):
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal(np.prod(GRID)) + (1j * rng.standard_normal(np.prod(GRID)) if dtype[0] == "c" else 0)
-    return values.astype(dtype)
-
-
 def expected(plane, step, *, peaks):
     if not peaks:
         return plane[step // 2 :: step, step // 2 :: step]
@@ -29,27 +24,23 @@ def expected(plane, step, *, peaks):
     return np.array([[block[np.argmax(np.abs(block))] for block in line] for line in blocks])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
-@pytest.mark.parametrize("peaks", [True, False])
-@pytest.mark.parametrize("step", [1, 2, 4, 9])
-@pytest.mark.parametrize("normal", SECTIONS)
-def test_a_plane_slice_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
+@pairwise(normal=list(SECTIONS), step=[1, 2, 4, 9], peaks=[True, False], dtype=["float32", "float64", "complex128"])
+def test_a_plane_slice_shows_what_numpy_cuts_out(case):
+    normal, step, peaks, dtype = case.values()
     first, apart, shape, where = SECTIONS[normal]
     part = PlaneSlice(first, apart, shape, step, peaks)
-    values = vector(dtype)
+    values = random_values(np.prod(GRID), dtype)
     seen = part(values)
     np.testing.assert_array_equal(seen, expected(values.real.reshape(GRID)[where], step, peaks=peaks))
     assert seen.shape == part.seen
     assert not np.shares_memory(seen, values)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("peaks", [True, False])
-@pytest.mark.parametrize("step", [1, 3])
-@pytest.mark.parametrize("normal", SECTIONS)
-def test_an_accelerator_sees_the_same_through_it(accelerator, normal, step, peaks, dtype):
+@on_accelerators(normal=list(SECTIONS), step=[1, 3], peaks=[True, False], dtype=DTYPES)
+def test_an_accelerator_sees_the_same_through_it(accelerator, case):
+    normal, step, peaks, dtype = case.values()
     part = PlaneSlice(*SECTIONS[normal][:3], step, peaks)
-    values = vector(dtype)
+    values = random_values(np.prod(GRID), dtype)
     seen = accelerator.plane(accelerator.array(values, values.dtype), part)
     assert seen.dtype == values.real.dtype
     np.testing.assert_array_equal(seen, part(values))

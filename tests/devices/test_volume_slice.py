@@ -3,17 +3,12 @@
 import itertools
 
 import numpy as np
-import pytest
 
+from tests.all_pairs import on_accelerators, pairwise
+from tests.conftest import DTYPES, random_values
 from workbench.devices.volume_slice import VolumeSlice
 
 GRID = (5, 9, 7)
-
-
-def vector(dtype):
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal(np.prod(GRID)) + (1j * rng.standard_normal(np.prod(GRID)) if dtype[0] == "c" else 0)
-    return values.astype(dtype)
 
 
 def expected(values, step, *, peaks):
@@ -26,24 +21,22 @@ def expected(values, step, *, peaks):
     return made
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
-@pytest.mark.parametrize("peaks", [True, False])
-@pytest.mark.parametrize("step", [1, 2, 4, 9])
-def test_a_volume_slice_shows_what_numpy_cuts_out(step, peaks, dtype):
+@pairwise(step=[1, 2, 4, 9], peaks=[True, False], dtype=["float32", "float64", "complex128"])
+def test_a_volume_slice_shows_what_numpy_cuts_out(case):
+    step, peaks, dtype = case.values()
     part = VolumeSlice(GRID, step, peaks)
-    values = vector(dtype)
+    values = random_values(np.prod(GRID), dtype)
     seen = part(values)
     np.testing.assert_array_equal(seen, expected(values.real.reshape(GRID), step, peaks=peaks))
     assert seen.shape == part.seen
     assert not np.shares_memory(seen, values)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("peaks", [True, False])
-@pytest.mark.parametrize("step", [1, 3])
-def test_an_accelerator_sees_the_same_through_it(accelerator, step, peaks, dtype):
+@on_accelerators(step=[1, 3], peaks=[True, False], dtype=DTYPES)
+def test_an_accelerator_sees_the_same_through_it(accelerator, case):
+    step, peaks, dtype = case.values()
     part = VolumeSlice(GRID, step, peaks)
-    values = vector(dtype)
+    values = random_values(np.prod(GRID), dtype)
     seen = accelerator.volume(accelerator.array(values, values.dtype), part)
     assert seen.dtype == values.real.dtype
     np.testing.assert_array_equal(seen, part(values))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES, random_values
 from workbench.jit import generated, tiles
 from workbench.jit.threads import launch
 from workbench.jit.tiles import widths
 
-DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
 TEXT = """
 def kernel(taken, x, y, factor, out, wide):
     for i in range(x.shape[0]):
@@ -20,19 +20,11 @@ def kernel(taken, x, y, factor, out, wide):
 """
 
 
-def normal(rng, shape, dtype):
-    values = rng.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        values = values + 1j * rng.standard_normal(shape)
-    return values.astype(dtype)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("width", [1, 3, 8, 13])
 def test_words_of_tiles_agree_with_numpy(dtype, width):
     rng = np.random.default_rng(width)
-    x, y = normal(rng, (5, width + 3), dtype), normal(rng, (5, width), dtype)
-    factor = normal(rng, 5, dtype)
+    x, y, factor = (random_values(shape, dtype, rng) for shape in ((5, width + 3), (5, width), 5))
     out, wide = np.full((5, width + 4), 7, dtype), np.zeros((5, width), np.result_type(dtype, np.float64))
     launch(x.size, generated.kernel(TEXT.format(width=width)), x, y, factor, out, wide)
     left = x[:, 1 : width + 1]
@@ -43,14 +35,15 @@ def test_words_of_tiles_agree_with_numpy(dtype, width):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("columns", range(1, 70))
-def test_tiles_cover_a_row_by_one_register_or_powers_of_two(columns, dtype):
-    made, one = widths(columns, dtype), tiles.REGISTER // np.dtype(dtype).itemsize
-    sizes = [width for _, width in made]
-    assert [begin for begin, _ in made] == list(np.cumsum([0, *sizes]))[:-1]
-    assert sum(sizes) == columns
-    assert all(width <= 16 and (width <= one or width.bit_count() == 1) for width in sizes)
-    assert sizes == sorted(sizes, reverse=True)
+def test_tiles_cover_a_row_by_one_register_or_powers_of_two(dtype):
+    one = tiles.REGISTER // np.dtype(dtype).itemsize
+    for columns in range(1, 70):
+        made = widths(columns, np.dtype(dtype))
+        sizes = [width for _, width in made]
+        assert [begin for begin, _ in made] == list(np.cumsum([0, *sizes]))[:-1], columns
+        assert sum(sizes) == columns
+        assert all(width <= 16 and (width <= one or width.bit_count() == 1) for width in sizes), columns
+        assert sizes == sorted(sizes, reverse=True), columns
 
 
 @pytest.mark.parametrize("register", [16, 32, 64])

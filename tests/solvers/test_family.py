@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench.run  # noqa: F401  registers every block
+from tests.all_pairs import pairwise
 from tests.conftest import grid_stencil, random_matrix
 from workbench import registry
 from workbench.analysis import ritz_values
@@ -92,12 +93,14 @@ def test_it_solves_in_every_precision(name, dtype, rtol):
     assert np.linalg.norm(dense @ result.x - b) <= 1.1 * rtol * np.linalg.norm(b)
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
-@pytest.mark.parametrize(("deflation", "variant"), [("blocks:4", "def1"), ("stripes", "a-def2"), ("blocks:4", "bnn")])
-def test_it_converges_with_deflation_and_its_variants(name, first, deflation, variant):
-    choices = {"preconditioner": first, "deflation": deflation, "variant": variant}
-    result = run_through(Run(configure("poisson5", n=16, solver=name, **choices)))
+@pairwise(
+    solver=EVERY,
+    preconditioner=["jacobi", "neumann:2"],
+    second=[("blocks:4", "def1"), ("stripes", "a-def2"), ("blocks:4", "bnn")],
+)
+def test_it_converges_with_deflation_and_its_variants(case):
+    deflation, variant = case.pop("second")
+    result = run_through(Run(configure("poisson5", n=16, deflation=deflation, variant=variant, **case)))
     assert result.converged, result.detail
 
 
