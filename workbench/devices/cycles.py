@@ -16,12 +16,14 @@ cycle on each level (K-cycle) as in Notay and Vassilevski 2008.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_parts import bottom_part, entry_parts, level_parts
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.ops.levels import LevelOperations
 
 FIRST_STEP = """
 x = alpha*p
@@ -34,73 +36,30 @@ ORTHOGONALIZE = "p = z - beta*p"
 LAST_STEP = "x = x + alpha*p"
 
 
-class LevelOperations(Protocol):
-    """One level on a device; all vectors have one entry per row, except those of the next level."""
-
-    def smooth_from_zero(self, b: DeviceVector, x: DeviceVector, /) -> None:
-        """x = a b - b' E b."""
-        ...
-
-    def residual(self, b: DeviceVector, x: DeviceVector, r: DeviceVector, /) -> None:
-        """r = b - E x."""
-        ...
-
-    def restrict(self, r: DeviceVector, below: DeviceVector, /) -> None:
-        """below = W^T r."""
-        ...
-
-    def correct(self, x: DeviceVector, below: DeviceVector, /) -> None:
-        """x = x + scaling W below."""
-        ...
-
-    def smooth(self, r: DeviceVector, x: DeviceVector, /) -> None:
-        """x = x + a r - b' E r."""
-        ...
-
-    def energy(self, p: DeviceVector, r: DeviceVector, s: DeviceVector, /) -> None:
-        """s = E p, and (p, r) and (p, s) for the next step."""
-        ...
-
-    def first_step(
-        self, p: DeviceVector, s: DeviceVector, b: DeviceVector, x: DeviceVector, r: DeviceVector, /
-    ) -> None:
-        """alpha = (p, r)/(p, s), x = alpha p, r = b - alpha s."""
-        ...
-
-    def orthogonalize(self, z: DeviceVector, s: DeviceVector, p: DeviceVector, /) -> None:
-        """p = z - (s, z)/(p, s) p."""
-        ...
-
-    def last_step(self, p: DeviceVector, x: DeviceVector, /) -> None:
-        """alpha = (p, r)/(p, s), x = x + alpha p."""
-        ...
-
-
-class LevelDevice(Protocol):
-    """What makes the operations of a level, and vectors for them."""
-
-    def level(self, level: Level, scaling: float) -> LevelOperations: ...
-
-    def vector(self, size: int, dtype: Any) -> DeviceVector: ...
-
-
 class Cycles:
     """x = an approximation of E^-1 b on the scaled system, by the cycles that `form` describes.
 
-    bottom: solves with the last level. The vectors of all levels are allocated here.
+    level: makes the operations of a level, with the factor of corrections. vector: makes vectors of zeros. bottom:
+    solves with the last level. The vectors of all levels are allocated here.
     """
 
-    def __init__(self, form: Levels, device: LevelDevice, bottom: Any) -> None:
+    def __init__(
+        self,
+        form: Levels,
+        level: Callable[[Level, float], LevelOperations],
+        vector: Callable[[int, Any], DeviceVector],
+        bottom: Any,
+    ) -> None:
         self._form, self._bottom = form, bottom
-        self._levels = [device.level(level, form.scaling) for level in form.levels]
+        self._levels = [level(one, form.scaling) for one in form.levels]
         dtype = form.bottom.dtype
         sizes = [level.size for level in form.levels]
-        self._residual = [device.vector(size, dtype) for size in sizes]
-        self._right = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
-        self._solution = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
+        self._residual = [vector(size, dtype) for size in sizes]
+        self._right = [vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
+        self._solution = [vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
         self._steps = [form.steps_at(depth) for depth in range(len(sizes))]
         self._krylov = [
-            [device.vector(size, dtype) for _ in range(4)] if steps else []
+            [vector(size, dtype) for _ in range(4)] if steps else []
             for size, steps in zip(sizes, self._steps, strict=True)
         ]
         self.right, self.solution = self._right[0], self._solution[0]

@@ -28,9 +28,9 @@ class PlaneSlice:
         strides = tuple(values.strides[0] * apart for apart in self.apart)
         plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
         if self.peaks:
-            from workbench.host.block_peaks import block_peaks
+            from workbench.host.peaks import peaks
 
-            return block_peaks(plane, self.step)
+            return peaks(plane, self.step)
         return np.array(plane[self.begins :: self.step, self.begins :: self.step])
 
     @property

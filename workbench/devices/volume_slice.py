@@ -24,10 +24,20 @@ class VolumeSlice:
         count, by all cores for peaks."""
         values = np.real(vector).reshape(self.grid)
         if self.peaks:
-            from workbench.host.volume_peaks import volume_peaks
+            from workbench.host.peaks import peaks
 
-            return volume_peaks(values, self.step)
+            return peaks(values, self.step)
         return values[np.ix_(*(self.middles(cells) for cells in self.grid))]
+
+    @property
+    def begins(self) -> int:
+        """Cells of a block before the first one that counts, to each side."""
+        return 0 if self.peaks else self.step // 2
+
+    @property
+    def reach(self) -> int:
+        """Cells of a block that count, to each side."""
+        return self.step if self.peaks else 1
 
     @property
     def seen(self) -> tuple[int, int, int]:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.block_rows import LONG, SeveralSums
-from workbench.devices.cpu.bound import ENTRIES_PER_CHUNK, OnCores
+from workbench.devices.on_cores import ENTRIES_PER_CHUNK, OnCores
 from workbench.jit.threads import WORTH_SHARING
 from workbench.lines.types import accumulator
 

@@ -15,6 +15,7 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import grid_stencil
 from workbench import registry
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import (
@@ -23,7 +24,6 @@ from workbench.devices.kernels import (
     deflation,
     faces,
     passes,
-    plane_slice,
     products,
     scalars,
     tiles,
@@ -32,7 +32,9 @@ from workbench.devices.kernels import (
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.ops.csr import RowBlock
+from workbench.devices.volume_slice import VolumeSlice
 from workbench.host.face_coding import face_codes
+from workbench.kernel_language.tree import real_of
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
@@ -90,6 +92,11 @@ def of_the_operators(dtype):
     device.factorized_inverse(matrix)
     for remote in (None, device.zeros(9, dtype)):
         RowBlock(device, data, indices, starts[:-1], starts[1:], remote=remote)
+    device.volume(device.zeros(27, dtype), VolumeSlice((3, 3, 3), 2))
+    parents, ends = np.arange(27) // 3, np.arange(0, 28, 3)
+    level = Level(data, indices, starts, parents, ends, np.ones(27, real_of(dtype)), (1.0, 0.5))
+    order, ones = np.arange(27), np.ones(27, real_of(dtype))
+    device.coarse_level(Levels((level,), order, ones, np.eye(9, dtype=dtype), 1.8, (2,), False), None, 27, dtype)
     return texts
 
 
@@ -99,7 +106,7 @@ def kernels(dtype):
         yield from _of_faces(bands, dtype)
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield from (box_stencil.axis_sums(), plane_slice.PLANE)
+    yield box_stencil.axis_sums()
     for reach in (1, 2, 8):
         yield from (box_stencil.rows(reach), box_stencil.columns(reach))
     yield from of_the_operators(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from workbench.devices.accelerator.cycles import LevelsOnDevice
+from workbench.devices.accelerator.cycles import DeviceLevel
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
@@ -18,6 +19,7 @@ from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Lev
 from workbench.devices.cycles import Cycles
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
+from workbench.devices.ops.levels import solution
 
 BAND_GROUP = 64
 """Work-items that share a column of a band factor."""
@@ -105,19 +107,19 @@ class _FactorProducts(_Coarse):
 class _CycleSolve(_Coarse):
     """Cycles over levels, in their precision; about 40 launches a solve with four levels."""
 
-    def __init__(self, device: Launcher, form: Levels, count: int) -> None:
+    def __init__(self, device: Any, form: Levels, count: int) -> None:
         super().__init__(device, count, form.bottom.dtype)
         dtype = form.bottom.dtype
         self._inverse = device.array(form.bottom, dtype)
         self._bottom = device.kernel(cycle_texts.BOTTOM, "cycle_bottom", dtype)
-        self._cycles = Cycles(form, LevelsOnDevice(device), self._solve_bottom)
+        self._cycles = Cycles(form, functools.partial(DeviceLevel, device), device.zeros, self._solve_bottom)
         self._order = device.array(form.order, np.int32)
         self._scale = device.array(form.scale, form.scale.dtype)
         self._sums = device.zeros(device.layout.groups_for(count), self._solved.dtype)
         self._summed = np.int64(self._sums.size if form.singular else 0)
         self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
         self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
-        self._leave = device.kernel(cycle_texts.LEAVE, "cycle_leave", dtype)
+        self._leave = solution(device.bind, form, self._cycles.solution, self._solved)
 
     def _solve_bottom(self, b: Vector, x: Vector) -> None:
         self._device.launch(self._bottom, b.size, self._inverse, b, x, np.int64(b.size))
@@ -137,8 +139,7 @@ class _CycleSolve(_Coarse):
 
     def leave(self) -> None:
         """The result from the solution of the first level."""
-        leaving = (self._order, self._scale, self._cycles.solution, self._solved)
-        self._device.launch_over(self._leave, self._count, *leaving)
+        self._leave()
 
     def parts(self) -> TimedCalls:
         yield from self._cycles.parts(self, self._solved.dtype.itemsize)

@@ -19,11 +19,7 @@ from workbench.devices.dot_lines import DOTS
 from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.plane_slice import PLANE
 from workbench.devices.kernels.prelude import NAMED, prelude
-from workbench.devices.kernels.volume_slice import VOLUME
-from workbench.devices.plane_slice import PlaneSlice
-from workbench.devices.volume_slice import VolumeSlice
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 
@@ -159,30 +155,6 @@ class Launcher:
         values = np.empty(vector.shape, vector.dtype)
         self.runtime.download(vector.handle, values)
         return values
-
-    def plane(self, vector: Vector, plane_slice: PlaneSlice) -> np.ndarray:
-        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; only that is copied.
-
-        Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
-        """
-        seen, part = plane_slice.seen, plane_slice
-        made = self.empty(seen, np.finfo(vector.dtype).dtype)
-        kernel = self.kernel(PLANE, "plane", vector.dtype)
-        about = (part.first, *part.apart, *part.shape, part.step, part.begins, part.reach, seen[1])
-        self.launch_over(kernel, seen[0] * seen[1], vector, made, *map(np.int64, about))
-        return self.to_host(made)
-
-    def volume(self, vector: Vector, volume_slice: VolumeSlice) -> np.ndarray:
-        """The downsampled vector as a new NumPy array of shape `volume_slice.seen`; only that is copied.
-
-        Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
-        """
-        layers, rows, columns = volume_slice.seen
-        made = self.empty(volume_slice.seen, np.finfo(vector.dtype).dtype)
-        kernel = self.kernel(VOLUME, "volume", vector.dtype)
-        about = (*volume_slice.grid, volume_slice.step, volume_slice.peaks, rows, columns)
-        self.launch_over(kernel, layers * rows * columns, vector, made, *map(np.int64, about))
-        return self.to_host(made)
 
     def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """A host array in page-locked memory, for vectors that are copied again and again; not filled."""

@@ -19,7 +19,7 @@ from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Bound, Request
 from workbench.devices.jacobi_boxes import JacobiBoxes
-from workbench.devices.ops import faces, stencil
+from workbench.devices.ops import faces, peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host import box_parts
@@ -47,6 +47,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     coarse_level = coarse.coarse_level
     stencil_series = stencil.series
     face_series = faces.series
+    plane = volume = peaks.downsampled
 
     def bind(self, request: Request) -> Bound:
         """A kernel of the kernel language."""

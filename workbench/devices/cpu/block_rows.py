@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.devices.bound import Request, override
-from workbench.devices.cpu.bound import OnCores
+from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.csr import csr
 from workbench.jit import generated
 from workbench.jit.tiles import widths

@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.devices.bound import Request
 from workbench.devices.cpu import neumann_text
-from workbench.devices.cpu.bound import OnCores
 from workbench.devices.cpu.neumann_text import Coefficients, FaceSeries, ScaledBands
+from workbench.devices.on_cores import OnCores
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.stencil import scaled_band
 from workbench.devices.traffic import product_flops

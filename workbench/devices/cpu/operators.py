@@ -11,7 +11,6 @@ from workbench.devices.base import DeviceBase
 from workbench.devices.bound import Bound, Request
 from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, block_rows, neumann
-from workbench.devices.cpu.bound import bind
 from workbench.devices.cpu.box_stencil import BoxStencilProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
@@ -23,6 +22,7 @@ from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host_cycles import HostLevels
 from workbench.devices.jacobi_boxes import JacobiBoxes
+from workbench.devices.on_cores import bind
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.operators import OperatorsOfAllDevices

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.bound import Request
-from workbench.devices.cpu.bound import fixed_on_cores
 from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
 from workbench.devices.cpu.subdomains import Subdomains
+from workbench.devices.on_cores import fixed_on_cores
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.jit import generated

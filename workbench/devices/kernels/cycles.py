@@ -18,50 +18,14 @@ from workbench.lines.shapes import infer
 
 _TREE = read("tree_sum")
 
-RESTRICT = read("cycle_restrict")
-"""below = W^T r; the rows of a parent are consecutive."""
-
-CORRECT = read("cycle_correct")
-"""x = x + weights below."""
-
 SUM = read("cycle_sum")
 """Partial sums of a."""
 
 ENTER = fill("cycle_enter", tree_sum=_TREE)
 """b = D^-1/2 (a - mean) in the order of the levels."""
 
-LEAVE = read("cycle_leave")
-"""solved = D^-1/2 x in the order of the unknowns."""
-
 BOTTOM = fill("cycle_bottom", tree_sum=_TREE)
 """x = the inverse of the last level times b."""
-
-
-def _pass(result: str) -> str:
-    return fill("cycle_pass", more="", begin="", result=result, end="")
-
-
-SMOOTHED = "T_SUB(T_SCALE(one, source[row]), T_SCALE(two, product))"
-
-FROM_ZERO = _pass(f"target[row] = {SMOOTHED};")
-"""target = one source - two E source."""
-
-RESIDUAL = _pass("target[row] = T_SUB(other[row], product);")
-"""target = other - E source."""
-
-SMOOTH = _pass(f"target[row] = T_ADD(target[row], {SMOOTHED});")
-"""target = target + one source - two E source."""
-
-ENERGY = fill(
-    "cycle_pass",
-    more=", GLOBAL W* partial",
-    begin="SHARED(W, room, 2*(GROUP + STRIPS));\nW pr = W_OF(0), ps = W_OF(0);",
-    result="target[row] = product;\n"
-    "pr = W_ADD(pr, W_DOT(source[row], other[row]));\n"
-    "ps = W_ADD(ps, W_DOT(source[row], product));",
-    end="room[LOCAL_ID] = pr;\nroom[GROUP + LOCAL_ID] = ps;\nSTORE_GROUP_SUMS(room, partial, 2);",
-)
-"""target = E source, and partial sums of (source, other) and (source, target)."""
 
 
 class Step(NamedTuple):

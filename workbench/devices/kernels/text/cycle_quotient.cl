@@ -1,10 +1,8 @@
 /* Every group adds the partial sums itself: a kernel of its own for two numbers would cost more. */
 SHARED(W, room, 2*GROUP);
 W above = W_OF(0), under = W_OF(0);
-for (I64 k = LOCAL_ID; k < count; k += GROUP) {
-    above = W_ADD(above, numerator[k]);
-    under = W_ADD(under, denominator[count + k]);
-}
+for (I64 k = LOCAL_ID; k < above_count; k += GROUP) above = W_ADD(above, numerator[k]);
+for (I64 k = LOCAL_ID; k < under_count; k += GROUP) under = W_ADD(under, denominator[under_count + k]);
 room[LOCAL_ID] = above;
 room[GROUP + LOCAL_ID] = under;
 BARRIER;

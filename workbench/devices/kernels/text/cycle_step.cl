@@ -1,5 +1,5 @@
-KERNEL cycle_step(GLOBAL const W* numerator, GLOBAL const W* denominator, const I64 count,
-    $vectors, const I64 rows)
+KERNEL cycle_step(GLOBAL const W* numerator, const I64 above_count, GLOBAL const W* denominator,
+    const I64 under_count, $vectors, const I64 rows)
 {
     $divide
     FOR_EACH(i, rows) {

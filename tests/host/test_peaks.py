@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.host.block_peaks import block_peaks
+from workbench.host.peaks import peaks
 
 
 def blockwise(plane, step):
@@ -30,7 +30,7 @@ PLANES = arrays.arrays(
 
 @given(PLANES, st.integers(1, 7))
 def test_every_block_has_its_peak(plane, step):
-    made = block_peaks(plane, step)
+    made = peaks(plane, step)
     assert made.dtype == plane.dtype
     np.testing.assert_array_equal(made, blockwise(plane, step))
 
@@ -39,17 +39,17 @@ def test_every_block_has_its_peak(plane, step):
 def test_a_block_with_nan_is_nan(place):
     plane = np.arange(25.0).reshape(5, 5)
     plane[place] = np.nan
-    bad = np.isnan(block_peaks(plane, 2))
+    bad = np.isnan(peaks(plane, 2))
     assert bad.sum() == 1
     assert bad[place[0] // 2, place[1] // 2]
 
 
 def test_infinity_is_farthest_and_of_two_the_positive_one():
-    assert block_peaks(np.array([[1.0, -np.inf], [2.0, -3.0]]), 2) == -np.inf
-    assert block_peaks(np.array([[-2.0, 1.0], [2.0, -2.0]]), 2) == 2.0
+    assert peaks(np.array([[1.0, -np.inf], [2.0, -3.0]]), 2) == -np.inf
+    assert peaks(np.array([[-2.0, 1.0], [2.0, -2.0]]), 2) == 2.0
 
 
 def test_planes_that_are_not_contiguous():
     cube = np.random.default_rng(0).standard_normal((9, 8, 7))
     for plane in (cube[:, 3], cube[:, :, 2], cube[4].T, (cube + 1j).real[:, 1]):
-        np.testing.assert_array_equal(block_peaks(plane, 3), blockwise(plane, 3))
+        np.testing.assert_array_equal(peaks(plane, 3), blockwise(plane, 3))

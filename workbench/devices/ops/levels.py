@@ -1,0 +1,122 @@
+"""A level of a coarse system: passes over its matrix, and transfers to the next level and back (see `cycles`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from workbench.devices.bound import Bound, Request
+from workbench.devices.coarse import Level, Levels
+from workbench.kernel_language import kernel
+from workbench.kernel_language.words import conj, wide
+
+Bind = Callable[[Request], Bound]
+"""Binds a kernel to a device."""
+
+
+@kernel(sums=2)
+def level_pass(
+    row, data, indices, starts, one, two, source, other, target, *, based=False, smoothed=False, onto=False
+):  # fmt: skip
+    """target = E source, with (source, other) and (source, target).
+
+    based: other - E source. smoothed: one source - two E source; onto: added to the target.
+    """
+    product = 0
+    for j in range(starts[row], starts[row + 1]):
+        product += data[j] * source[indices[j]]
+    value = one * source[row] - two * product if smoothed else (other[row] - product if based else product)
+    target[row] = target[row] + value if onto else value
+    return conj(wide(source[row])) * wide(other[row]), conj(wide(source[row])) * wide(value)
+
+
+@kernel()
+def level_restriction(row, starts, weights, r, below):
+    """below = W^T r; the rows of a parent are consecutive."""
+    value = 0
+    for i in range(starts[row], starts[row + 1]):
+        value += weights[i] * r[i]
+    below[row] = value
+
+
+@kernel()
+def level_correction(row, parents, weights, below, x):
+    """x = x + W below."""
+    x[row] += weights[row] * below[parents[row]]
+
+
+@kernel()
+def level_solution(row, order, scale, x, solved):
+    """solved = D^-1/2 x, in the order of the unknowns."""
+    solved[order[row]] = wide(scale[row]) * wide(x[row])
+
+
+class LevelOperations(ABC):
+    """One level on a device; all vectors have one entry per row, except those of the next level.
+
+    Vectors are in the precision of the level, sums in double precision.
+    """
+
+    def __init__(self, bind: Bind, level: Level, scaling: float) -> None:
+        dtype, real = level.data.dtype, level.weights.dtype
+        one, two = (real.type(value) for value in level.smoother)
+        fixed = {"data": level.data, "indices": level.indices, "starts": level.indptr, "one": one, "two": two}
+
+        def over_matrix(**form: bool) -> Bound:
+            request = Request(level_pass, level.size, dtype, fixed, work=level.indptr, constants=form, summed=not form)
+            return bind(request)
+
+        self._energy = over_matrix()
+        # The matrix as the device has it.
+        fixed |= self._energy.fixed
+        self._residual = over_matrix(based=True)
+        self._from_zero, self._smooth = (over_matrix(smoothed=True, onto=onto) for onto in (False, True))
+        up = {"starts": level.starts, "weights": level.weights}
+        parents = level.starts.size - 1
+        self._restrict = bind(Request(level_restriction, parents, dtype, up, work=level.starts))
+        down = {"parents": level.parents, "weights": (scaling * level.weights).astype(real)}
+        self._correct = bind(Request(level_correction, level.size, dtype, down))
+        self._sums: Any = None
+
+    def smooth_from_zero(self, b: Any, x: Any) -> None:
+        """x = a b - b' E b."""
+        self._from_zero(b, x)
+
+    def residual(self, b: Any, x: Any, r: Any) -> None:
+        """r = b - E x."""
+        self._residual(x, b, r)
+
+    def restrict(self, r: Any, below: Any) -> None:
+        """below = W^T r."""
+        self._restrict(r, below)
+
+    def correct(self, x: Any, below: Any) -> None:
+        """x = x + scaling W below."""
+        self._correct(below, x)
+
+    def smooth(self, r: Any, x: Any) -> None:
+        """x = x + a r - b' E r."""
+        self._smooth(r, x)
+
+    def energy(self, p: Any, r: Any, s: Any) -> None:
+        """s = E p, and (p, r) and (p, s) for the next step."""
+        self._sums = self._energy(p, r, s)
+
+    @abstractmethod
+    def first_step(self, p: Any, s: Any, b: Any, x: Any, r: Any) -> None:
+        """alpha = (p, r)/(p, s), x = alpha p, r = b - alpha s."""
+
+    @abstractmethod
+    def orthogonalize(self, z: Any, s: Any, p: Any) -> None:
+        """p = z - (s, z)/(p, s) p."""
+
+    @abstractmethod
+    def last_step(self, p: Any, x: Any) -> None:
+        """alpha = (p, r)/(p, s), x = x + alpha p."""
+
+
+def solution(bind: Bind, form: Levels, x: Any, solved: Any) -> Bound:
+    """A call without arguments: `solved` from the solution x of the first level."""
+    fixed = {"order": form.order, "scale": form.scale, "x": x, "solved": solved}
+    return bind(Request(level_solution, form.order.size, form.bottom.dtype, fixed))

@@ -1,0 +1,52 @@
+"""Planes and 3D grids of cells, downsampled to the resolution of a picture on an accelerator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.bound import Request
+from workbench.devices.plane_slice import PlaneSlice
+from workbench.devices.volume_slice import VolumeSlice
+from workbench.kernel_language import kernel
+from workbench.kernel_language.words import real
+
+
+@kernel()
+def block_peak(
+    row, x, first, behind, down, across, layers, rows, columns, step, begins, reach, high, width, out
+):  # fmt: skip
+    """The value of largest magnitude, with its sign, in a block of reach^3 cells; of equal magnitudes the positive one.
+
+    Blocks are `step` cells apart. Cells are `behind`, `down` and `across` apart in x, from `first` on; a plane has one
+    layer.
+    """
+    front = min(row // (width * high) * step + begins, layers - 1)
+    top = min(row // width % high * step + begins, rows - 1)
+    left = min(row % width * step + begins, columns - 1)
+    found = real(x[first + front * behind + top * down + left * across])
+    for z in range(front, min(front + reach, layers)):
+        for y in range(top, min(top + reach, rows)):
+            for c in range(left, min(left + reach, columns)):
+                other = real(x[first + z * behind + y * down + c * across])
+                # NaN wins over everything and is never replaced.
+                if abs(other) > abs(found) or (abs(other) == abs(found) and other > found) or other != other:
+                    found = other
+    out[row] = found
+
+
+def downsampled(device: Any, vector: Any, part: PlaneSlice | VolumeSlice) -> np.ndarray:
+    """What `part` shows of the vector as a new NumPy array of shape `part.seen`; no more than that is copied.
+
+    Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
+    """
+    if isinstance(part, PlaneSlice):
+        first, apart, cells = part.first, (0, *part.apart), (1, *part.shape)
+    else:
+        first, apart, cells = 0, (part.grid[1] * part.grid[2], part.grid[2], 1), part.grid
+    out = device.empty(part.seen, np.finfo(vector.dtype).dtype)
+    numbers = (first, *apart, *cells, part.step, part.begins, part.reach, *part.seen[-2:])
+    fixed = dict(zip(block_peak.parameters[1:-1], map(int, numbers), strict=True)) | {"out": out}
+    device.bind(Request(block_peak, out.size, vector.dtype, fixed))(vector)
+    return device.to_host(out)
