@@ -1,6 +1,6 @@
 """The printer for the cores: the source of a function `kernel` for `workbench.jit.generated`.
 
-    kernel(taken, arguments.., rows_, begins_, partial_, sums_)
+    kernel(taken, arguments.., begins_, partial_, sums_)
 
 begins_: the first rows of the chunks, and the number of rows; threads share the chunks. partial_, shape (chunks, sums),
 and sums_, shape (sums,), are there for kernels with sums. Elements are read and written by `at` and `set_at`, which
@@ -47,12 +47,17 @@ _DIVISIONS = {"//": "quotient", "%": "remainder"}
 @functools.lru_cache(512)
 def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
     """The source of the kernel. tiles: for block vectors."""
-    arguments = ["taken", *of.arguments, "rows_", "begins_", *(("partial_", "sums_") if of.sums else ())]
-    text = [f"def kernel({', '.join(arguments)}):", "    for thread_ in threads(taken):"]
-    text += ["        for chunk_ in shared(taken, thread_, begins_.size - 1):"]
-    text += ["            low_, high_ = np.int64(begins_[chunk_]), np.int64(begins_[chunk_ + 1])"]
-    text += [f"            {line}" for line in chunk(of, tiles)]
-    return "\n".join([*text, *(["    total(partial_, sums_)"] if of.sums else [])]) + "\n"
+    arguments = ["taken", *of.arguments, "begins_", *(("partial_", "sums_") if of.sums else ())]
+    once = _Printer(of, *tiles[0])
+    text = [f"def kernel({', '.join(arguments)}):", *once.block(of.before, 1)]
+    if of.body:
+        text += ["    rows_ = np.int64(begins_[begins_.size - 1])"]
+        text += ["    for thread_ in threads(taken):"]
+        text += ["        for chunk_ in shared(taken, thread_, begins_.size - 1):"]
+        text += ["            low_, high_ = np.int64(begins_[chunk_]), np.int64(begins_[chunk_ + 1])"]
+        text += [f"            {line}" for line in chunk(of, tiles)]
+    text += ["    total(partial_, sums_)"] if of.sums else []
+    return "\n".join([*text, *once.block(of.after, 1)]) + "\n"
 
 
 def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
@@ -66,6 +71,7 @@ def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
         return text + [line for tile in tiles for line in _Printer(of, *tile, origin).block(block, 1)]
 
     text = [f"sum_{k}_ = np.{of.wide.name}(0)" for k in range(of.sums)]
+    text += _Printer(of, *tiles[0]).block(of.numbers, 0)
     if of.halo is None:
         text += rows("low_", "high_", of.body)
     else:
@@ -109,15 +115,15 @@ class _Printer:
                 return [*text, *([f"{pad}else:", *self._body(otherwise, depth)] if otherwise else [])]
             case Leave(word=word):
                 return [f"{pad}{word}"]
-            case Sum(terms=terms):
-                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms])]
+            case Sum(terms=terms, first=first):
+                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms], first)]
 
     def _body(self, block: Block, depth: int) -> list[str]:
         return self.block(block, depth + 1) or ["    " * (depth + 1) + "pass"]
 
-    def _sums(self, terms: list[str]) -> list[str]:
+    def _sums(self, terms: list[str], first: int) -> list[str]:
         if not self._of.dots:
-            return [f"sum_{k}_ += {term}" for k, term in enumerate(terms)]
+            return [f"sum_{k}_ += {term}" for k, term in enumerate(terms, first)]
         conj = "np.conj" if self._of.wide.kind == "c" else ""
         text = [f"left_, right_ = {terms[0]}, {terms[1]}"]
         return text + [f"sum_{k}_ += {conj}({left})*{right}" for k, (left, right) in enumerate(PAIRS)]

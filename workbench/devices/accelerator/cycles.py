@@ -34,17 +34,18 @@ class DeviceLevel:
         self._correct = device.kernel(texts.CORRECT, "cycle_correct", dtype)
         self._projected = device.one_pass(cycles.PROJECTION, ("s", "z"), dtype)
         self._steps = {
-            step: device.kernel(step.text, "cycle_step", dtype)
-            for step in (texts.FIRST_STEP, texts.ORTHOGONALIZE, texts.LAST_STEP)
+            text: (step.vectors, device.kernel(step.text, "cycle_step", dtype))
+            for text, step in texts.steps(dtype, device.wide(dtype)).items()
         }
 
     def _run(self, text: str, source: Vector, other: Vector, target: Vector, *more: Vector) -> None:
         arguments = (*self._matrix, source, other, target, *self._smoother, *more)
         self._device.launch_over(self._passes[text], self._rows, *arguments)
 
-    def _step(self, step: texts.Step, numerator: Vector, **vectors: Vector) -> None:
-        given = [vectors[name] for name in step.vectors]
-        self._device.launch_over(self._steps[step], self._rows, numerator, self._sums, np.int64(self._groups), *given)
+    def _step(self, text: str, numerator: Vector, **vectors: Vector) -> None:
+        names, kernel = self._steps[text]
+        given = [vectors[name] for name in names]
+        self._device.launch_over(kernel, self._rows, numerator, self._sums, np.int64(self._groups), *given)
 
     def smooth_from_zero(self, b: Vector, x: Vector) -> None:
         """x = a b - b' E b."""
@@ -72,17 +73,17 @@ class DeviceLevel:
 
     def first_step(self, p: Vector, s: Vector, b: Vector, x: Vector, r: Vector) -> None:
         """x = alpha p and r = b - alpha s."""
-        self._step(texts.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
+        self._step(cycles.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
 
     def orthogonalize(self, z: Vector, s: Vector, p: Vector) -> None:
         """p = z - (s, z)/(p, s) p."""
         dots = self._projected.apply(s, z)
         assert dots is not None
-        self._step(texts.ORTHOGONALIZE, dots.partial, z=z, p=p)
+        self._step(cycles.ORTHOGONALIZE, dots.partial, z=z, p=p)
 
     def last_step(self, p: Vector, x: Vector) -> None:
         """x = x + alpha p."""
-        self._step(texts.LAST_STEP, self._sums, p=p, x=x)
+        self._step(cycles.LAST_STEP, self._sums, p=p, x=x)
 
 
 class LevelsOnDevice(cycles.LevelDevice):

@@ -2,7 +2,7 @@ KERNEL cycle_step(GLOBAL const W* numerator, GLOBAL const W* denominator, const 
     $vectors, const I64 rows)
 {
     $divide
-    FOR_EACH(i, rows) {
+    FOR_EACH($row, rows) {
         $result
     }
 }
