@@ -54,17 +54,14 @@ def c_text(of: Typed, *, spread: bool) -> str:
     """The kernel, to be compiled behind a prelude. spread: see the head of this module."""
     printer, blocked = _Printer(of, spread=spread), of.columns > 1
     spread = spread and blocked
-    declared = [printer.argument(name) for name in of.arguments]
-    declared += [*(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
+    declared = [declarations(of), *(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
     text = [f"KERNEL {of.name}({', '.join(declared)})", "{"]
     text += [f"    SHARED(W, room_, {of.sums}*(GROUP + STRIPS));"] if of.sums else []
     text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
     rows_ = f"items_/{of.columns}" if spread else "items_"
     rows_ = f"{printer.text(of.wanted)} ? {rows_} : 0" if of.wanted else rows_
     text += [f"    const I64 rows_ = {rows_};"]
-    text += [
-        f"    const {printer.variable(one.name, one.value.type)} = {printer.text(one.value)};" for one in of.numbers
-    ]
+    text += [f"    {line}" for line in assignments(of)]
 
     def rows(head: str, block: Block) -> list[str]:
         lines = [f"    {head} {{"]
@@ -85,6 +82,17 @@ def c_text(of: Typed, *, spread: bool) -> str:
     text += [f"    STORE_GROUP_SUMS(room_, partial_, {of.sums});"] if of.sums else []
     head = _COLUMNS.format(columns=of.columns) if blocked and not spread else ""
     return head + "\n".join([*text, "}"]) + "\n"
+
+
+def declarations(of: Typed) -> str:
+    """The arguments of a kernel."""
+    return ", ".join(map(_Printer(of, spread=True).argument, of.arguments))
+
+
+def assignments(of: Typed) -> list[str]:
+    """What is the same for all rows; of numbers per column that of column k_."""
+    printer = _Printer(of, spread=True)
+    return [f"const {printer.variable(one.name, one.value.type)} = {printer.text(one.value)};" for one in of.numbers]
 
 
 def statements(of: Typed, block: Block, depth: int) -> list[str]:

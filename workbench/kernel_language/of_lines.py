@@ -41,7 +41,7 @@ class LineTrees:
     def rows(self, step: Pass) -> Typed:
         """The kernel `body` of a pass: its lines in every row, and the sums of its dot products."""
         kind, body, sums = Type(self.vector), [], 0
-        body += [Assign(_variable("v", one), _converted(self._entry(one), kind)) for one in self._all(step.loads)]
+        body += [Assign(_variable("v", one), converted(self._entry(one), kind)) for one in self._all(step.loads)]
         for made in of_lines(step.body, self.shapes):
             if isinstance(made, entries.Sum):
                 body.append(tree.Sum((self._product(made),), first=sums))
@@ -50,7 +50,7 @@ class LineTrees:
                 body.append(Assign(_variable("v", made.target), self._number(made.expression, "c")))
         for one in self._all(step.stores):
             place = self._entry(one)
-            body.append(Store(place.array, place.place, _converted(Variable(_variable("v", one), kind), place.type)))
+            body.append(Store(place.array, place.place, converted(Variable(_variable("v", one), kind), place.type)))
         read = [name for line in step.body if isinstance(line, Formula) for name in line.reads]
         numbers = self._all(name for name in dict.fromkeys(read) if not self.shapes[name].has_rows)
         arrays = {
@@ -66,7 +66,7 @@ class LineTrees:
             body=tuple(body),
             variables={line.name: kind for line in body if isinstance(line, Assign)},
             sums=sums,
-            numbers=tuple(Assign(_variable("c", one), _converted(self.scalar(one), kind)) for one in numbers),
+            numbers=tuple(Assign(_variable("c", one), converted(self.scalar(one), kind)) for one in numbers),
         )
 
     def once(self, lines: Iterable[Formula | Solve]) -> Typed:
@@ -124,8 +124,8 @@ class LineTrees:
         """The term of a dot product."""
         kind = Type(self.wide)
         vectors = (Variable(_variable("v", side), Type(self.vector)) for side in (made.left, made.right))
-        left, right = (_converted(vector, kind) for vector in vectors)
-        return tree.Operation("*", _conjugated(left), right, kind)
+        left, right = (converted(vector, kind) for vector in vectors)
+        return tree.Operation("*", conjugated(left), right, kind)
 
     def _number(self, node: types.Expression, letter: str) -> Expression:
         """An expression of entries. letter: c in the precision of vectors, s in that of sums."""
@@ -142,9 +142,9 @@ class LineTrees:
                 case types.Negation(operand=operand):
                     return tree.Negation(made(operand), kind)
                 case types.Call(function="conj", argument=argument):
-                    return _conjugated(made(argument))
+                    return conjugated(made(argument))
                 case types.Call(function="abs", argument=argument):
-                    return _converted(tree.Call("abs", (made(argument),), Type(real_of(kind.dtype))), kind)
+                    return converted(tree.Call("abs", (made(argument),), Type(real_of(kind.dtype))), kind)
                 case types.Call(function=function, argument=argument):
                     return tree.Call(function, (made(argument),), kind)
                 case types.Selection(test=test, body=body, otherwise=otherwise):
@@ -214,11 +214,13 @@ def _plus(place: Expression, more: int) -> Expression:
     return tree.Operation("+", place, tree.Constant(more, WHOLE), WHOLE) if more else place
 
 
-def _converted(value: Expression, kind: Type) -> Expression:
+def converted(value: Expression, kind: Type) -> Expression:
+    """The value in a type."""
     return value if value.type == kind else tree.Convert(value, kind)
 
 
-def _conjugated(value: Expression) -> Expression:
+def conjugated(value: Expression) -> Expression:
+    """The complex conjugate of a number or a row, or what is real itself."""
     return tree.Call("conj", (value,), value.type) if value.type.is_complex else value
 
 

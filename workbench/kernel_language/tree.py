@@ -246,6 +246,12 @@ class Typed:
     after: Block = ()
 
     @property
+    def columnwise(self) -> bool:
+        """Whether every column has sums, or numbers that are the same for all rows, of its own."""
+        parts = [term for line in self.body if isinstance(line, Sum) for term in line.terms]
+        return any(part.type.row for part in (*parts, *(one.value for one in self.numbers)))
+
+    @property
     def blocks(self) -> list[str]:
         """The arguments that are block vectors."""
         return [name for name, argument in self.arguments.items() if argument.type.row]
