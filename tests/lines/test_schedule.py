@@ -60,7 +60,7 @@ class Paper(StepByStep):
     def settle(self):
         pass
 
-    def compile_pass(self, step, shapes, slots, dtype):
+    def compile_pass(self, step, shapes, slots, dtype, stored):
         return None
 
     def bind_pass(self, kernel, step, arrays, scalars):

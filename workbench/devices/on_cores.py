@@ -35,7 +35,7 @@ class OnCores(Bound):
         self._kernel, self._head = generated.kernel(self.text(of)), tuple(self.fixed.values())
         begins = chunks(request)
         self._sums = np.zeros(of.sums, wide) if of.sums else None
-        self._last: tuple[Any, ...] = (request.rows, begins)
+        self._last: tuple[Any, ...] = (begins,)
         if of.sums:
             self._last += (np.zeros((begins.size - 1, of.sums), wide), self._sums)
         self._size = max(request.entries, request.rows) * request.columns

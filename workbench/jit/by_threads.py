@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from workbench.errors import InputError
 
-LOOP = "threads"
+LOOP, WRITER = "threads", "set_at"
 ARGUMENTS, LAST = "arguments_", "last_"
 """Functions that the changed text calls."""
 OWN = {ARGUMENTS, LAST, "first_", "count_", "step_", "state_", "begin_", "end_"}
@@ -102,7 +102,12 @@ def _is_loop(node: ast.stmt) -> bool:
 
 
 def _writes(node: ast.stmt) -> bool:
-    return any(isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) for part in ast.walk(node))
+    def here(part: ast.AST) -> bool:
+        if isinstance(part, ast.Call):
+            return isinstance(part.func, ast.Name) and part.func.id == WRITER
+        return isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+
+    return any(map(here, ast.walk(node)))
 
 
 def _names(nodes: Iterable[ast.stmt], kind: type[ast.expr_context]) -> set[str]:

@@ -12,7 +12,7 @@ from workbench.jit.dot_sums import total
 
 @intrinsic
 def at(_typing, array, place):
-    """array[place] of a contiguous array of one dimension; the place is not negative."""
+    """array[place] of a contiguous array, counted row by row; the place is not negative."""
 
     def code(context, builder, signature, arguments):
         return context.unpack_value(builder, signature.args[0].dtype, _pointer(context, builder, signature, arguments))

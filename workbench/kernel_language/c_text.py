@@ -54,18 +54,19 @@ def c_text(of: Typed, *, spread: bool) -> str:
     """The kernel, to be compiled behind a prelude. spread: see the head of this module."""
     printer, blocked = _Printer(of, spread=spread), of.columns > 1
     spread = spread and blocked
-    declared = [printer.argument(name) for name in of.arguments]
-    declared += [*(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
+    declared = [declarations(of), *(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
     text = [f"KERNEL {of.name}({', '.join(declared)})", "{"]
     text += [f"    SHARED(W, room_, {of.sums}*(GROUP + STRIPS));"] if of.sums else []
     text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
-    text += [f"    const I64 rows_ = items_{f'/{of.columns}' if spread else ''};"]
+    rows_ = f"items_/{of.columns}" if spread else "items_"
+    rows_ = f"{printer.text(of.wanted)} ? {rows_} : 0" if of.wanted else rows_
+    text += [f"    const I64 rows_ = {rows_};"]
+    text += [f"    {line}" for line in assignments(of)]
 
     def rows(head: str, block: Block) -> list[str]:
         lines = [f"    {head} {{"]
         lines += [f"        const I64 {of.row} = item_/{of.columns}, k_ = item_%{of.columns};"] if spread else []
-        lines += [f"        {printer.variable(name, kind)};" for name, kind in of.variables.items()]
-        return [*lines, *printer.block(block, 2), "    }"]
+        return [*lines, *printer.declared(block, 2), "    }"]
 
     if spread:
         text += rows("FOR_EACH(item_, items_)", of.edge if of.halo is not None else of.body)
@@ -83,12 +84,29 @@ def c_text(of: Typed, *, spread: bool) -> str:
     return head + "\n".join([*text, "}"]) + "\n"
 
 
+def declarations(of: Typed) -> str:
+    """The arguments of a kernel."""
+    return ", ".join(map(_Printer(of, spread=True).argument, of.arguments))
+
+
+def assignments(of: Typed) -> list[str]:
+    """What is the same for all rows; of numbers per column that of column k_."""
+    printer = _Printer(of, spread=True)
+    return [f"const {printer.variable(one.name, one.value.type)} = {printer.text(one.value)};" for one in of.numbers]
+
+
+def statements(of: Typed, block: Block, depth: int) -> list[str]:
+    """Indented lines with statements of a kernel, for another text; the variables of the kernel first."""
+    return _Printer(of, spread=True).declared(block, depth)
+
+
 class _Printer:
     """Statements and expressions. T and W are the types of vectors and sums, R and V those of their parts."""
 
     def __init__(self, of: Typed, *, spread: bool) -> None:
         self._of, self._whole_rows = of, not spread
-        self._letters = {real_of(of.wide): "V", of.wide: "W", real_of(of.vector): "R", of.vector: "T"}
+        self._letters = {np.dtype(np.float32): "float"}
+        self._letters |= {real_of(of.wide): "V", of.wide: "W", real_of(of.vector): "R", of.vector: "T"}
 
     def argument(self, name: str) -> str:
         """The declaration of an argument."""
@@ -102,6 +120,11 @@ class _Printer:
         """The declaration of a variable."""
         rows = f"[{self._of.columns}]" if kind.row and self._whole_rows else ""
         return f"{self._kind(kind.dtype)} {name}{rows}"
+
+    def declared(self, lines: Block, depth: int) -> list[str]:
+        """Indented lines behind the declarations of all variables."""
+        text = [f"{'    ' * depth}{self.variable(name, kind)};" for name, kind in self._of.variables.items()]
+        return [*text, *self.block(lines, depth)]
 
     def block(self, lines: Block, depth: int) -> list[str]:
         """Indented lines."""
@@ -126,19 +149,19 @@ class _Printer:
                 return [*text, f"{pad}}}"]
             case Leave(word=word):
                 return [f"{pad}{word};"]
-            case Sum(terms=terms):
-                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms])]
+            case Sum(terms=terms, first=first):
+                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms], first)]
 
     def _assigned(self, target: Expression, value: Expression) -> str:
         columns = "COLUMNS " if value.type.row and self._whole_rows else ""
         return f"{columns}{self.text(target)} = {self.text(value)};"
 
-    def _sums(self, terms: list[str]) -> list[str]:
+    def _sums(self, terms: list[str], first: int) -> list[str]:
         text = []
         if self._of.dots:
             text = [f"const W left_ = {terms[0]}, right_ = {terms[1]};"]
             terms = [f"W_MUL(W_CONJ({left}), {right})" for left, right in PAIRS]
-        return text + [f"sum_{k}_ = W_ADD(sum_{k}_, {term});" for k, term in enumerate(terms)]
+        return text + [f"sum_{k}_ = W_ADD(sum_{k}_, {term});" for k, term in enumerate(terms, first)]
 
     def text(self, node: Expression) -> str:
         """An expression; of a row its column k_."""

@@ -1,6 +1,6 @@
 """The printer for the cores: the source of a function `kernel` for `workbench.jit.generated`.
 
-    kernel(taken, arguments.., rows_, begins_, partial_, sums_)
+    kernel(taken, arguments.., begins_, partial_, sums_)
 
 begins_: the first rows of the chunks, and the number of rows; threads share the chunks. partial_, shape (chunks, sums),
 and sums_, shape (sums,), are there for kernels with sums. Elements are read and written by `at` and `set_at`, which
@@ -47,12 +47,17 @@ _DIVISIONS = {"//": "quotient", "%": "remainder"}
 @functools.lru_cache(512)
 def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
     """The source of the kernel. tiles: for block vectors."""
-    arguments = ["taken", *of.arguments, "rows_", "begins_", *(("partial_", "sums_") if of.sums else ())]
-    text = [f"def kernel({', '.join(arguments)}):", "    for thread_ in threads(taken):"]
-    text += ["        for chunk_ in shared(taken, thread_, begins_.size - 1):"]
-    text += ["            low_, high_ = np.int64(begins_[chunk_]), np.int64(begins_[chunk_ + 1])"]
-    text += [f"            {line}" for line in chunk(of, tiles)]
-    return "\n".join([*text, *(["    total(partial_, sums_)"] if of.sums else [])]) + "\n"
+    arguments = ["taken", *of.arguments, "begins_", *(("partial_", "sums_") if of.sums else ())]
+    once = _Printer(of, *tiles[0])
+    text = [f"def kernel({', '.join(arguments)}):", *once.block(of.before, 1)]
+    if of.body:
+        text += ["    rows_ = np.int64(begins_[begins_.size - 1])"]
+        text += ["    for thread_ in threads(taken):"]
+        text += ["        for chunk_ in shared(taken, thread_, begins_.size - 1):"]
+        text += ["            low_, high_ = np.int64(begins_[chunk_]), np.int64(begins_[chunk_ + 1])"]
+        text += [f"            {line}" for line in chunk(of, tiles)]
+    text += ["    total(partial_, sums_)"] if of.sums else []
+    return "\n".join([*text, *once.block(of.after, 1)]) + "\n"
 
 
 def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
@@ -65,7 +70,8 @@ def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
         text = [f"for {of.row} in range({first}, {end}):"]
         return text + [line for tile in tiles for line in _Printer(of, *tile, origin).block(block, 1)]
 
-    text = [f"sum_{k}_ = np.{of.wide.name}(0)" for k in range(of.sums)]
+    printers = [_Printer(of, *tile, origin) for tile in (tiles if of.columnwise else tiles[:1])]
+    text = [line for printer in printers for line in printer.begin()]
     if of.halo is None:
         text += rows("low_", "high_", of.body)
     else:
@@ -76,7 +82,7 @@ def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
         text += ["for side_ in range(2):", "    from_ = low_ if side_ == 0 else max(low_, inner_end_)"]
         text += ["    to_ = min(high_, inner_first_) if side_ == 0 else high_"]
         text += [f"    {line}" for line in rows("from_", "to_", of.edge)]
-    return text + [f"partial_[chunk_, {k}] = sum_{k}_" for k in range(of.sums)]
+    return text + [line for printer in printers for line in printer.end()]
 
 
 class _Printer:
@@ -85,6 +91,23 @@ class _Printer:
     def __init__(self, of: Typed, column: int, width: int, origin: str = "") -> None:
         self._of, self._origin = of, f" - {origin}" if origin else ""
         self._tile = TileText(self.text, of, column, width)
+        self._column, self._width = column, width
+        self._sums_of = [f"sum_{k}_{column}_" for k in range(of.sums)]
+        numbers = [one.name for one in of.numbers if one.value.type.row]
+        self._names = {name: f"{name}_{column}_" for name in numbers}
+        """Numbers per column, which every tile keeps in variables of its own."""
+
+    def begin(self) -> list[str]:
+        """Lines before the rows of a chunk."""
+        zero = f"zeros(partial_, {self._width})" if self._of.columnwise else f"np.{self._of.wide.name}(0)"
+        return [*(f"{name} = {zero}" for name in self._sums_of), *self.block(self._of.numbers, 0)]
+
+    def end(self) -> list[str]:
+        """Lines behind them."""
+        if not self._of.columnwise:
+            return [f"partial_[chunk_, {k}] = {name}" for k, name in enumerate(self._sums_of)]
+        places = [k * self._of.columns + self._column for k in range(self._of.sums)]
+        return [f"put(partial_, chunk_, {place}, {name})" for place, name in zip(places, self._sums_of, strict=True)]
 
     def block(self, lines: Block, depth: int) -> list[str]:
         """Indented lines."""
@@ -94,7 +117,7 @@ class _Printer:
         pad = "    " * depth
         match line:
             case Assign(name=name, value=value):
-                return [f"{pad}{name} = {self.text(value)}"]
+                return [f"{pad}{self._names.get(name, name)} = {self.text(value)}"]
             case Store(array=array, place=place, value=value):
                 if value.type.row:
                     return [f"{pad}{self._tile.put(array, place, value)}"]
@@ -109,18 +132,21 @@ class _Printer:
                 return [*text, *([f"{pad}else:", *self._body(otherwise, depth)] if otherwise else [])]
             case Leave(word=word):
                 return [f"{pad}{word}"]
-            case Sum(terms=terms):
-                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms])]
+            case Sum(terms=terms, first=first):
+                if self._of.columnwise:
+                    return [f"{pad}{self._sums_of[first]} = {self._tile.added(self._sums_of[first], terms[0])}"]
+                return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms], first)]
 
     def _body(self, block: Block, depth: int) -> list[str]:
         return self.block(block, depth + 1) or ["    " * (depth + 1) + "pass"]
 
-    def _sums(self, terms: list[str]) -> list[str]:
+    def _sums(self, terms: list[str], first: int) -> list[str]:
         if not self._of.dots:
-            return [f"sum_{k}_ += {term}" for k, term in enumerate(terms)]
+            return [f"{self._sums_of[k]} += {term}" for k, term in enumerate(terms, first)]
         conj = "np.conj" if self._of.wide.kind == "c" else ""
         text = [f"left_, right_ = {terms[0]}, {terms[1]}"]
-        return text + [f"sum_{k}_ += {conj}({left})*{right}" for k, (left, right) in enumerate(PAIRS)]
+        pairs = zip(self._sums_of, PAIRS, strict=True)
+        return text + [f"{name} += {conj}({left})*{right}" for name, (left, right) in pairs]
 
     def text(self, node: Expression) -> str:
         """An expression."""
@@ -136,7 +162,7 @@ class _Printer:
                     else _number(kind.dtype, repr(value))
                 )
             case Variable(name=name):
-                return name
+                return self._names.get(name, name)
             case Element(array=array, place=place):
                 return f"at({array}, {self.text(place)})"
             case Convert(value=value, type=kind):

@@ -13,7 +13,7 @@ class TileText:
 
     def __init__(self, number: Callable[[Expression], str], of: Typed, column: int, width: int) -> None:
         self._number, self._column, self._width = number, column, width
-        self._blocks = {of.arguments[name].type.dtype: name for name in of.blocks}
+        self._blocks = {of.wide: "partial_"} | {of.arguments[name].type.dtype: name for name in of.blocks}
 
     def put(self, array: str, place: Expression, value: Expression) -> str:
         """A statement that stores a row."""
@@ -26,12 +26,14 @@ class TileText:
                 return f"take({array}, {self._number(place)}, {self._column}, {self._width})"
             case Convert(value=Constant(value=0)):
                 return self._zeros(node)
+            case Convert(value=value) if value.type.row:
+                return f"widened({self._number(value)})"
             case Convert(value=value):
                 return f"filled({self._blocks[node.type.dtype]}, {self._width}, {self._number(value)})"
             case Negation(value=value):
                 return f"add_scaled({self._zeros(node)}, -1, {self._number(value)})"
             case Operation(sign="*"):
-                return self._added(self._zeros(node), node)
+                return self.added(self._zeros(node), node)
             case Operation(sign=sign, left=Convert(value=Constant(value=0)), right=right):
                 return (
                     self._number(right)
@@ -39,18 +41,18 @@ class TileText:
                     else f"add_scaled({self._zeros(node)}, -1, {self._number(right)})"
                 )
             case Operation(sign="+", left=left, right=Operation(sign="*") as product):
-                return self._added(self._number(left), product)
+                return self.added(self._number(left), product)
             case Operation(sign="-", left=left, right=Operation(sign="*", left=factor) as product) if (
                 not factor.type.row
             ):
-                return self._added(self._number(left), product, "-")
+                return self.added(self._number(left), product, "-")
             case Operation(sign=sign, left=left, right=right):
                 return f"add_scaled({self._number(left)}, {1 if sign == '+' else -1}, {self._number(right)})"
             case Call(function="conj", arguments=(value,)):
                 return f"conjugated({self._number(value)})"
         raise KernelError(f"the cores have no {type(node).__name__} of rows")
 
-    def _added(self, total: str, product: Operation, minus: str = "") -> str:
+    def added(self, total: str, product: Operation, minus: str = "") -> str:
         """total + left*right in one operation."""
         left, right = self._number(product.left), self._number(product.right)
         return f"{'add_products' if product.left.type.row else 'add_scaled'}({total}, {minus}{left}, {right})"

@@ -187,9 +187,13 @@ class Leave:
 
 @dataclasses.dataclass(frozen=True)
 class Sum:
-    """The terms of a row, in the type of sums; of a kernel with dots the two vectors' entries."""
+    """The terms of a row, in the type of sums; of a kernel with dots the two vectors' entries.
+
+    first: the sum that the first term is added to.
+    """
 
     terms: tuple[Expression, ...]
+    first: int = 0
 
 
 Statement = Assign | Store | For | While | If | Leave | Sum
@@ -216,7 +220,11 @@ class Typed:
 
     arguments: by name, in the order of the text, those that are used. vector, wide: the types of vectors and of sums.
     columns: of a row of a block vector. body: the statements of a row; with a halo, of one that is farther than that
-    from both ends, and `edge` those of any row. variables: the types of all that are assigned and of no loop.
+    from both ends, and `edge` those of any row. variables: the types of all that are assigned and of no loop. numbers:
+    assignments of what is the same for all rows. wanted: no row is computed where this does not hold.
+
+    before, after: statements that one thread executes before all rows and after them, when `sums_` is known; for the
+    cores.
     """
 
     name: str
@@ -224,14 +232,24 @@ class Typed:
     arguments: dict[str, Argument]
     vector: np.dtype
     wide: np.dtype
-    columns: int
     body: Block
-    edge: Block
-    halo: Expression | None
     variables: dict[str, Type]
-    dots: bool
-    sums: int
+    columns: int = 1
+    edge: Block = ()
+    halo: Expression | None = None
+    dots: bool = False
+    sums: int = 0
     """Numbers that are summed: 3 with dots."""
+    numbers: tuple[Assign, ...] = ()
+    wanted: Expression | None = None
+    before: Block = ()
+    after: Block = ()
+
+    @property
+    def columnwise(self) -> bool:
+        """Whether every column has sums, or numbers that are the same for all rows, of its own."""
+        parts = [term for line in self.body if isinstance(line, Sum) for term in line.terms]
+        return any(part.type.row for part in (*parts, *(one.value for one in self.numbers)))
 
     @property
     def blocks(self) -> list[str]:

@@ -314,6 +314,11 @@ class Solve:
         return dataclasses.replace(self, target=target, matrix=matrix, right=right)
 
 
+def work_of(line: Solve) -> str:
+    """The name of the room for a copy of the matrix that a solution needs; no name of a line is like it."""
+    return f"{line.target} = solve({line.matrix})"
+
+
 @dataclasses.dataclass(frozen=True)
 class Application:
     """target = operator(argument)."""

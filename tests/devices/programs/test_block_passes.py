@@ -110,6 +110,21 @@ def test_products_without_conjugation(where, accelerator):
     np.testing.assert_allclose(space.matrices["gamma"], (made["R"] * made["U"]).sum(axis=0), rtol=1e-10)
 
 
+@pytest.mark.parametrize("where", ["cpu", "accelerator"])
+@pytest.mark.parametrize("twice", [True, False])
+def test_a_product_counts_where_its_line_is_and_may_be_missing(where, twice, accelerator):
+    device = devices.device("cpu") if where == "cpu" else accelerator
+    values = values_of(17, np.float64)
+    update, product = "R = R - S*alpha\n", "gamma = dots(R, R)\n" * twice
+    space, program = space_of(device, product + update + product + "X = X + P*beta", values, "v")
+    program()
+    assert program.passes == 1
+    R = values["R"] - values["S"] * values["alpha"]
+    np.testing.assert_allclose(device.to_host(space.vectors["R"]), R, rtol=1e-13, atol=1e-13)
+    if twice:
+        np.testing.assert_allclose(space.matrices["gamma"], (R * R).sum(axis=0), rtol=1e-12)
+
+
 def test_other_operators_and_matrices_end_a_pass():
     device, values = devices.device("cpu"), values_of(16, np.float64)
     space, _ = space_of(device, TEXT, values, "v")

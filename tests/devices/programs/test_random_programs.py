@@ -223,7 +223,7 @@ class PlanDevice(StepByStep):
     def overlap(self, a, b):
         return np.shares_memory(a, b)
 
-    def compile_pass(self, step, shapes, slots, dtype):
+    def compile_pass(self, step, shapes, slots, dtype, stored):
         return slots
 
     def bind_pass(self, slots, step, arrays, scalars):

@@ -76,7 +76,7 @@ class BlockAlgebra:
         wide = device.wide(first.dtype)
         entries = max(1, count) * s
         partial, total = self._room("partial", (groups, entries), wide), self._room("total", (entries,), wide)
-        kernel = device.kernel(passes.text(work, s), "block_pass", first.dtype, group=group)
+        kernel = device.kernel(passes.text(work, s, first.dtype, wide), "block_pass", first.dtype, group=group)
         add = device.kernel(texts.SUM, "block_sum", first.dtype, group=group) if count else None
         vectors = (*(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors))
         upload, groups_of_sum = device.runtime.upload, -(-count * s // texts.SUM_WIDTH)

@@ -24,25 +24,25 @@ class DeviceLevel(LevelOperations):
         self._device, self._rows, dtype = device, level.size, level.data.dtype
         self._projected = device.one_pass(cycles.PROJECTION, ("s", "z"), dtype)
         self._steps = {
-            step: device.kernel(step.text, "cycle_step", dtype)
-            for step in (texts.FIRST_STEP, texts.ORTHOGONALIZE, texts.LAST_STEP)
+            text: (step.vectors, device.kernel(step.text, "cycle_step", dtype))
+            for text, step in texts.steps(dtype, device.wide(dtype)).items()
         }
 
-    def _step(self, step: texts.Step, numerator: Dots, **vectors: Vector) -> None:
+    def _step(self, text: str, numerator: Dots, **vectors: Vector) -> None:
+        names, kernel = self._steps[text]
         sums = [part for dots in (numerator, self._sums) for part in (dots.partial, np.int64(dots.count))]
-        given = [vectors[name] for name in step.vectors]
-        self._device.launch_over(self._steps[step], self._rows, *sums, *given)
+        self._device.launch_over(kernel, self._rows, *sums, *(vectors[name] for name in names))
 
     def first_step(self, p: Vector, s: Vector, b: Vector, x: Vector, r: Vector) -> None:
         """x = alpha p and r = b - alpha s."""
-        self._step(texts.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
+        self._step(cycles.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
 
     def orthogonalize(self, z: Vector, s: Vector, p: Vector) -> None:
         """p = z - (s, z)/(p, s) p."""
         dots = self._projected.apply(s, z)
         assert dots is not None
-        self._step(texts.ORTHOGONALIZE, dots, z=z, p=p)
+        self._step(cycles.ORTHOGONALIZE, dots, z=z, p=p)
 
     def last_step(self, p: Vector, x: Vector) -> None:
         """x = x + alpha p."""
-        self._step(texts.LAST_STEP, self._sums, p=p, x=x)
+        self._step(cycles.LAST_STEP, self._sums, p=p, x=x)

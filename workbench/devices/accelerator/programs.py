@@ -16,7 +16,7 @@ from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
 from workbench.devices.programs.program_device import Storage
-from workbench.lines.entries import slot_of
+from workbench.lines.entries import of_lines, slot_of
 from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
 
@@ -40,7 +40,7 @@ def bind_steps(
             finish = _finish(device, workspace, shapes, kernels, place, sums, after)
             runs.append(_application(device, workspace, step, finish))
             continue
-        made = passes.sums_of(step, shapes)
+        made = of_lines(step.dots, shapes)
         _check_sums(device, workspace, len(made))
         sums = [(k, slot_of(one.target, workspace.slots, shapes)) for k, one in enumerate(made)]
         finish = _finish(device, workspace, shapes, kernels, place, sums, after)
@@ -104,8 +104,7 @@ def _finish(
         return None
     key = ("finish", place)
     if key not in kernels:
-        wide = device.wide(workspace.dtype)
-        text = passes.finish(sums, after, shapes, workspace.slots, wide)
+        text = passes.finish(sums, after, shapes, workspace.slots, workspace.dtype, device.wide(workspace.dtype))
         kernels[key] = device.kernel(text, "finish", workspace.dtype)
     return kernels[key]
 
@@ -134,8 +133,8 @@ def _pass(
 ) -> Callable[[], None]:
     arrays = {name: workspace.vector(name) for name in step.arrays}
     if place not in kernels:
-        single = [name for name, vector in arrays.items() if vector.dtype != workspace.dtype]
-        text = passes.body(step, shapes, workspace.slots, workspace.dtype, single)
+        wide, stored = device.wide(workspace.dtype), {name: vector.dtype for name, vector in arrays.items()}
+        text = passes.body(step, shapes, workspace.slots, workspace.dtype, wide, stored)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     if not step.dots:
@@ -143,7 +142,7 @@ def _pass(
         partial = ()
     else:
         count = device.layout.groups_for(size)
-        room = device.empty((len(passes.sums_of(step, shapes)), count), device.wide(workspace.dtype))
+        room = device.empty((len(of_lines(step.dots, shapes)), count), device.wide(workspace.dtype))
         after = _launch(device, finish, scalars, room, count)
         partial = (room,)
 

@@ -47,6 +47,6 @@ class SeveralSums(OnCores):
             body += [f"        t0 = add_scaled(t0, at(data, j), take(x, np.int64(at(indices, j)), {column}, {width}))"]
             body += [f"    t0 = add_scaled(t0, 1, t{k})" for k in range(1, sums)]
             body += [f"    put(y, row, {column}, t0)"]
-        text = [f"def kernel(taken, {', '.join(of.arguments)}, rows_, begins_):"]
+        text = [f"def kernel(taken, {', '.join(of.arguments)}, begins_):"]
         text += [f"    {line}" for line in generated.over("begins_.size - 1", body)]
         return "\n".join(text) + "\n"

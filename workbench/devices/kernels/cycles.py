@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.devices import cycles
-from workbench.devices.kernels.passes import of_a_row
 from workbench.devices.kernels.source import fill, read
+from workbench.kernel_language.c_text import statements
+from workbench.kernel_language.of_lines import ROW, LineTrees
+from workbench.kernel_language.tree import INTEGER, Constant, Type
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
@@ -35,21 +37,24 @@ class Step(NamedTuple):
     vectors: tuple[str, ...]
 
 
-def _step(text: str, quotient: str) -> Step:
+def _step(text: str, quotient: str, dtype: np.dtype, wide: np.dtype) -> Step:
     lines = parse(text)
     vectors = {name for line in lines for name in (*line.reads, line.target)} - {quotient}
-    (step,) = plan(lines, vectors, vectors, {})
-    assert isinstance(step, Pass)
-    arguments = [f"GLOBAL {'' if name in step.stores else 'const '}T* a_{name}" for name in step.arrays]
+    (one,) = plan(lines, vectors, vectors, {})
+    assert isinstance(one, Pass)
+    arguments = [f"GLOBAL {'' if name in one.stores else 'const '}T* a_{name}" for name in one.arrays]
+    of = LineTrees(infer(lines, vectors), {quotient: Constant(0, Type(INTEGER))}, dtype, wide).rows(one)
     made = fill(
         "cycle_step",
         vectors=", ".join(arguments),
+        row=ROW.name,
         divide=fill("cycle_quotient", quotient=quotient),
-        result="\n".join(of_a_row(step, infer(lines, vectors), np.dtype(float))),
+        result="\n".join(statements(of, of.body, 0)),
     )
-    return Step(made, step.arrays)
+    return Step(made, one.arrays)
 
 
-FIRST_STEP = _step(cycles.FIRST_STEP, "alpha")
-ORTHOGONALIZE = _step(cycles.ORTHOGONALIZE, "beta")
-LAST_STEP = _step(cycles.LAST_STEP, "alpha")
+def steps(dtype: np.dtype, wide: np.dtype) -> dict[str, Step]:
+    """The steps of flexible CG, by their text in `cycles`."""
+    scalars = {cycles.FIRST_STEP: "alpha", cycles.ORTHOGONALIZE: "beta", cycles.LAST_STEP: "alpha"}
+    return {text: _step(text, quotient, dtype, wide) for text, quotient in scalars.items()}

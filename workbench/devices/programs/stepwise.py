@@ -34,10 +34,11 @@ class StepByStep:
                 x, out = workspace.vector(step.argument), workspace.vector(step.target)
                 runs.append(_application(workspace.operator(step), x, out, step.wanted, workspace.scalars, targets))
                 continue
+            arrays = {name: workspace.vector(name) for name in step.arrays}
             if place not in kernels:
-                kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype)
-            arrays = [workspace.vector(name) for name in step.arrays]
-            runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
+                stored = {name: array.dtype for name, array in arrays.items()}
+                kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype, stored)
+            runs.append(self.bind_pass(kernels[place], step, list(arrays.values()), workspace.scalars))
         return runs
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:

@@ -17,7 +17,6 @@ from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
-from workbench.lines.solution import work_of
 from workbench.lines.types import (
     SCALAR,
     VECTOR,
@@ -31,6 +30,7 @@ from workbench.lines.types import (
     accumulator,
     block,
     tall_names,
+    work_of,
 )
 
 DTYPES = ("float32", "float64", "complex64", "complex128")

@@ -2,7 +2,7 @@ KERNEL cycle_step(GLOBAL const W* numerator, const I64 above_count, GLOBAL const
     const I64 under_count, $vectors, const I64 rows)
 {
     $divide
-    FOR_EACH(i, rows) {
+    FOR_EACH($row, rows) {
         $result
     }
 }
