@@ -52,6 +52,12 @@ class SparseColumns:
         """Shape (N,)."""
         return self._space.labels
 
+    @property
+    def block_bytes(self) -> int:
+        """Device memory of Z for block vectors, by rows and by columns; AZ has entries at interfaces alone."""
+        itemsize = self._operator.dtype.itemsize
+        return self.labels.size * (2 * itemsize + 12)
+
     @functools.cached_property
     def az(self) -> sparse.csr_array:
         """AZ, shape (N, d), computed when it is first asked for: not every variant needs it."""
@@ -78,6 +84,11 @@ class DenseColumns:
 
     z: np.ndarray
     az: np.ndarray
+
+    @property
+    def block_bytes(self) -> int:
+        """Device memory of both for block vectors."""
+        return self.z.nbytes + self.az.nbytes
 
     def in_blocks(self, device: Device, columns: int, dtype: np.dtype) -> tuple[DenseBlocks, Callable[[], DenseBlocks]]:
         """Z for block vectors, and what makes AZ for them."""

@@ -128,7 +128,8 @@ class BlockHistory(History):
         super().__init__()
         self._rows: list[np.ndarray] = []
         self._ranks: list[tuple[int, float]] = []
-        self._size = columns
+        self.size = columns
+        """The number of right-hand sides."""
 
     def append_block(
         self, relative: np.ndarray, rank: int, pivot: float, seconds: float, begun: int | None = None
@@ -162,7 +163,7 @@ class BlockHistory(History):
     @property
     def columns(self) -> np.ndarray:
         """||r_j||/||b_j|| by iteration, shape (count, s)."""
-        return np.array(self._rows[: self.count]).reshape(-1, self._size)
+        return np.array(self._rows[: self.count]).reshape(-1, self.size)
 
     @property
     def rank(self) -> np.ndarray:

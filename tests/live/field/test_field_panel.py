@@ -113,3 +113,23 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventu
     assert explorer.picture.painter.wait(LIMIT)
     eventually(lambda: explorer.panel.volume.still is not None and explorer.panel.volume.still.scene.cells == (16,) * 3)
     explorer.close()
+
+
+@pytest.mark.parametrize("at_rest", [False, True])
+def test_the_column_of_a_run_with_several_right_hand_sides_is_chosen(panel, eventually, page_of, at_rest):
+    page = page_of(panel.field)
+    session = session_of("two-layer", n=12, solver="block-cg", rhs="random:3")
+    panel.follow(session.result if at_rest else session)
+    panel.field.quantity = "solution"
+    eventually(lambda: panel.column.layout.display is None and panel.column.max == 2)
+    for column in (0, 2):
+        panel.column.value = column
+        eventually(lambda chosen=f"column {column}": page.messages and page.messages[-1]["title"].endswith(chosen))
+        seen, X = panel.field.look.values, session.result.x
+        assert (seen.min(), seen.max()) == pytest.approx((X[:, column].min(), X[:, column].max()))
+    panel.follow(session_of("two-layer", n=12))
+    eventually(lambda: panel.column.layout.display == "none")
+    assert (panel.column.value, panel.field.column) == (0, 0)
+    panel.field.quantity = "residual"
+    eventually(lambda: page.messages[-1]["title"].startswith("residual"))
+    assert "column" not in page.messages[-1]["title"]

@@ -56,6 +56,20 @@ def test_the_memory_model_agrees_with_what_an_accelerator_counts(solver, deflati
     assert used[20] - used[4] == pytest.approx(model[20] - model[4], rel=0.1)
 
 
+def test_the_memory_model_counts_dense_deflation_vectors_for_blocks():
+    pytest.importorskip("pyopencl")
+    used, model = {}, {}
+    for count in (10, 40):
+        place = {"device": "opencl", "memory_limit": 10**9}
+        run = Run(
+            configure("poisson5", n=60, solver="block-cg", rhs="random:4", deflation=f"eigenvectors:{count}", **place)
+        )
+        run.step()
+        of_one = run.setup.projection.columns.block_bytes
+        used[count], model[count] = run.setup.device.budget.used - of_one, bytes_of(run.setup, 4)
+    assert used[40] - used[10] == pytest.approx(model[40] - model[10], rel=0.1)
+
+
 @pytest.mark.parametrize("solver", ["block-cg", "bf-block-cg", "pseudo-block-cg"])
 def test_chunks_give_the_solution_of_all_at_once(solver):
     whole = run_through(Run(configuration(solver=solver)))

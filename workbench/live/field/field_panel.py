@@ -1,4 +1,4 @@
-"""The field of a problem or a run, in slices or in 3D."""
+"""The field of a problem or a run, in slices or in 3D, of one right-hand side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ SLICES, SOLID = VIEWS = ("slices", "3D")
 
 
 class FieldPanel:
-    """A field view and, for a cube of cells, a switch to the 3D view, which is made when it is first chosen.
+    """A field view; for a cube of cells a switch to the 3D view, which is made when it is first chosen, and for a run
+    with several right-hand sides the number of the one that is shown.
 
     Display `box`. Both views show the same problem and run; the one that is not chosen is sent nothing. heights: of the
     slices and of the 3D view, in pixels; 0 follows the window.
@@ -30,7 +31,11 @@ class FieldPanel:
         self.volume: VolumeView | None = None
         self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
-        self.box = widgets.VBox([self.view, self.field]).add_class("wb-fieldpanel")
+        self.column = widgets.BoundedIntText(
+            description="column", min=0, max=0, layout={"width": "130px"}, style={"description_width": "initial"}
+        )
+        self.column.tooltip = "the right-hand side whose x and b − A x are shown, from 0"
+        self.box = widgets.VBox([self.view, self.column, self.field]).add_class("wb-fieldpanel")
         self._height = heights[1]
         self._hidden = False
         self._lock = threading.RLock()
@@ -39,7 +44,8 @@ class FieldPanel:
         self._own = True
         self._filled: object = None
         self.view.observe(lambda _change: self._turn(), "value")
-        self.field.observe(lambda _change: self._turn(), "solid")
+        self.field.observe(lambda _change: self._turn(), ["solid", "columns"])
+        self.column.observe(lambda _change: self._turn(), "value")
         self._turn()
 
     def show(self, scene: Scene, *, own: bool = False) -> None:
@@ -55,6 +61,7 @@ class FieldPanel:
             self._run = run
             if coefficient:
                 self._scene, self._own = None, True
+        self.column.value = 0
         self.field.follow(run, coefficient=coefficient)
         self._fill()
 
@@ -77,9 +84,13 @@ class FieldPanel:
         if solid:
             self._make()
         self.view.layout.display = None if self.field.solid else "none"
+        self.column.max = self.field.columns - 1
+        self.column.layout.display = None if self.field.columns > 1 else "none"
+        self.field.column = self.column.value
         self.field.layout.display = "none" if solid else None
         self.field.link.hidden = self._hidden or solid
         if self.volume is not None:
+            self.volume.column = self.column.value
             self.volume.layout.display = None if solid else "none"
             self.volume.link.hidden = self._hidden or not solid
         self.publisher.wake()

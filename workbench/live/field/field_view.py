@@ -55,7 +55,11 @@ class FieldView(StreamView):
     frame = traitlets.Int(0).tag(sync=True)
     choices = traitlets.Bool(True).tag(sync=True)
     solid = traitlets.Bool(False)
-    """Whether what is shown is a cube of cells; known to the kernel alone."""
+    """Whether what is shown is a cube of cells; known to the kernel alone, as the next two are."""
+    columns = traitlets.Int(1)
+    """The number of right-hand sides of the run that is followed."""
+    column = traitlets.Int(0, min=0)
+    """Which of them is shown."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.scene: Scene | None = None
@@ -72,7 +76,7 @@ class FieldView(StreamView):
         self._sent_nesting: Nesting | None = None
         super().__init__(publisher, **traits)
         self.observe(self._turn, ["normal"])
-        self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay", "level"])
+        self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay", "level", "column"])
 
     def show(self, scene: Scene) -> None:
         """Draw a scene; a section stays where it is as long as the number of cells does."""
@@ -145,6 +149,7 @@ class FieldView(StreamView):
         if self._changed.is_set():
             self._changed.clear()
             self._stale = True
+        self.columns = self._run.looker.columns if self._run is not None else 1
         if not self.link.free:
             return False
         nesting = self._nesting()
@@ -163,8 +168,7 @@ class FieldView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame, self.level
-            made = self._reel.add(self._annotated(shot), kind)
+            made = self._reel.add(self._annotated(shot), (self._run, self.quantity, *self._shown))
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -174,8 +178,11 @@ class FieldView(StreamView):
 
     @property
     def _choice(self) -> Choice:
-        quantity = Quantity(self.quantity)
-        return Choice(quantity, self.normal, self.index, self.frame, self.colours, self.overlay, self.level)
+        return Choice(Quantity(self.quantity), *self._shown)
+
+    @property
+    def _shown(self) -> tuple[Any, ...]:
+        return self.normal, self.index, self.frame, self.colours, self.overlay, self.level, self.column
 
     def _coefficient(self) -> tuple[bool, Frame | None]:
         """Whether it must be asked again, and the picture of the problem itself."""

@@ -33,10 +33,10 @@ class IterateHistory:
         return [frame.iteration for frame in self._shown()]
 
     def add(self, look: Snapshot, *, final: bool) -> None:
-        """One more snapshot of x. Another cut than before discards those kept."""
+        """One more snapshot of x. Another cut or column than before discards those kept."""
         if look.values is None:
             return
-        if self._frames and self._frames[0].cut != look.cut:
+        if self._frames and (self._frames[0].cut, self._frames[0].column) != (look.cut, look.column):
             self._frames, self._every, self._turn = [], 1, 0
         self._final = look if final else None
         if not final:
@@ -54,7 +54,7 @@ class IterateHistory:
             made.words = NONE_KEPT if final else LATER.format(count=len(self._frames))
             return made
         frame = frames[min(max(place, 0), len(frames) - 1)]
-        made.iteration, made.words = frame.iteration, AGAINST
+        made.iteration, made.column, made.words = frame.iteration, frame.column, AGAINST
         assert final.values is not None
         made.values = final.values - frame.values
         return made

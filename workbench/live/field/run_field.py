@@ -28,7 +28,7 @@ from workbench.run import Quantity, Snapshot
 @dataclasses.dataclass(frozen=True)
 class Choice:
     """What a user has chosen to see. frame: which of the states of x that were kept. level: of the coarse solver, whose
-    parts are outlined."""
+    parts are outlined. column: of several right-hand sides."""
 
     quantity: Quantity
     normal: str
@@ -37,6 +37,7 @@ class Choice:
     colours: str
     overlay: bool
     level: int
+    column: int = 0
 
 
 class RunField:
@@ -81,7 +82,7 @@ class RunField:
         live = looker.watched.busy
         peaked = choice.quantity is not Quantity.SOLUTION and not filmed
         cut = _cut(choice, place, peaks=peaked, most=LIVE_PIXELS if live and not filmed else MOST_PIXELS)
-        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
+        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, choice.column, due=self._pace)
         goes_on = looker.goes_on or looker.waiting
         if look is not None and filmed:
             self._film.add(look, final=final)
@@ -100,7 +101,8 @@ class RunField:
             shades = shades_of(latest, choice.colours)
             # What was chosen last or is at rest has a scale of its own.
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
-            message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
+            title = looker.title_of(latest)
+            message, buffer = field_picture(latest, self._shades, cut, outlined, title, place.unknowns)
             return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer
 
         return goes_on, Frame(make, live)
@@ -125,12 +127,13 @@ class RunField:
         if look is None or look.values is None or look.quantity is not choice.quantity:
             return None
         cut: Any = look.cut
+        column = f", column {look.column}" if self.looker.columns > 1 else ""
         return figures.field(
             look.values,
             BAR if look.words == AGAINST else BARS[look.quantity],
             logarithmic=is_logarithmic(look.quantity, choice.colours),
             sides=cut.sides,
-            title=f"after iteration {grouped(look.iteration)}",
+            title=f"after iteration {grouped(look.iteration)}{column}",
             plane=cut.where,
         )
 

@@ -16,7 +16,7 @@ from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.problems import LinearSystem
-from workbench.recording import Record
+from workbench.recording import BlockHistory, Record
 from workbench.run import Quantity, Result, Run, Session, Snapshot, State
 from workbench.run.snapshots import Cut, of_result
 
@@ -91,6 +91,16 @@ class SnapshotSource:
         history = self.watched.history
         return max(0, history.count - 1) if history is not None else 0
 
+    @property
+    def columns(self) -> int:
+        """The number of right-hand sides."""
+        history = self.watched.history
+        return history.size if isinstance(history, BlockHistory) else 1
+
+    def title_of(self, look: Snapshot) -> str:
+        """The problem, and which of several right-hand sides was seen."""
+        return self.title if self.columns == 1 else f"{self.title}, column {look.column}"
+
     def where(self) -> Place | None:
         """Where the unknowns lie; None until that is known, which for a loaded run takes assembling the problem."""
         if self.place is None and (run := self.watched.run) is not None and run.setup.x is not None:
@@ -104,52 +114,54 @@ class SnapshotSource:
             self._worker.ask(self._find_place)
         return self.place
 
-    def poll(self, quantity: Quantity, cut: Cut, *, due: RateLimit) -> tuple[Snapshot | None, bool]:
+    def poll(self, quantity: Quantity, cut: Cut, column: int, *, due: RateLimit) -> tuple[Snapshot | None, bool]:
         """What was seen, once, and whether it is the end of the run that was seen.
 
-        Asks for the next look when there is something new to see, and one is due.
+        Asks for the next look when there is something new to see, and one is due. column: of several right-hand sides,
+        at most the last of them.
         """
+        asked = quantity, cut, min(column, self.columns - 1)
         look, found, final = self._look, None, self._final
         if look is not None and (look.done or (self._from_thread and not self.goes_on)):
             self._look = None
-            found = look if look.done and (look.quantity, look.cut) == (quantity, cut) else None
+            found = look if look.done and (look.quantity, look.cut, look.column) == asked else None
         goes_on = self.goes_on
-        wanted = (self.iterations, goes_on, quantity, cut)
+        wanted = (self.iterations, goes_on, *asked)
         wants = self._look is None and wanted != self._asked
         self._put_off = wants and not due.take()
         if wants and not self._put_off:
             self._asked, self._final = wanted, not goes_on
-            self._ask(quantity, cut)
+            self._ask(*asked)
         return found, final
 
-    def _ask(self, quantity: Quantity, cut: Cut) -> None:
+    def _ask(self, quantity: Quantity, cut: Cut, column: int) -> None:
         given, run = self.watched.source, self.watched.run
         alive = isinstance(given, Session) and given.alive
         # What an accelerator holds is touched by the thread that iterates alone, and that has gone.
         near = run is not None and run.configuration.device == "cpu" and run.setup.x is not None
         self._from_thread = alive
         if run is not None and (alive or isinstance(given, Run) or near):
-            self._look = run.snapshots.request(quantity, cut)
+            self._look = run.snapshots.request(quantity, cut, column)
             if not alive:
                 run.serve_snapshots()
                 # It is there already, and need not wait for the next tick.
                 self._wake()
             return
-        self._look = look = Snapshot(quantity, cut)
+        self._look = look = Snapshot(quantity, cut, column)
         self._worker.ask(lambda: self._rest(look))
 
     def _rest(self, look: Snapshot) -> None:
         """In the worker: a look at a run that has ended, from its x."""
-        look.take(self.iterations, lambda: self._at_rest(look.quantity))
+        look.take(self.iterations, lambda: self._at_rest(look.quantity, look.column))
         self._wake()
 
-    def _at_rest(self, quantity: Quantity) -> tuple[np.ndarray | None, str]:
+    def _at_rest(self, quantity: Quantity, column: int) -> tuple[np.ndarray | None, str]:
         x, system = self._x(), self.place.system if self.place else None
         if x is None:
             return None, NO_SOLUTION
         if system is None:
-            return (x, "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
-        return of_result(self.watched.described()[0], system, x, quantity)
+            return (x if x.ndim == 1 else x[:, column], "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
+        return of_result(self.watched.described()[0], system, x, quantity, column)
 
     def _x(self) -> np.ndarray | None:
         given = self.watched.source

@@ -57,6 +57,8 @@ class VolumeView(StreamView):
     level = traitlets.Float(0.5, min=0, max=1).tag(sync=True)
     apart = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
     rate = traitlets.Float(10.0, min=0.1, max=60).tag(sync=True)
+    column = traitlets.Int(0, min=0)
+    """Which of several right-hand sides is shown; known to the kernel alone."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.still: Still | None = None
@@ -74,7 +76,7 @@ class VolumeView(StreamView):
         self._reel = FrameBatch()
         self._shades: Colormap | None = None
         super().__init__(publisher, **traits)
-        self.observe(self._touch, ["quantity", "colours"])
+        self.observe(self._touch, ["quantity", "colours", "column"])
 
     def show(self, scene: Scene) -> None:
         """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence."""
@@ -114,7 +116,7 @@ class VolumeView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours))
+            made = self._reel.add(self._annotated(shot), (looker, self.quantity, self.colours, self.column))
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -149,7 +151,7 @@ class VolumeView(StreamView):
         most = LIVE_CELLS if live else MOST_CELLS
         cut = VolumeCut((layers, rows, columns), quantity is not Quantity.SOLUTION, most)
         self._pace.keep(self.rate, run.snapshots if run is not None and live else None)
-        look, _ = looker.poll(quantity, cut, due=self._pace)
+        look, _ = looker.poll(quantity, cut, self.column, due=self._pace)
         goes_on = looker.goes_on or looker.waiting
         self.look = look or self.look
         latest = self.look
@@ -161,7 +163,7 @@ class VolumeView(StreamView):
         def make() -> Picture:
             shades = shades_of(latest, self.colours)
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
-            return picture(latest, self._shades, cut, looker.title, place)
+            return picture(latest, self._shades, cut, looker.title_of(latest), place)
 
         return goes_on, Frame(make, live)
 

@@ -43,12 +43,13 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
 
 
 def bytes_of(setup: SolveSetup, columns: int) -> int:
-    """Device memory that so many right-hand sides take at once, in bytes: block vectors, and the copies of columns for
-    operators that are applied column by column."""
+    """Device memory that so many right-hand sides take at once, in bytes: block vectors, the copies of columns for
+    operators that are applied column by column, and Z and AZ for block vectors."""
     by_column = sum(not has_blocks(operator) for operator in (setup.bound, setup.first_level))
     copies = 2 * min(columns, MOST_TOGETHER) * by_column
     vector = setup.operator.shape[0] * setup.operator.dtype.itemsize
-    return columns * bytes_per_column(setup) + copies * vector
+    basis = setup.projection.columns.block_bytes if setup.projection else 0
+    return columns * bytes_per_column(setup) + copies * vector + basis
 
 
 def bytes_per_column(setup: SolveSetup) -> int:
