@@ -112,11 +112,11 @@ class Memory(Protocol):
         """The vector as a NumPy array; waits for the device."""
         ...
 
-    def plane(self, vector: DeviceVector, plane_slice: PlaneSlice) -> np.ndarray:
+    def plane(self, vector: DeviceVector, plane_slice: PlaneSlice, /) -> np.ndarray:
         """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied."""
         ...
 
-    def volume(self, vector: DeviceVector, volume_slice: VolumeSlice) -> np.ndarray:
+    def volume(self, vector: DeviceVector, volume_slice: VolumeSlice, /) -> np.ndarray:
         """The downsampled vector as a new NumPy array of shape `volume_slice.seen`; no more than that is copied."""
         ...
 
