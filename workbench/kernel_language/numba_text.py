@@ -132,9 +132,9 @@ class _Printer:
                 return [*text, *([f"{pad}else:", *self._body(otherwise, depth)] if otherwise else [])]
             case Leave(word=word):
                 return [f"{pad}{word}"]
+            case Sum(terms=(Operation() as product,), first=first) if product.type.row:
+                return [f"{pad}{self._sums_of[first]} = {self._tile.added(self._sums_of[first], product)}"]
             case Sum(terms=terms, first=first):
-                if self._of.columnwise:
-                    return [f"{pad}{self._sums_of[first]} = {self._tile.added(self._sums_of[first], terms[0])}"]
                 return [f"{pad}{text}" for text in self._sums([self.text(term) for term in terms], first)]
 
     def _body(self, block: Block, depth: int) -> list[str]:

@@ -38,6 +38,10 @@ class LineTrees:
     wide: np.dtype
     stored: Mapping[str, np.dtype] | None = None
 
+    def __hash__(self) -> int:
+        """Texts are kept by the trees that they are made of."""
+        return hash((*self.shapes, *self.places, self.vector, self.wide))
+
     def rows(self, step: Pass) -> Typed:
         """The kernel `body` of a pass: its lines in every row, and the sums of its dot products."""
         kind, body, sums = Type(self.vector), [], 0

@@ -126,14 +126,16 @@ def kernels(dtype):
     vectors = {"d", "r", "s", "p", "u"}
     yield from (_body(text, vectors, vectors, dtype) for text in (chebyshev.FIRST, chebyshev.LATER + chebyshev.DOTS))
     lines = [line for line in parse(SCALARS) if isinstance(line, Formula)]
-    yield passes.finish([(0, 2), (1, 3)], lines, infer(lines, ()), SLOTS, dtype, LAYOUT.accumulator(dtype)).text
+    trees = passes.trees(infer(lines, ()), SLOTS, dtype, LAYOUT.accumulator(dtype))
+    yield passes.finish(trees, ((0, 2), (1, 3)), tuple(lines)).text
 
 
 def _body(text, vectors, persistent, dtype):
     """The loop of lines of one pass."""
     (step,) = plan(parse(text), vectors, persistent, {})
     assert isinstance(step, Pass)
-    return passes.body(step, infer(parse(text), vectors), SLOTS, dtype, LAYOUT.accumulator(dtype)).text
+    trees = passes.trees(infer(parse(text), vectors), SLOTS, dtype, LAYOUT.accumulator(dtype))
+    return passes.body(trees, step).text
 
 
 def test_a_kernel_in_pieces_is_its_text():
@@ -249,7 +251,8 @@ def test_a_step_with_more_local_memory_than_the_arena_stays_a_launch_of_its_own(
         lines = parse("\n".join(f"g{k} = (x, x)" for k in range(sums)))
         (step,) = plan(lines, {"x"}, {"x"}, {})
         slots = {f"g{k}": k for k in range(sums)}
-        text = passes.body(step, infer(lines, {"x"}), slots, np.dtype(dtype), LAYOUT.accumulator(np.dtype(dtype)))
+        kinds = np.dtype(dtype), LAYOUT.accumulator(np.dtype(dtype))
+        text = passes.body(passes.trees(infer(lines, {"x"}), slots, *kinds), step)
         return Launch(prelude(LAYOUT, np.dtype(dtype)), text, 9, 256, (), True)
 
     assert shared_bytes(launch(most)) == most * (256 + 16) * np.dtype(LAYOUT.accumulator(np.dtype(dtype))).itemsize

@@ -104,7 +104,8 @@ def _finish(
         return None
     key = ("finish", place)
     if key not in kernels:
-        text = passes.finish(sums, after, shapes, workspace.slots, workspace.dtype, device.wide(workspace.dtype))
+        trees = passes.trees(shapes, workspace.slots, workspace.dtype, device.wide(workspace.dtype))
+        text = passes.finish(trees, tuple(sums), tuple(after))
         kernels[key] = device.kernel(text, "finish", workspace.dtype)
     return kernels[key]
 
@@ -134,7 +135,7 @@ def _pass(
     arrays = {name: workspace.vector(name) for name in step.arrays}
     if place not in kernels:
         wide, stored = device.wide(workspace.dtype), {name: vector.dtype for name, vector in arrays.items()}
-        text = passes.body(step, shapes, workspace.slots, workspace.dtype, wide, stored)
+        text = passes.body(passes.trees(shapes, workspace.slots, workspace.dtype, wide, stored), step)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     if not step.dots:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -12,51 +13,45 @@ from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.kernels.source import fill
 from workbench.kernel_language.c_text import c_text, statements
-from workbench.kernel_language.of_lines import LineTrees, real_part
-from workbench.kernel_language.tree import INTEGER, Comparison, Constant, Element, Type, real_of
+from workbench.kernel_language.of_lines import WHOLE, LineTrees, real_part
+from workbench.kernel_language.tree import Comparison, Constant, Element, Type, real_of
 from workbench.lines.schedule import Pass
 from workbench.lines.types import Formula, Shapes, Solve
 
 
-def body(
-    step: Pass,
+def trees(
     shapes: Shapes,
     slots: Mapping[str, int],
     dtype: np.dtype,
     wide: np.dtype,
     stored: Mapping[str, np.dtype] | None = None,
-) -> KernelText:
+) -> LineTrees:
+    """What makes the trees of lines whose scalars are in slots; stored: dtypes of vectors not kept in dtype."""
+    return LineTrees(shapes, {name: Constant(slot, WHOLE) for name, slot in slots.items()}, dtype, wide, stored)
+
+
+@functools.lru_cache(512)
+def body(lines_of: LineTrees, step: Pass) -> KernelText:
     """The loop `body`; its arguments are the arrays, the scalars, partial sums where there are dot products, and n.
 
-    stored: the dtypes of vectors that are not kept in dtype. partial[k*groups + group] is the partial sum of dot
-    product k over a group. A stopped run changes no vector.
+    partial[k*groups + group] is the partial sum of dot product k over a group. A stopped run changes no vector.
     """
-    of = LineTrees(shapes, _places(slots), dtype, wide, stored).rows(step)
-    stop = Element("scalars", Constant(STOP, Type(INTEGER)), Type(of.wide))
+    of = lines_of.rows(step)
+    stop = Element("scalars", Constant(STOP, WHOLE), Type(of.wide))
     running = Comparison("==", real_part(stop), Constant(0, Type(real_of(of.wide))))
     return KernelText.of(c_text(dataclasses.replace(of, wanted=running), spread=True), "body")
 
 
-def finish(
-    sums: Sequence[tuple[int, int]],
-    lines: Sequence[Formula | Solve],
-    shapes: Shapes,
-    slots: Mapping[str, int],
-    dtype: np.dtype,
-    wide: np.dtype,
-) -> KernelText:
+@functools.lru_cache(512)
+def finish(lines_of: LineTrees, sums: tuple[tuple[int, int], ...], lines: tuple[Formula | Solve, ...]) -> KernelText:
     """Kernel of one group: adds partial sums, each (row of `partial`, slot), then evaluates scalar lines in order."""
-    of = LineTrees(shapes, _places(slots), dtype, wide).once(lines)
+    of = lines_of.once(lines)
     text = _added_up([row for row, _ in sums]) if sums else []
     text += ["    if (LOCAL_ID == 0 && W_REAL(scalars[STOP]) == 0) {"]
     text += [f"        scalars[{slot}] = room[{k}*FINISH];" for k, (_, slot) in enumerate(sums)]
     text += [*statements(of, of.before, 2), "    }", "}"]
     declaration = "GLOBAL W* scalars, GLOBAL const W* partial, const I64 count"
     return KernelText("finish", declaration, "\n".join(["", *text, ""]), on_scalars=True, partial_count=2)
-
-
-def _places(slots: Mapping[str, int]) -> dict[str, Constant]:
-    return {name: Constant(slot, Type(INTEGER)) for name, slot in slots.items()}
 
 
 def _added_up(rows: Sequence[int]) -> list[str]:

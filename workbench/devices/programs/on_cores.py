@@ -7,6 +7,7 @@ not depend on the number of threads.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ from workbench.jit import generated
 from workbench.jit.compiled import Kernel
 from workbench.jit.threads import chunks_of, launch, prepare
 from workbench.kernel_language.numba_text import numba_text
-from workbench.kernel_language.of_lines import LineTrees
-from workbench.kernel_language.tree import INTEGER, Argument, Constant, Element, Type
+from workbench.kernel_language.of_lines import WHOLE, LineTrees
+from workbench.kernel_language.tree import Argument, Constant, Element, Type
 from workbench.lines.entries import of_lines
 from workbench.lines.schedule import Pass
 from workbench.lines.types import Shapes, Solve, accumulator, work_of
@@ -50,7 +51,8 @@ def compile_pass(
     step, shapes = step.renamed(numbers), {numbers[name]: shapes[name] for name in numbers if name in shapes}
     used = {numbers[name]: slots[name] for name in numbers if name in slots}
     named = {numbers[name]: kind for name, kind in (stored or {}).items() if name in numbers}
-    text = source(step, shapes, list(used), np.dtype(dtype), named)
+    places = {name: Element("slots", Constant(k, WHOLE), WHOLE) for k, name in enumerate(used)}
+    text = source(LineTrees(shapes, places, np.dtype(dtype), accumulator(dtype), named), step)
     return PassKernel(generated.kernel(text), np.array(list(used.values()), np.int64), len(of_lines(step.dots, shapes)))
 
 
@@ -108,14 +110,12 @@ def _numbers(step: Pass) -> dict[str, str]:
     return numbers | {work_of(line): work_of(line.renamed(numbers)) for line in solved}
 
 
-def source(step: Pass, shapes: Shapes, scalars: list[str], dtype: np.dtype, stored: Mapping[str, np.dtype]) -> str:
-    """The Python text of the kernel. scalars: the names whose places are in `slots`, in order."""
-    whole = Type(INTEGER)
-    places = {name: Element("slots", Constant(k, whole), whole) for k, name in enumerate(scalars)}
-    trees = LineTrees(shapes, places, dtype, accumulator(dtype), stored)
+@functools.lru_cache(512)
+def source(trees: LineTrees, step: Pass) -> str:
+    """The Python text of the kernel."""
     of, before = trees.rows(step), trees.once(step.scalars).before
-    sums = [Element("sums_", Constant(k, whole), Type(of.wide)) for k in range(of.sums)]
-    made = of_lines(step.dots, shapes)
+    sums = [Element("sums_", Constant(k, WHOLE), Type(of.wide)) for k in range(of.sums)]
+    made = of_lines(step.dots, trees.shapes)
     after = tuple(trees.stored_scalar(one.target, total) for one, total in zip(made, sums, strict=True))
-    arguments = of.arguments | {"slots": Argument(whole, array=True, read=True, written=False)}
+    arguments = of.arguments | {"slots": Argument(WHOLE, array=True, read=True, written=False)}
     return numba_text(dataclasses.replace(of, arguments=arguments, before=before, after=after))
