@@ -67,8 +67,14 @@ def part(path: str) -> int:
 
 
 def pytest(arguments: Sequence[str]) -> int:
-    """Run pytest in this environment and return its exit status."""
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, check=False).returncode
+    """Run pytest in this environment and return its exit status.
+
+    Bytecode is written whatever PYTHONDONTWRITEBYTECODE says: without it each of some hundred processes compiles all
+    modules that it imports, and each worker rewrites the assertions of all tests.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from scipy import sparse
 
 import workbench.deflation  # noqa: F401
 from tests.all_pairs import pairwise
-from tests.conftest import grid_stencil, random_matrix
+from tests.conftest import DTYPES, grid_stencil, random_matrix
 from tests.contracts.cases import COARSE, VARIANTS
 from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
@@ -110,7 +110,6 @@ def test_coarse_solvers_refuse_an_indefinite_matrix(name):
         registry.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
 
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 EVERY_SPACE = ("blocks:3", "levelset:2", "stripes", "planes", "ritz:3", "eigenvectors:3")
 
 

@@ -14,6 +14,8 @@ from workbench.run import Reason, solve
 
 RUNS = 500
 PARTS = 10
+OFTEN = 4
+"""Parts that run each time; the others are as many draws more."""
 FIRST = ["none", "jacobi", "neumann:2", "ic", "block-ic:3", "ssor", "chebyshev:3", "fsai", "amg:sa"]
 SECOND = ["none", "none", "blocks:4", "labels", "vectors", "eigenvectors:3", "ritz:3"]
 SLACK = 1.02
@@ -126,7 +128,9 @@ def outcome(A, b, picked):
         return str(refusal)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.slow] * (part >= OFTEN)) for part in range(PARTS)]
+)
 def test_what_is_said_of_a_run_is_true(part):
     outcomes = []
     for number in range(part, RUNS, PARTS):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tests.all_pairs import on_devices
+from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.deflation import Projection
 from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restriction
@@ -21,7 +22,6 @@ from workbench.operators import Matrix
 from workbench.registry import registered
 from workbench.run import Run, configure, run_through
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 VARIANTS = sorted(registered("variant"))
 
 
@@ -40,14 +40,6 @@ def projection_of(A, labels, device, coarse=None):
     return Projection(operator, operator.bind(device), PiecewiseConstant(labels), coarse or Cholesky(), device)
 
 
-def random_block(shape, dtype):
-    rng = np.random.default_rng(2)
-    values = rng.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        values = values + 1j * rng.standard_normal(shape)
-    return values.astype(dtype)
-
-
 @on_devices(s=[1, 3, 17], dtype=DTYPES)
 def test_block_vectors_are_projected_as_dense_algebra_says(device, case):
     s, dtype, n = case["s"], case["dtype"], 23
@@ -60,7 +52,7 @@ def test_block_vectors_are_projected_as_dense_algebra_says(device, case):
     Z = np.eye(labels.max() + 1)[labels].astype(double)
     Q = Z @ np.linalg.solve(Z.T @ dense @ Z, Z.T)
     P = np.eye(n * n) - dense @ Q
-    V, B = random_block((n * n, s), dtype), random_block((n * n, s), dtype)[::-1].copy()
+    V, B = random_values((n * n, s), dtype, 2), random_values((n * n, s), dtype, 2)[::-1].copy()
 
     def result(method, *others):
         made = device.zero_block(n * n, s, np.dtype(dtype))
@@ -90,7 +82,7 @@ def test_both_levels_of_a_block_are_those_of_its_columns(variant, device):
     both = chosen.variant.precondition(projection, chosen.preconditioner.setup(operator, device), device)
     block = in_blocks(device, both, operator.shape[0], s, dtype)
     columns = ColumnByColumn(device, both, operator.shape[0], s, dtype)
-    R = device.array(random_block((operator.shape[0], s), dtype), dtype)
+    R = device.array(random_values((operator.shape[0], s), dtype, 2), dtype)
     made = [device.zero_block(operator.shape[0], s, dtype) for _ in range(2)]
     for form, out in zip((block, columns), made, strict=True):
         form.apply(R, out)
@@ -113,7 +105,7 @@ def test_sums_of_pieces_are_sums_of_subdomains(sizes, seed):
 def test_an_inner_iteration_solves_column_by_column():
     device, A = devices.device("cpu"), hermitian(9, float)
     labels = (np.arange(81) // 10).astype(np.int32)
-    right = random_block((9, 4), float)
+    right = random_values((9, 4), float, 2)
     direct, inner = (projection_of(A, labels, device, coarse).solve_columns(right) for coarse in (None, InnerCG()))
     np.testing.assert_allclose(inner, direct, rtol=1e-6)
 
@@ -124,11 +116,11 @@ def test_dense_vectors_are_projected_all_at_once(device, case):
     A = hermitian(9, dtype)
     operator = Matrix(A)
     projection = Projection(
-        operator, operator.bind(device), DenseSubspace(random_block((81, d), dtype)), Cholesky(), device
+        operator, operator.bind(device), DenseSubspace(random_values((81, d), dtype, 2)), Cholesky(), device
     )
     block = projection.block(s)
     assert block is projection.block(s)
-    V, B = random_block((81, s), dtype), random_block((81, s), dtype)[::-1].copy()
+    V, B = random_values((81, s), dtype, 2), random_values((81, s), dtype, 2)[::-1].copy()
 
     def found(name, *others):
         """The method of all columns, and of each."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES
 from workbench import devices
 from workbench.devices.constant import constant, constant_of, entries, largest
 from workbench.operators import BoxStencil
 from workbench.run import configure, run_through
 from workbench.run.driver import Run
-
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

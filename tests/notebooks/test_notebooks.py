@@ -12,8 +12,9 @@ from nbclient import NotebookClient
 
 REPOSITORY = Path(__file__).parents[2]
 NOTEBOOKS = [path for place in ("*.ipynb", "app/*.ipynb") for path in sorted((REPOSITORY / "notebooks").glob(place))]
-IN_A_BROWSER = ("01_two_level_explorer", "workbench")
-"""Those that most tests in the browser open and run."""
+SLOW = ("01_two_level_explorer", "02_bubbly_flow", "07_two_level_paper", "workbench")
+"""The first and the last are what most tests in the browser open and run; the others run races and tables of the size
+of a paper, which tests of their own run small."""
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -74,7 +75,7 @@ def test_its_links_lead_somewhere(path):
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in IN_A_BROWSER)) for path in NOTEBOOKS],
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW)) for path in NOTEBOOKS],
 )
 def test_it_runs_without_a_browser(path, quiet_jupyter):
     notebook = nbformat.read(path, as_version=4)

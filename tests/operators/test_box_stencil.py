@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
+from tests.conftest import DTYPES, random_values
 from workbench import registry
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.box_stencil import BoxStencilProduct, cut
@@ -19,14 +20,7 @@ from workbench.operators import BoxStencil, Operator, as_operator
 from workbench.run import Run, Stopping, configure, run_through, solve
 
 CPU = Cpu()
-DTYPES = ("float32", "float64", "complex64", "complex128")
 NO_DTYPE = "a box operator computes in float32, float64, complex64 or complex128, got int64"
-
-
-def numbers(size, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, size)
-    return (values + 1j * rng.uniform(-1, 1, size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 def assembled(operator, diagonal, coupling, x):
@@ -76,7 +70,7 @@ def check(operator, x, product=assembled):
 @example(grid=(2, 5, 8), reach=1, diagonal=float(np.finfo(np.float32).tiny), coupling=0.0, dtype="float32", seed=0)
 def test_products_agree_with_the_assembled_matrix(grid, reach, diagonal, coupling, dtype, seed):
     operator = BoxStencil(grid, reach, diagonal, coupling, np.dtype(dtype))
-    x = numbers(operator.shape[0], dtype, seed)
+    x = random_values(operator.shape[0], dtype, seed)
     check(operator, x)
     check(operator, x, by_axes)
 
@@ -87,14 +81,14 @@ def test_products_on_grids_of_several_chunks(grid, dtype):
     strips, slabs, _ = cut(grid, 2, np.dtype(dtype).itemsize)
     assert strips * slabs > 1
     operator = BoxStencil(grid, 2, 124.0, -1.0, np.dtype(dtype))
-    check(operator, numbers(operator.shape[0], dtype), by_axes)
+    check(operator, random_values(operator.shape[0], dtype), by_axes)
 
 
 @pytest.mark.parametrize("reach", [3, 8])
 def test_products_of_longer_reach(reach):
     for grid in ((5, 6, 7), (17, 1, 18), (20, 19)):
         operator = BoxStencil(grid, reach, 3.0, -0.25)
-        check(operator, numbers(operator.shape[0], "float64"))
+        check(operator, random_values(operator.shape[0], "float64"))
 
 
 @pytest.mark.parametrize("grid", [(1, 1, 1), (165, 165, 165), (1, 9000, 9000), (1, 1, 10**6), (5, 2, 10**6)], ids=str)
@@ -107,7 +101,7 @@ def test_a_grid_is_split_into_non_empty_chunks(grid, reach):
 
 
 def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
-    operator, x = BoxStencil((60, 70, 50), 2, 124.0, -1.0), numbers(210000, "float64")
+    operator, x = BoxStencil((60, 70, 50), 2, 124.0, -1.0), random_values(210000, "float64")
     product, out = operator.bind(CPU), memory.vector(210000, np.float64)
     found = []
     for count in (1, threads.cores()):
@@ -181,6 +175,6 @@ def test_matrix_free_and_assembled_take_equal_iterations_with_deflation(second):
 
 def test_a_user_defined_box_is_solved():
     operator = BoxStencil((5, 7), 1, 9.0, -1.0, np.dtype(np.complex128))
-    b = numbers(35, "complex128")
+    b = random_values(35, "complex128")
     result = solve(operator, b, rtol=1e-12)
     np.testing.assert_allclose(result.x, np.linalg.solve(operator.to_csr().toarray(), b), rtol=1e-9)

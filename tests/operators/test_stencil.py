@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Operator
 
 GRIDS = [(1,), (2,), (9,), (1, 1), (1, 6), (6, 1), (4, 5), (1, 1, 4), (1, 4, 1), (4, 1, 1), (1, 3, 4), (3, 4, 5)]
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def random_stencil(grid, dtype=float, zeros=0.2, seed=0):

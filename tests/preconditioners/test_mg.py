@@ -59,8 +59,7 @@ def on_complement(system, inverse):
     """P M^-1 P with P removing the mean, where A is singular: a constant in u changes no residual."""
     if system.null_space is None:
         return inverse
-    P = np.eye(len(inverse)) - 1 / len(inverse)
-    return P @ inverse @ P
+    return inverse - inverse.mean(axis=0) - inverse.mean(axis=1, keepdims=True) + inverse.mean()
 
 
 def smoother(A, text):
@@ -130,7 +129,8 @@ def test_with_v_cycles_on_several_levels_it_is_symmetric_and_positive_definite(c
     assert np.abs(inverse - inverse.T).max() <= 1e-5 * np.abs(inverse).max()
     if system.null_space is not None:
         inverse += 1 / size
-    assert np.linalg.eigvalsh((inverse + inverse.T) / 2).min() > 0
+    # It has a Cholesky factor, which takes a fraction of the time of its eigenvalues.
+    np.linalg.cholesky((inverse + inverse.T) / 2)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

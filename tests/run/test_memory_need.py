@@ -26,6 +26,8 @@ MEASURED = {
     "rows": {"problem": "poisson27", "n": 72, "preconditioner": "jacobi"},
     "az": {"problem": "two-layer", "n": 1400, "preconditioner": "neumann:2", "deflation": "stripes"},
 }
+MEASURED_OFTEN = ("levelset", "neumann sides", "rows")
+"""Each takes a process of its own and millions of unknowns; the others are measured on devices, small."""
 CHILD = """
 import json, re, sys
 from workbench.run import Run, configure
@@ -53,7 +55,9 @@ print(json.dumps([peak("VmHWM") - before, memory_need(configure(problem, **value
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks of memory are read from /proc")
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in MEASURED_OFTEN)) for name in MEASURED]
+)
 def test_the_estimate_on_the_cores_is_close_to_the_peak(name):
     command = [sys.executable, "-c", CHILD, json.dumps(MEASURED[name])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)

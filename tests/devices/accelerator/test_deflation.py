@@ -7,17 +7,10 @@ import pytest
 from scipy import linalg, sparse
 
 from tests.all_pairs import on_accelerators
+from tests.conftest import DTYPES, random_values
 from workbench.devices.accelerator import coarse
 from workbench.devices.coarse import Banded, Dense
 from workbench.lines.types import accumulator
-
-DTYPES = ("float32", "float64", "complex64", "complex128")
-
-
-def numbers(shape, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, shape)
-    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 def labellings():
@@ -36,14 +29,14 @@ def labellings():
 def test_subdomains(accelerator, case):
     name, dtype = case["labels"], case["dtype"]
     labels, wide = labellings()[name], accumulator(np.dtype(dtype))
-    count, w = int(labels.max()) + 1, numbers(labels.size, dtype)
+    count, w = int(labels.max()) + 1, random_values(labels.size, dtype)
     z = accelerator.subdomains(labels, count, w.dtype)
     expected = np.zeros(count, wide)
     np.add.at(expected, labels, w.astype(wide))
     np.testing.assert_allclose(
         accelerator.to_host(z.restrict(accelerator.array(w, w.dtype))), expected, rtol=0, atol=1e-11
     )
-    a = numbers(count, wide, 1)
+    a = random_values(count, wide, 1)
     for move, sign in ((z.add, 1), (z.subtract, -1)):
         x = accelerator.array(w, w.dtype)
         move(x, accelerator.array(a, wide))
@@ -53,11 +46,11 @@ def test_subdomains(accelerator, case):
 @on_accelerators(shape=[(1, 1), (3, 7), (8, 40011), (0, 9)], dtype=DTYPES)
 def test_columns(accelerator, case):
     shape, dtype = case["shape"], case["dtype"]
-    rows, w, wide = numbers(shape, dtype), numbers(shape[1], dtype, 1), accumulator(np.dtype(dtype))
+    rows, w, wide = random_values(shape, dtype), random_values(shape[1], dtype, 1), accumulator(np.dtype(dtype))
     z = accelerator.columns(rows)
     found = accelerator.to_host(z.restrict(accelerator.array(w, w.dtype)))
     np.testing.assert_allclose(found, rows.conj().astype(wide) @ w.astype(wide), rtol=0, atol=1e-10)
-    a = numbers(shape[0], wide, 2)
+    a = random_values(shape[0], wide, 2)
     for move, sign in ((z.add, 1), (z.subtract, -1)):
         x = accelerator.array(w, w.dtype)
         move(x, accelerator.array(a, wide))
@@ -68,9 +61,9 @@ def test_columns(accelerator, case):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_compact_columns(accelerator, dtype):
     rng = np.random.default_rng(0)
-    dense = numbers((3001, 7), dtype) * (rng.random((3001, 7)) < 0.2) * (rng.random((3001, 1)) < 0.3)
-    az, w = sparse.csr_array(dense.astype(dtype)), numbers(3001, dtype, 1)
-    a = numbers(7, accumulator(np.dtype(dtype)), 2)
+    dense = random_values((3001, 7), dtype) * (rng.random((3001, 7)) < 0.2) * (rng.random((3001, 1)) < 0.3)
+    az, w = sparse.csr_array(dense.astype(dtype)), random_values(3001, dtype, 1)
+    a = random_values(7, accumulator(np.dtype(dtype)), 2)
     x = accelerator.array(w, w.dtype)
     accelerator.compact_columns(az).subtract(x, accelerator.array(a, a.dtype))
     np.testing.assert_allclose(accelerator.to_host(x), w - dense @ a, rtol=0, atol=20 * np.finfo(dtype).eps)
@@ -84,7 +77,7 @@ def test_an_empty_az(accelerator):
 
 def definite(size, width, dtype):
     """A banded Hermitian positive definite matrix."""
-    whole = numbers((size, size), dtype)
+    whole = random_values((size, size), dtype)
     whole = np.triu(np.tril(whole, width), -width)
     return whole @ whole.conj().T + size * np.eye(size)
 
@@ -116,7 +109,7 @@ def test_coarse_solves(accelerator, monkeypatch, case):
             band[k, : size - k] = np.diag(factor, -k)
         shape = Banded(band, order)
     level = accelerator.coarse_level(shape, on_the_host, count, matrix.dtype)
-    a = numbers(count, dtype, 3)
+    a = random_values(count, dtype, 3)
     solved = level.solve(accelerator.array(a, a.dtype))
     np.testing.assert_allclose(accelerator.to_host(solved), on_the_host(a), rtol=0, atol=1e-12)
     assert level.waits == (form == "host")

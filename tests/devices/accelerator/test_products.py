@@ -10,21 +10,14 @@ import pytest
 from scipy import sparse
 
 from tests.all_pairs import on_accelerators
-from tests.conftest import grid_stencil, random_matrix
+from tests.conftest import DTYPES, grid_stencil, random_matrix, random_values
 from workbench import devices
 from workbench.devices.series import TermByTerm
 from workbench.lines.types import accumulator
 from workbench.operators import BandStencil, BoxStencil
 from workbench.preconditioners.base import ElementWise
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 GRIDS = ((1,), (7,), (5, 13), (1, 4, 50), (33, 40, 41))
-
-
-def numbers(size, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, size)
-    return (values + 1j * rng.uniform(-1, 1, size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 def same(device, bound, expected, x, *, eps=100):
@@ -44,21 +37,21 @@ def same(device, bound, expected, x, *, eps=100):
 @on_accelerators(grid=GRIDS, dtype=DTYPES)
 def test_stencils(accelerator, case):
     grid, dtype = case["grid"], case["dtype"]
-    operator, x = grid_stencil(grid, dtype), numbers(int(np.prod(grid)), dtype)
+    operator, x = grid_stencil(grid, dtype), random_values(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
     lower = grid_stencil((12, 31), dtype).lower
-    operator, x = BandStencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
+    operator, x = BandStencil((12, 31), np.full(12 * 31, 5, dtype), lower), random_values(12 * 31, dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
 @on_accelerators(grid=[*GRIDS, (3, 2, 1), (50, 5, 67)], dtype=DTYPES, reach=[1, 2, 3])
 def test_boxes(accelerator, case):
     grid, reach, dtype = case["grid"], case["reach"], case["dtype"]
-    operator, x = BoxStencil(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
+    operator, x = BoxStencil(grid, reach, 3.0, -0.25, np.dtype(dtype)), random_values(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
@@ -67,14 +60,14 @@ def test_boxes(accelerator, case):
 def test_csr_with_any_number_of_work_items_per_row(accelerator, items, dtype):
     if items and items > accelerator.layout.group:
         pytest.skip("more work-items per row than a group has")
-    matrix, x = random_matrix(1001, dtype).csr, numbers(1001, dtype)
+    matrix, x = random_matrix(1001, dtype).csr, random_values(1001, dtype)
     bound = accelerator.csr(matrix.data, matrix.indices, matrix.indptr, items)
     same(accelerator, bound, matrix @ x, x, eps=400)
 
 
 def test_rows_of_any_length(accelerator):
     rows = [sparse.eye_array(1, 300), sparse.csr_array((1, 300)), np.ones((1, 300)), sparse.eye_array(297, 300)]
-    matrix, x = sparse.csr_array(sparse.vstack(rows)), numbers(300, "float64")
+    matrix, x = sparse.csr_array(sparse.vstack(rows)), random_values(300, "float64")
     same(accelerator, accelerator.csr(matrix.data, matrix.indices, matrix.indptr), matrix @ x, x)
 
 
@@ -96,14 +89,14 @@ def test_neumann_series_of_stencils(accelerator, case):
     operator = grid_stencil(grid, dtype)
     bands = tuple((0.3 * low).astype(dtype) for low in operator.lower)
     lower = sparse.tril(operator.to_csr(), k=-1, format="csr") * 0.3
-    inverse, r = (1 / operator.main).astype(dtype), numbers(operator.shape[0], dtype)
+    inverse, r = (1 / operator.main).astype(dtype), random_values(operator.shape[0], dtype)
     bound = accelerator.stencil_series(bands, operator.strides, accelerator.array(inverse, inverse.dtype), order)
     same(accelerator, bound, series(lower, inverse, order, r), r, eps=400)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_neumann_series_of_matrices(accelerator, dtype):
-    matrix, r = random_matrix(1001, dtype).csr, numbers(1001, dtype)
+    matrix, r = random_matrix(1001, dtype).csr, random_values(1001, dtype)
     lower = sparse.csr_array(sparse.tril(matrix, k=-1, format="csr") * 0.01).astype(dtype)
     inverse = (1 / matrix.diagonal()).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
@@ -115,7 +108,7 @@ def test_neumann_series_of_matrices(accelerator, dtype):
 @on_accelerators(dtype=DTYPES, block=[30, 90, 1200], grid=[(40, 30), (8, 5, 30)])
 def test_solves_with_blocks(accelerator, case):
     block, grid, dtype = case["block"], case["grid"], case["dtype"]
-    operator, r = grid_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
+    operator, r = grid_stencil(grid, dtype, shift=1.0), random_values(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
     bound = accelerator.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)
@@ -128,13 +121,13 @@ def test_solves_with_blocks(accelerator, case):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_factorized_inverses(accelerator, dtype):
-    factor, r = sparse.csr_array(sparse.tril(random_matrix(777, dtype).csr, format="csr")), numbers(777, dtype)
+    factor, r = sparse.csr_array(sparse.tril(random_matrix(777, dtype).csr, format="csr")), random_values(777, dtype)
     same(accelerator, accelerator.factorized_inverse(factor), factor.conj().T @ (factor @ r), r, eps=400)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
-    scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
+    scale, x, y = (random_values(5003, dtype, seed) for seed in (1, 0, 2))
     element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})
     same(accelerator, accelerator.applied(element_wise, x.size, x.dtype), scale * x, x)
     same(accelerator, accelerator.callable(lambda v: 2 * v[::-1], x.size, x.dtype), 2 * x[::-1], x)
@@ -160,7 +153,7 @@ def test_terms_are_counted_as_on_the_cpu(accelerator, dtype):
 
 
 def test_small_helpers(accelerator):
-    a, b = numbers(3001, "complex128"), numbers(3001, "complex128", 1)
+    a, b = random_values(3001, "complex128"), random_values(3001, "complex128", 1)
     left, right = (accelerator.array(values, values.dtype) for values in (a, b))
     assert np.isclose(accelerator.norm(left), np.linalg.norm(a))
     assert np.isclose(accelerator.vdot(left, right), np.vdot(a, b))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES
 from workbench.devices.programs import LinesError
 from workbench.lines.interpret import evaluate
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 SIZES = (1, 7, 16385, 50021)
 EVERYTHING = """
     c = (a + 1)/(2 + abs(a)) if k0 > 0 else -a

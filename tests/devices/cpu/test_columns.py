@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import random_values
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.columns import STRIP
 from workbench.jit.threads import CHUNK, WORTH_SHARING
@@ -14,23 +15,17 @@ CPU = Cpu()
 SHAPES = [(1, 1), (3, 7), (2, STRIP + 1), (5, 3 * CHUNK + 11), (2, WORTH_SHARING + 3), (0, 9)]
 
 
-def numbers(shape, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, shape)
-    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_restrict_add_and_subtract(shape, dtype):
-    rows, w = numbers(shape, dtype), numbers(shape[1], dtype, 1)
+    rows, w = random_values(shape, dtype), random_values(shape[1], dtype, 1)
     columns, wide = CPU.columns(rows), accumulator(dtype)
     coarse = columns.restrict(w)
     assert coarse.dtype == wide
     # Products of numbers in single precision are rounded before they are summed in double.
     tolerance = np.finfo(dtype).eps * shape[1] ** 0.5
     np.testing.assert_allclose(coarse, rows.conj().astype(wide) @ w.astype(wide), rtol=0, atol=20 * tolerance)
-    a = numbers(shape[0], wide, 2)
+    a = random_values(shape[0], wide, 2)
     step = a @ rows.astype(wide)
     for move, sign in ((columns.add, 1), (columns.subtract, -1)):
         x = w.copy()

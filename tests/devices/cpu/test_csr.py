@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import DTYPES, random_values
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.block_rows import LONG, SeveralSums
 from workbench.devices.on_cores import ENTRIES_PER_CHUNK, OnCores
@@ -13,7 +14,6 @@ from workbench.jit.threads import WORTH_SHARING
 from workbench.lines.types import accumulator
 
 CPU = Cpu()
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def random_matrix(rows, each, dtype, seed=0):
@@ -27,10 +27,7 @@ def random_matrix(rows, each, dtype, seed=0):
 
 
 def random_vectors(count, number, dtype, seed=1):
-    rng = np.random.default_rng(seed)
-    shape = (number, count)
-    values = rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else 0)
-    return tuple(values.astype(dtype))
+    return tuple(random_values((number, count), dtype, seed))
 
 
 def parts(matrix):

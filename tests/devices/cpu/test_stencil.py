@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import random_values
 from workbench.devices.cpu import Cpu
 from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
@@ -47,10 +48,7 @@ def random_stencil(grid, dtype, seed=0):
 
 
 def random_vectors(count, number, dtype, seed=1):
-    rng = np.random.default_rng(seed)
-    shape = (number, count)
-    values = rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else 0)
-    return tuple(values.astype(dtype))
+    return tuple(random_values((number, count), dtype, seed))
 
 
 def assembled(main, lower, strides):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import grid_stencil
+from tests.conftest import DTYPES, grid_stencil, random_values
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
@@ -17,13 +17,6 @@ from workbench.lines.types import accumulator
 from workbench.operators import BandStencil, Matrix
 
 CPU = Cpu()
-DTYPES = ("float32", "float64", "complex64", "complex128")
-
-
-def numbers(shape, dtype, seed=0):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, shape)
-    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
 def rng_labels(size, count, seed=0):
@@ -61,14 +54,14 @@ def test_restriction_and_prolongation(name, dtype):
     count = int(labels.max()) + 1
     z = dense(labels, count)
     subdomains = CPU.subdomains(labels, count, np.dtype(dtype))
-    w, x = numbers(labels.size, dtype, 1), numbers(labels.size, dtype, 2)
+    w, x = random_values(labels.size, dtype, 1), random_values(labels.size, dtype, 2)
     kept = w.copy()
     coarse = subdomains.restrict(w)
     assert coarse.dtype == accumulator(dtype)
     sizes = np.bincount(labels, minlength=count)
     np.testing.assert_allclose(coarse, z.T @ w.astype(coarse.dtype), rtol=0, atol=1e-15 * sizes.max() ** 1.5)
     np.testing.assert_array_equal(w, kept)
-    a = numbers(count, coarse.dtype, 3)
+    a = random_values(count, coarse.dtype, 3)
     before = x.copy()
     subdomains.add(x, a)
     np.testing.assert_allclose(x, before + (z @ a).astype(dtype), rtol=0, atol=4 * np.finfo(dtype).eps)
@@ -83,7 +76,7 @@ def test_the_other_dtypes(dtype):
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64])
 def test_labels_of_every_integer_type(kind):
     labels = LABELS["runs of all lengths"].astype(kind)
-    w = numbers(labels.size, float)
+    w = random_values(labels.size, float)
     with np.errstate(all="raise"):
         found = CPU.subdomains(labels, 3, np.dtype(float)).restrict(w)
     np.testing.assert_allclose(found, dense(labels.astype(int), 3).T @ w)
@@ -118,7 +111,7 @@ def test_not_a_number_does_not_outlive_its_vector():
 def test_restriction_is_the_adjoint_of_prolongation():
     labels = rng_labels(500, 17)
     subdomains = CPU.subdomains(labels, 17, np.dtype(complex))
-    w, a, za = numbers(500, complex), numbers(17, complex, 1), np.zeros(500, complex)
+    w, a, za = random_values(500, complex), random_values(17, complex, 1), np.zeros(500, complex)
     subdomains.add(za, a)
     assert abs(np.vdot(a, subdomains.restrict(w)) - np.vdot(za, w)) < 1e-12
 
@@ -157,7 +150,7 @@ def check_columns(operator, labels):
     np.testing.assert_allclose(
         galerkin_matrix(az, labels, count).toarray(), z.T @ expected, rtol=0, atol=tolerance * labels.size
     )
-    a, w = numbers(count, accumulator(dtype), 1), numbers(labels.size, dtype, 2)
+    a, w = random_values(count, accumulator(dtype), 1), random_values(labels.size, dtype, 2)
     columns = CPU.compact_columns(az)
     before = w.copy()
     columns.subtract(w, a)
@@ -206,11 +199,11 @@ def test_columns_of_many_chunks_on_all_cores():
     size = WORTH_SHARING + 5
     az = sparse.csr_array(
         sparse.coo_array(
-            (numbers(2 * size, float), (np.tile(np.arange(0, 2 * size, 2), 2), np.repeat([0, 1], size))),
+            (random_values(2 * size, float), (np.tile(np.arange(0, 2 * size, 2), 2), np.repeat([0, 1], size))),
             shape=(2 * size, 2),
         )
     )
-    w, a = numbers(2 * size, float, 1), np.array([2.0, -3.0])
+    w, a = random_values(2 * size, float, 1), np.array([2.0, -3.0])
     before = w.copy()
     CPU.compact_columns(az).subtract(w, a)
     np.testing.assert_allclose(w, before - az @ a, rtol=0, atol=1e-14)
@@ -244,7 +237,7 @@ def test_segments_join_rows_with_the_same_columns_and_split_long_ones():
 def test_a_product_that_restricts(grid, name, dtype):
     stencil, labels = diffusion(grid, dtype), LABELS[name]
     bound, z = stencil.bind(CPU), CPU.subdomains(labels, int(labels.max()) + 1, np.dtype(dtype))
-    x = numbers(labels.size, dtype)
+    x = random_values(labels.size, dtype)
     alone, together = np.empty_like(x), np.empty_like(x)
     expected = bound.apply(x, alone).copy()
     product = CPU.restricted_product(bound, z)
@@ -260,7 +253,7 @@ def test_a_product_that_restricts_on_all_cores():
     grid = (WORTH_SHARING // 100, 103)
     stencil, labels = diffusion(grid), np.arange(np.prod(grid)) // 37
     z = CPU.subdomains(labels, int(labels.max()) + 1, np.dtype(float))
-    x = numbers(labels.size, float)
+    x = random_values(labels.size, float)
     out = np.empty_like(x)
     dots, coarse = CPU.restricted_product(stencil.bind(CPU), z).apply(x, out)
     expected = stencil.to_csr() @ x
@@ -271,7 +264,7 @@ def test_a_product_that_restricts_on_all_cores():
 
 def test_a_matrix_restricts_after_its_product():
     matrix, labels = random_matrix(101, float), rng_labels(101, 7)
-    x, out = numbers(101, float), np.empty(101)
+    x, out = random_values(101, float), np.empty(101)
     product = CPU.restricted_product(matrix.bind(CPU), CPU.subdomains(labels, 7, np.dtype(float)))
     _, coarse = product.apply(x, out)
     np.testing.assert_allclose(coarse, dense(labels, 7).T @ (matrix.to_csr() @ x), atol=1e-12)
@@ -297,10 +290,10 @@ def test_subdomains_of_boxes_equal_those_of_their_labels(name, phases, dtype):
     count, size = boxes.box.size, labels.size
     stencil = grid_stencil(grid, np.dtype(dtype)).bind(CPU)
     with_boxes, plain = (CPU.subdomains(labels, count, np.dtype(dtype), given) for given in (boxes, None))
-    z, w, b = dense(labels, count), numbers(size, dtype), numbers(size, dtype, 1)
+    z, w, b = dense(labels, count), random_values(size, dtype), random_values(size, dtype, 1)
     tolerance = 100 * np.finfo(dtype).eps
     np.testing.assert_allclose(with_boxes.restrict(w), z.T @ w, rtol=tolerance, atol=tolerance * size**0.5)
-    coarse = numbers(count, accumulator(np.dtype(dtype)), 2)
+    coarse = random_values(count, accumulator(np.dtype(dtype)), 2)
     x, expected = w.copy(), w.copy()
     dots, others = with_boxes.add_paired(x, coarse, b), plain.add_paired(expected, coarse, b)
     np.testing.assert_allclose(x, expected, rtol=tolerance)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import random_matrix
+from tests.conftest import DTYPES, random_matrix
 from workbench import devices
 from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.cpu import Cpu
@@ -22,9 +22,6 @@ from workbench.operators import BoxStencil
 def box(n, reach):
     """The assembled box operator of poisson27 and poisson125."""
     return BoxStencil((n,) * 3, reach, float((2 * reach + 1) ** 3 - 1), -1.0).to_csr()
-
-
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 def vectors(size, dtype, count=2):

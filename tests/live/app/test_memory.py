@@ -46,7 +46,7 @@ def registered():
     return len(widgets.widget._instances)
 
 
-@pytest.mark.parametrize(("first", "last"), [(150, 450), pytest.param(200, 1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("first", "last"), [(120, 240), pytest.param(200, 1000, marks=pytest.mark.slow)])
 def test_many_runs_leave_memory_flat(tmp_path, eventually, first, last):
     others = set(threading.enumerate())
     explorer = explore(n=4, folder=tmp_path, preconditioner="jacobi", deflation="none")
