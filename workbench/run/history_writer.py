@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +39,9 @@ class Occasional:
         self._next_drift = self._history.count + DRIFT_EVERY
         return measured()
 
-    def confirm(self, test: StoppingTest, measured: Callable[[], Sequence[float]], *, ended: bool) -> None:
+    def confirm(self, test: StoppingTest, measured: Callable[[], Any], *, ended: bool) -> None:
         """Append the true residual that the stopping test has verified the last row by; else, every `true_every`
-        iterations and at the end of such a run, a measured one."""
+        iterations and at the end of such a run, a measured one. measured: by column."""
         iteration = max(0, self._history.count - 1)
         due = self._every and (ended or iteration % self._every == 0)
         if (due or test.true_residuals is not None) and iteration not in self._history.true_residuals[-1:, 0]:

@@ -109,7 +109,7 @@ class StoppingTest:
         """||r_j||/||b_j||; ||r_j|| where b_j = 0."""
         return self.relative_to_b([column.norm for column in self.columns])
 
-    def relative_to_b(self, norms: Sequence[float]) -> np.ndarray:
+    def relative_to_b(self, norms: Sequence[float] | np.ndarray) -> np.ndarray:
         """Norms by column over ||b_j||; the norm itself where b_j = 0."""
         return np.array(list(map(ColumnState.relative, self.columns, norms)))
 
