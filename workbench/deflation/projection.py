@@ -203,7 +203,11 @@ class Projection(Corrections):
 
         About the norm of the component of r in the span of Z.
         """
-        return float(np.linalg.norm(self.device.to_host(self._z.restrict(r)) / self._lengths))
+        return float(self.drift_of(self.device.to_host(self._z.restrict(r))))
+
+    def drift_of(self, restricted: np.ndarray) -> np.ndarray:
+        """The same for Z^H r, shape (d,), or by column for one of shape (d, s)."""
+        return np.linalg.norm(restricted.T / self._lengths, axis=-1)
 
     # The interface of a bound operator, for P A in place of A.
 
@@ -294,6 +298,10 @@ class BlockProjection(Corrections):
 
     def coarse_solve(self, coarse: np.ndarray) -> np.ndarray:
         return self._of_one.solve_columns(coarse)
+
+    def drift(self, R: DeviceVector) -> np.ndarray:
+        """As that of one vector, by column."""
+        return self._of_one.drift_of(self._z.restrict(R))
 
     def prepare_recovery(self, B: DeviceVector) -> None:
         """Compile what `recover_solution` needs for a right-hand side, ahead of the first call."""

@@ -132,12 +132,19 @@ class BlockHistory(History):
         """The number of right-hand sides."""
 
     def append_block(
-        self, relative: np.ndarray, rank: int, pivot: float, seconds: float, begun: int | None = None
+        self,
+        relative: np.ndarray,
+        rank: int,
+        pivot: float,
+        seconds: float,
+        begun: int | None = None,
+        drift: float = np.nan,
     ) -> None:
-        """Append one row. relative: ||r_j||/||b_j||, shape (s,), NaN from column `begun` on, whose solve is to come."""
+        """Append one row. relative: ||r_j||/||b_j||, shape (s,), NaN from column `begun` on, whose solve is to come.
+        drift: the largest ||Z^H r_j||/||b_j||, where it was measured."""
         self._rows.append(np.array(relative, np.float64))
         self._ranks.append((rank, pivot))
-        self.append(residual=float(relative[:begun].max()), seconds=seconds)
+        self.append(residual=float(relative[:begun].max()), seconds=seconds, drift=drift)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns, for storage."""

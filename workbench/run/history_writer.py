@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +22,39 @@ DRIFT_EVERY = 10
 """Iterations between two measurements of ||Z^H r||, each of which reads r once and is not iteration time."""
 
 
+class Occasional:
+    """What is measured next to the iterations of a history, now and then, and is not iteration time.
+
+    largest: what the history holds of the true residuals of all columns.
+    """
+
+    def __init__(self, stopping: Stopping, history: History, largest: Callable[[Sequence[float]], float]) -> None:
+        self._every, self._history, self._largest = stopping.true_every, history, largest
+        self._next_drift = 0
+
+    def drift(self, measured: Callable[[], float]) -> float:
+        """||Z^H r|| of the present vectors if it is due, else NaN."""
+        if self._history.count < self._next_drift:
+            return math.nan
+        self._next_drift = self._history.count + DRIFT_EVERY
+        return measured()
+
+    def confirm(self, test: StoppingTest, measured: Callable[[], Any], *, ended: bool) -> None:
+        """Append the true residual that the stopping test has verified the last row by; else, every `true_every`
+        iterations and at the end of such a run, a measured one. measured: by column."""
+        iteration = max(0, self._history.count - 1)
+        due = self._every and (ended or iteration % self._every == 0)
+        if (due or test.true_residuals is not None) and iteration not in self._history.true_residuals[-1:, 0]:
+            self._history.confirm(iteration, self._largest(test.true_residuals or measured()))
+
+
 class HistoryWriter:
     """Appends rows to a history, in terms of the original system. seconds: the iteration time so far."""
 
     def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Measures, history: History) -> None:
         self._stopping, self._norm = stopping, Norm(stopping.norm)
         self._setup, self._measures, self._history = setup, measures, history
-        self._next_drift = 0
+        self._occasional = Occasional(stopping, history, lambda true: setup.unscaled_norm(true[0]))
         self.seconds = 0.0
 
     def append_at_once(self, rows: Rows, seconds: float, test: StoppingTest) -> int:
@@ -60,7 +88,8 @@ class HistoryWriter:
         # At the start the scalars of a step are zero, not values.
         first = self._history.count == 0
         norms = {norm.value: root(scalar(square)) for norm, square in SQUARES.items()}
-        norms["drift"] = self._drift(workspace) if last else math.nan
+        if last:
+            norms["drift"] = self._occasional.drift(lambda: self._measures.drift(workspace)[0])
         if self._norm is Norm.ERROR:
             norms["error"] = self._measures.error_norm()
         self._history.append(
@@ -74,17 +103,6 @@ class HistoryWriter:
         norm, residual = (norms[self._norm.value],), (norms["residual"],)
         return IterationState(iteration, norm, residual, curvature, (scalar("gamma"),), self.seconds)
 
-    def confirm_if_due(self, *, ended: bool) -> None:
-        """Append the true residual every `true_every` iterations, and at the end of such a run."""
-        every, iteration = self._stopping.true_every, max(0, self._history.count - 1)
-        if not every or (iteration % every and not ended):
-            return
-        if iteration not in self._history.true_residuals[-1:, 0]:
-            self._history.confirm(iteration, self._setup.unscaled_norm(self._measures.true_residual()))
-
-    def _drift(self, workspace: Workspace) -> float:
-        """||Z^H r|| of the present vectors if it is due, else NaN."""
-        if self._history.count < self._next_drift:
-            return math.nan
-        self._next_drift = self._history.count + DRIFT_EVERY
-        return self._measures.drift(workspace)
+    def confirm(self, test: StoppingTest, *, ended: bool) -> None:
+        """Append the true residual of the last row where it is known or due."""
+        self._occasional.confirm(test, self._measures.true_residuals, ended=ended)

@@ -132,7 +132,7 @@ class Measures:
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
-    def drift(self, workspace: Workspace, column: int = 0) -> float:
+    def drift(self, workspace: Workspace) -> Sequence[float]:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
 
         workspace: of the recurrence. Cost: one read of r.
@@ -140,8 +140,8 @@ class Measures:
         setup = self._setup
         known = "r" in workspace.vectors and not setup.solver.has_user_lines and setup.variant.keeps_z_orthogonal
         if setup.projection is None or not known:
-            return math.nan
-        return setup.projection.drift(workspace.vectors["r"])
+            return [math.nan]
+        return [setup.projection.drift(workspace.vectors["r"])]
 
     def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
         """The reference of rtol in a norm, at the start of a run, ||b||, atol and the norm of what was removed from b,

@@ -41,7 +41,7 @@ class SingleIterations:
         self.chunks = [slice(0, 1)]
         self._configuration, self._setup = configuration, setup
         self._measures = Measures(setup)
-        self._test = StoppingTest(stopping, setup, self._measures, self.history)
+        self._test = StoppingTest(stopping, setup, self._measures)
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         self._writer = HistoryWriter(stopping, setup, self._measures, self.history)
@@ -131,7 +131,7 @@ class SingleIterations:
             # The last reference but that of this object.
             del recurrence
             ending = self._restart()
-        self._writer.confirm_if_due(ended=ending is not None)
+        self._writer.confirm(test, ended=ending is not None)
         if self._recurrence:
             self._recurrence.resolve()
         return ending

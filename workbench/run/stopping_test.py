@@ -12,7 +12,6 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
-from workbench.recording import History
 from workbench.run.best import BestIterates
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.column_state import ColumnState
@@ -68,15 +67,12 @@ class Termination(NamedTuple):
 class StoppingTest:
     """The stopping criteria of one right-hand side, or of several that are iterated together.
 
-    measures: `Measures`, or those of block vectors. history: where true residuals are recorded. of_first: number of the
-    first column. Cost: nothing for a row, one application of A for a confirmation, three for a breakdown. Memory: the
-    best iterates.
+    measures: `Measures`, or those of block vectors. of_first: number of the first column. Cost: nothing for a
+    row, one application of A for a confirmation, three for a breakdown. Memory: the best iterates.
     """
 
-    def __init__(
-        self, stopping: Stopping, setup: SolveSetup, measures: Any, history: History | None = None, of_first: int = 0
-    ) -> None:
-        self._stopping, self._setup, self._measures, self._history = stopping, setup, measures, history
+    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Any, of_first: int = 0) -> None:
+        self._stopping, self._setup, self._measures = stopping, setup, measures
         self._limit, self._of_first = stopping.limit(setup.operator.shape[0]), of_first
         self._time_limit = stopping.time_limit
         self._norm = Norm(stopping.norm)
@@ -96,6 +92,8 @@ class StoppingTest:
         """The iterate from which the recurrence is to be restarted because of rounding; None for no restart."""
         self.without_restart = Reason.INACCURATE
         """The reason of a run whose restart fails."""
+        self.true_residuals: Sequence[float] | None = None
+        """By column, where the latest row was verified by them."""
         self._restarts = 0
         self._restarted_at = (0, math.inf)
         """The iteration and the true residual."""
@@ -109,7 +107,11 @@ class StoppingTest:
     @property
     def relative(self) -> np.ndarray:
         """||r_j||/||b_j||; ||r_j|| where b_j = 0."""
-        return np.array([column.relative(column.norm) for column in self.columns])
+        return self.relative_to_b([column.norm for column in self.columns])
+
+    def relative_to_b(self, norms: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Norms by column over ||b_j||; the norm itself where b_j = 0."""
+        return np.array(list(map(ColumnState.relative, self.columns, norms)))
 
     def results(self, iteration: int, ending: Termination | None, true_residuals: np.ndarray) -> tuple[Column, ...]:
         """The end of every column. true_residuals: ||b_j - A x_j|| of the X that is returned."""
@@ -139,6 +141,7 @@ class StoppingTest:
 
     def verdict(self, row: IterationState, workspace: Any, *, last: bool) -> Termination | None:
         """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
+        self.true_residuals = None
         ending = self._by_norm(row, workspace, last=last)
         if ending is None and row.iteration >= self._limit:
             ending = Termination(Reason.MAXITER, f"{row.iteration} iterations")
@@ -245,9 +248,7 @@ class StoppingTest:
 
     def _confirm(self, row: IterationState, due: Sequence[ColumnState]) -> Termination | None:
         """Confirm the convergence of columns by their true residuals, in the norm that decides; the end of all."""
-        true = self._measures.verified_residuals()
-        if self._history:
-            self._history.confirm(row.iteration, self._setup.unscaled_norm(true[0]))
+        self.true_residuals = true = list(self._measures.verified_residuals())
         deciding = self._measures.norms_of_residuals(self._norm, true)
         gap = ""
         for column in due:
@@ -330,7 +331,7 @@ class StoppingTest:
         j, b = worst.place, measures.b(worst.place)
 
         def drift() -> float:
-            return measures.drift(workspace, j) / (row.residuals[j] or math.nan)
+            return measures.drift(workspace)[j] / (row.residuals[j] or math.nan)
 
         if found := null_component(self._setup, reason, b, true[j], row.iteration):
             reason, of = Reason.INCONSISTENT, "" if self.single else f"for column {self._of_first + j}, "

@@ -65,6 +65,10 @@ class Chunk:
         self.test.note(made, last=True)
         return self.test.verdict(made, self.space, last=True)
 
+    def drift(self) -> float:
+        """The largest ||Z^H r_j||/||b_j||."""
+        return float(self.test.relative_to_b(self.measures.drift(self.space)).max())
+
     def _restart(self) -> None:
         """Begin again where the stopping test says, columns that have ended from their own."""
         x, self.test.restart_from = self.test.restart_from, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from workbench.run.block.chunk import Chunk
 from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.configuration import Configuration
+from workbench.run.history_writer import Occasional
 from workbench.run.iterations import Found
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
@@ -49,7 +51,9 @@ class BlockIterations:
             most = max(place.stop - place.start for place in self.chunks)
             setup.notes.append(f"{s} right-hand sides are solved in {len(self.chunks)} chunks of at most {most}")
         self.history = BlockHistory(s)
-        self._relative = np.full(s, np.nan)
+        self._occasional = Occasional(configuration.stopping, self.history, self._largest_true)
+        self._relative, self._true = np.full(s, np.nan), np.zeros(s)
+        """||r_j||/||b_j||, and of the columns that were verified ||b_j - A x_j||/||b_j||."""
         self._X = np.zeros(self._sides.B.shape, setup.operator.dtype)
         self._done: tuple[Column, ...] = ()
         """Of the chunks before the present one."""
@@ -150,13 +154,21 @@ class BlockIterations:
         self._relative[place] = test.relative
         # The start of a later chunk is no iteration.
         if self._chunk.iterations or not self.history.count:
-            self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, begun=place.stop)
+            drift = self._occasional.drift(self._chunk.drift)
+            self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, place.stop, drift)
+        self._occasional.confirm(test, self._chunk.measures.true_residuals, ended=ending is not None)
+        # The next chunk takes its memory.
         del test
         if ending:
             ending = self._end_chunk(ending)
         if self._clock:
             resolve(self._clock, self._setup)
         return ending
+
+    def _largest_true(self, true_residuals: Sequence[float]) -> float:
+        """The largest ||b_j - A x_j||/||b_j|| of all columns, with those of the present chunk."""
+        self._true[self._chunk.place] = self._chunk.test.relative_to_b(true_residuals)
+        return float(self._true.max())
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""

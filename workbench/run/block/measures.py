@@ -132,12 +132,11 @@ class BlockMeasures:
         """As that of `Measures`."""
         return self._taken(self._solver_B, column), self._taken(self.X, column)
 
-    def drift(self, workspace: BlockWorkspace, column: int) -> float:
+    def drift(self, workspace: BlockWorkspace) -> np.ndarray:
         """As that of `Measures`; NaN for a method that does not store R."""
-        setup = self._setup
-        if setup.projection is None or "R" not in workspace.vectors or not setup.variant.keeps_z_orthogonal:
-            return np.nan
-        return setup.projection.drift(self._taken(workspace.vectors["R"], column))
+        if not self._projection or "R" not in workspace.vectors or not self._setup.variant.keeps_z_orthogonal:
+            return np.full(self.columns, np.nan)
+        return self._projection.drift(workspace.vectors["R"])
 
     def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
         """As those of `Measures`; the norm is that of the residual."""
