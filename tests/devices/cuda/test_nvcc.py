@@ -116,7 +116,7 @@ def kernels(dtype):
     yield products.csr(8, based=True)
     yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
     yield from (deflation.runs(items) for items in (1, 8))
-    yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
+    yield from (products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(cycles).values() if isinstance(value, str) and value.startswith("KERNEL"))

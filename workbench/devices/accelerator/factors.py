@@ -1,70 +1,27 @@
-"""Block triangular solves on an accelerator: factors without couplings between blocks."""
+"""Block triangular solves on an accelerator, for stencils."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.accelerator.bound import placed
+from workbench.devices.accelerator.block_levels import SOLVING_GROUP
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
-from workbench.host.levels import levels_of_blocks
 
-SOLVING_GROUP = 32
-"""Work-items per block: few rows of a block are independent."""
 MOST_ROWS = 256
 """Most grid rows of a block, one work-item each."""
 
 
-class BlockFactor(OperatorTraits):
-    """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
-
-    On a processor a work-item solves a block. On other devices a group does, level after level: rows of a level need
-    only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
-    """
-
-    def __init__(self, device: Launcher, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
-        self._device, self._inverse = device, inverse
-        upper = sparse.csr_array(lower.conj().T.tocsr())
-        halves = {f"{name}{k}": part for k, half in enumerate((lower, upper)) for name, part in _parts(half)}
-        self._halves, self._entries = list(placed(device, halves).values()), lower.nnz
-        self._scale, blocks = device.number(scale, inverse.dtype), -(-inverse.size // block)
-        index = self._halves[1].dtype
-        if device.layout.chunked:
-            self._group, name, text = 1, "blocks", texts.BLOCKS
-            self._more = (np.int64(block), np.int64(inverse.size))
-        else:
-            self._group, name, text = min(SOLVING_GROUP, device.layout.group), "levels", texts.LEVELS
-            parts = levels_of_blocks(lower.indices, lower.indptr, block)
-            self._more = (*(device.array(part, index) for part in parts), np.int64(blocks))
-        self._kernel = device.kernel(text, name, inverse.dtype, index, self._group)
-        self._groups = max(1, min(device.layout.groups, blocks))
-        self._dots = Dots(device, inverse.dtype, self._groups)
-
-    def apply(self, r: Vector, u: Vector, *_: str) -> Dots:
-        """u = M^-1 r. The two may not be the same vector."""
-        arguments = (*self._halves, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
-        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
-        return self._dots
-
-    @property
-    def traffic(self) -> int:
-        return sum(half.nbytes for half in self._halves) + 7 * self._inverse.nbytes
-
-    @property
-    def flops(self) -> int:
-        return 2 * (product_flops(self._entries, self._inverse.dtype) + self._inverse.size)
-
-
 class GridBlockFactor(OperatorTraits):
-    """The same for a stencil in blocks of whole grid rows, one work-item per row (wavefronts).
+    """u = M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil in blocks of whole grid rows, with the dot products.
 
-    Reads r twice, 1/E, and the two bands within a block; on a processor `BlockFactor` is faster.
+    One work-item per row (wavefronts). Reads r twice, 1/E, and the two bands within a block; on a processor `CsrFactor`
+    is faster.
     """
 
     def __init__(
@@ -104,10 +61,6 @@ class GridBlockFactor(OperatorTraits):
     @property
     def flops(self) -> int:
         return product_flops(6 * self._inverse.size, self._inverse.dtype)
-
-
-def _parts(half: sparse.csr_array) -> tuple[tuple[str, np.ndarray], ...]:
-    return ("data", half.data), ("indices", half.indices), ("starts", half.indptr)
 
 
 def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:

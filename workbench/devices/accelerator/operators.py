@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator import coarse, csr_rows, deflation, factors, grid_columns, host, parts
+from workbench.devices.accelerator import block_levels, coarse, csr_rows, deflation, factors, grid_columns, host, parts
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
@@ -26,7 +26,7 @@ from workbench.host import box_parts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
-TUNED = (csr_rows, grid_columns)
+TUNED = (block_levels, csr_rows, grid_columns)
 """The modules that register overrides of kernels."""
 
 
@@ -38,7 +38,6 @@ class Operators(OperatorsOfAllDevices, Launcher):
 
     box_stencil = box_product
     callable = method(host.CallableProduct)
-    csr_factor = method(factors.BlockFactor)
     block_algebra = method(BlockAlgebra)
     pieces = method(PieceVectors)
     fast_diagonalization = method(FastDiagonalization)

@@ -17,7 +17,7 @@ from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.restricted import RestrictedProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
-from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
+from workbench.devices.cpu.triangular import StencilFactor
 from workbench.devices.cpu.unfused import CallableProduct, CoarseLevel
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.host_cycles import HostLevels
@@ -49,7 +49,6 @@ class Operators(OperatorsOfAllDevices, DeviceBase):
     box_stencil = BoxStencilProduct
     callable = CallableProduct
     stencil_factor = StencilFactor
-    csr_factor = CsrFactor
     pieces = PieceVectors
     subdomains = Subdomains
     columns = Columns

@@ -1,4 +1,4 @@
-"""Solves with M = (E + L) E^-1 (E + L^H), for stencils and CSR matrices.
+"""Solves with M = (E + L) E^-1 (E + L^H) for stencils.
 
 E is a positive diagonal, stored as 1/E, and L strictly lower triangular. Blocks have no couplings between them and are
 solved in parallel. IC(0) and modified IC on the pattern of A, and SSOR, all have this form;
@@ -14,13 +14,11 @@ tile, and the four recurrences are independent of one another.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.jit.compiled import REORDERED, kernel, njit
 from workbench.jit.dot_sums import total
-from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import cores, launch, prepare
 from workbench.jit.work_stealing import APART, shared, threads
 from workbench.lines.types import accumulator
@@ -88,41 +86,6 @@ class StencilFactor(OperatorTraits):
     def flops(self) -> int:
         size = self._inverse.size
         return 2 * (product_flops(self._bands * size, self._inverse.dtype) + size)
-
-
-class CsrFactor(OperatorTraits):
-    """u = M^-1 r for a strictly lower triangle in CSR form, with (r, u), (u, u) and (r, r) in the backward sweep.
-
-    lower: L without couplings between blocks; inverse: 1/E, shape (N,); block: unknowns of a block; scale as above. L^H
-    is stored as a separate CSR matrix. Blocks run in parallel, each on one core. (Sharing the rows of a level was
-    measured on two cores: with 2 levels it gains nothing, with 181 it takes ten times as long.)
-    """
-
-    def __init__(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> None:
-        size, dtype = inverse.size, inverse.dtype
-        upper = sparse.csr_array(lower.conj().T.tocsr())
-        self._inverse, self._entries = inverse, lower.nnz
-        self._dots = np.zeros(3, accumulator(dtype))
-        bounds = _tasks(size, block, 1)
-        triangles = [(half.data, as_unsigned(half.indices), as_unsigned(half.indptr)) for half in (lower, upper)]
-        self._index_bytes = 2 * (lower.indices.nbytes + lower.indptr.nbytes)
-        partial = np.zeros((bounds.size - 1, 3), self._dots.dtype)
-        scale = np.finfo(dtype).dtype.type(scale)
-        self._fixed = (*triangles[0], *triangles[1], inverse, scale, bounds.astype(np.uint64), partial, self._dots)
-        prepare(_solve_csr, inverse, inverse, *self._fixed)
-
-    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
-        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
-        launch(self._entries + r.size, _solve_csr, r, u, *self._fixed)
-        return self._dots
-
-    @property
-    def traffic(self) -> int:
-        return 2 * self._entries * self._inverse.itemsize + self._index_bytes + 7 * self._inverse.nbytes
-
-    @property
-    def flops(self) -> int:
-        return 2 * (product_flops(self._entries, self._inverse.dtype) + self._inverse.size)
 
 
 def _tasks(rows: int, block_rows: int, width: int) -> np.ndarray:
@@ -363,32 +326,3 @@ def _chain_starts(places, carry, start, distance):  # pragma: no cover
         base[chain] = row[chain] = start + distance * chain
         place[chain] = count[chain] = carry[chain] = 0
     return base, row, place, count
-
-
-@kernel(error_model="numpy", fastmath=REORDERED)
-def _solve_csr(
-    taken, r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
-):  # pragma: no cover
-    wide = dots.dtype.type
-    for thread in threads(taken):
-        for task in shared(taken, thread, partial.shape[0]):
-            first, last = bounds[task], bounds[task + 1]
-            for i in range(first, last):
-                value = scale * r[i]
-                for j in range(lower_rows[i], lower_rows[i + 1]):
-                    value -= lower[j] * u[lower_at[j]]
-                u[i] = value * inverse[i]
-            ru, uu, rr = wide(0), wide(0), wide(0)
-            for k in range(last - first):
-                i = last - 1 - k
-                value = u.dtype.type(0)
-                for j in range(upper_rows[i], upper_rows[i + 1]):
-                    value += upper[j] * u[upper_at[j]]
-                value = u[i] - value * inverse[i]
-                u[i] = value
-                left, right = wide(r[i]), wide(value)
-                ru += np.conj(left) * right
-                uu += np.conj(right) * right
-                rr += np.conj(left) * left
-            partial[task, 0], partial[task, 1], partial[task, 2] = ru, uu, rr
-    total(partial, dots)

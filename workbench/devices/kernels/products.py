@@ -6,7 +6,7 @@ the result.
 
 from __future__ import annotations
 
-from workbench.devices.kernels.source import dots, fill, read
+from workbench.devices.kernels.source import dots, fill
 
 ALONG = 4
 """Rows in the direction of the farthest band that a GPU work-item computes."""
@@ -70,17 +70,11 @@ def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) 
     return f"{text} y[row] = v; {dots('left[row]', wanted=summed)['dots_add']}"
 
 
-def _block_solve(name: str) -> str:
-    summed = dots("r[i]")
-    pieces = {"arguments": read("blocks_arguments"), "forward": read("blocks_forward")}
-    return fill(name, **pieces, backward=fill("blocks_backward", **summed), **summed)
+LEVELS = fill("levels", **dots("r[i]"))
+"""u = scale M^-1 r for M = (E + L) E^-1 (E + L^H), one group for each of the blocks, which have no couplings.
 
-
-BLOCKS = _block_solve("blocks")
-"""u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: a work-item solves a block."""
-
-LEVELS = _block_solve("levels")
-"""The same, one group per block, level by level: rows depend on rows of earlier levels, in L^H of later levels."""
+Level by level: rows depend on rows of earlier levels, in L^H of later levels.
+"""
 
 
 def stencil_arguments(bands: int) -> dict[str, str]:

@@ -10,6 +10,7 @@ from workbench.devices.ops import stencil as of_stencil
 from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
+from workbench.devices.ops.triangular import CsrFactor
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class OperatorsOfAllDevices:
     stencil = method(StencilProduct)
     faces = method(FaceProduct)
     csr = method(CsrProduct)
+    csr_factor = method(CsrFactor)
     factorized_inverse = method(FactorizedInverse)
     csr_terms = of_csr.terms
     scaled_bands = of_stencil.scaled_bands

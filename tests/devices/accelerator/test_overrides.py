@@ -1,0 +1,93 @@
+"""What an accelerator runs in place of a plain text gives what that text gives: stencils, faces, block solves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.all_pairs import on_accelerators
+from tests.conftest import grid_stencil
+from workbench.devices.accelerator import operators
+from workbench.devices.accelerator.bound import Plain, bind
+from workbench.host.face_coding import face_codes
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+class Compared:
+    """The override of a kernel and its plain text, called with the same random vectors."""
+
+    def __init__(self, device, request, made):
+        self.device, self.made, self.plain = device, made, Plain(device, request)
+
+    def check(self):
+        free = {name: self.made.typed.arguments[name] for name in self.made.free}
+        vectors = {name: self._vector(name, of) for name, of in free.items()}
+        found, expected = ({}, {})
+        for of, results in ((self.made, found), (self.plain, expected)):
+            placed = {name: self.device.array(values, values.dtype) for name, values in vectors.items()}
+            dots = of(*placed.values())
+            results |= {name: self.device.to_host(placed[name]) for name in vectors}
+            results |= {} if dots is None else {"dots": dots.to_host()}
+        for name, values in expected.items():
+            scale = np.abs(values).max(initial=1)
+            tolerance = 200 * np.finfo(self.made.request.dtype).eps * scale
+            np.testing.assert_allclose(found[name], values, rtol=0, atol=tolerance, err_msg=name)
+        assert found.keys() == expected.keys()
+        assert (self.made.fixed.keys(), self.made.free) == (self.plain.fixed.keys(), self.plain.free)
+
+    def _vector(self, name, of):
+        rng, request = np.random.default_rng(len(name)), self.made.request
+        size = max(request.rows, int(request.fixed.get("size", 0)))
+        values = rng.uniform(-1, 1, (size, request.columns) if of.type.row else size)
+        return (values + 1j * values[::-1] if of.type.is_complex else values).astype(of.type.dtype)
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """The overrides that are bound while the test runs; on some layouts there are none."""
+    pairs = []
+
+    def kept(device, request):
+        made = bind(device, request)
+        if type(made) is not Plain:
+            pairs.append(Compared(device, request, made))
+        return made
+
+    monkeypatch.setattr(operators, "bind", kept)
+    return pairs
+
+
+def check(compared, *kernels):
+    """Those of these kernels."""
+    assert {one.made.request.kernel.name for one in compared} <= {*kernels}
+    for one in compared:
+        one.check()
+
+
+@on_accelerators(dtype=DTYPES, grid=[(70,), (9, 31), (7, 8, 9)], constant=[False, True])
+def test_stencils_and_faces(accelerator, compared, case):
+    grid, dtype = case["grid"], np.dtype(case["dtype"])
+    operator = grid_stencil(grid, dtype)
+    main = np.full(operator.main.size, 3, dtype) if case["constant"] else operator.main
+    accelerator.stencil(main, operator.lower, operator.strides)
+    if dtype.kind == "f":
+        phase, sides = (
+            np.arange(operator.main.size).reshape(grid) % 3,
+            [case["constant"], *[True] * (2 * len(grid) - 1)],
+        )
+        accelerator.faces(face_codes(phase, (1.0, 0.5, 0.25), sides, (2.0, 3.0)), dtype)
+    check(compared, "stencil", "face_product")
+
+
+@on_accelerators(dtype=DTYPES, block=[1, 30, 90, 1200])
+def test_block_solves(accelerator, compared, case):
+    operator, block = grid_stencil((40, 30), case["dtype"], shift=1.0), case["block"]
+    lower = sparse.coo_array(sparse.tril(operator.to_csr(), k=-1))
+    inside = lower.row // block == lower.col // block
+    places = lower.row[inside], lower.col[inside]
+    lower = sparse.csr_array((lower.data[inside], places), shape=lower.shape)
+    inverse = accelerator.array((1 / operator.main).astype(case["dtype"]), case["dtype"])
+    accelerator.csr_factor(lower, inverse, block, 0.5)
+    check(compared, "block_solve")
