@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.recording import History
-from workbench.run.measures import Measures
+from workbench.run.diagnostics import Diagnostics
 from workbench.run.recurrence import SQUARES
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm, Stopping
@@ -51,7 +51,7 @@ class Occasional:
 class HistoryWriter:
     """Appends rows to a history, in terms of the original system. seconds: the iteration time so far."""
 
-    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Measures, history: History) -> None:
+    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Diagnostics, history: History) -> None:
         self._stopping, self._norm = stopping, Norm(stopping.norm)
         self._setup, self._measures, self._history = setup, measures, history
         self._occasional = Occasional(stopping, history, lambda true: setup.unscaled_norm(true[0]))

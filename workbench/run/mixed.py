@@ -18,7 +18,7 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
-from workbench.run.measures import Measures
+from workbench.run.diagnostics import Diagnostics
 from workbench.run.recurrence import Recurrence
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -39,7 +39,9 @@ CORRECT = "x = x + u"
 class MixedRecurrence(Recurrence):
     """The recurrence with vectors in single precision. measures: where b - A x is computed, in double precision."""
 
-    def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Measures):
+    def __init__(
+        self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Diagnostics
+    ):
         self._measures = measures
         self._since = 0
         """Iterations since the last replacement."""

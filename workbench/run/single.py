@@ -14,9 +14,9 @@ from workbench.errors import InputError
 from workbench.recording import History
 from workbench.run.check_interval import CheckInterval
 from workbench.run.configuration import Configuration
+from workbench.run.diagnostics import Diagnostics
 from workbench.run.history_writer import HistoryWriter
 from workbench.run.iterations import Found
-from workbench.run.measures import Measures
 from workbench.run.mixed import MixedRecurrence
 from workbench.run.recurrence import Recurrence
 from workbench.run.setup import SolveSetup
@@ -40,7 +40,7 @@ class SingleIterations:
         self.history = History()
         self.chunks = [slice(0, 1)]
         self._configuration, self._setup = configuration, setup
-        self._measures = Measures(setup)
+        self._measures = Diagnostics(setup)
         self._test = StoppingTest(stopping, setup, self._measures)
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")

@@ -67,7 +67,7 @@ class Termination(NamedTuple):
 class StoppingTest:
     """The stopping criteria of one right-hand side, or of several that are iterated together.
 
-    measures: `Measures`, or those of block vectors. of_first: number of the first column. Cost: nothing for a
+    measures: `Diagnostics`, or those of block vectors. of_first: number of the first column. Cost: nothing for a
     row, one application of A for a confirmation, three for a breakdown. Memory: the best iterates.
     """
 

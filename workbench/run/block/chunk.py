@@ -9,7 +9,7 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.host.blas import on_one_thread
-from workbench.run.block.measures import BlockMeasures
+from workbench.run.block.diagnostics import BlockDiagnostics
 from workbench.run.result import Column
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
@@ -30,7 +30,7 @@ class Chunk:
     ) -> None:
         self.place, self.iterations = place, -1
         part = sides.part(place)
-        self.measures = BlockMeasures(setup, part)
+        self.measures = BlockDiagnostics(setup, part)
         measures, solver = self.measures, setup.solver
         assert isinstance(solver, BlockSolver)
         self._setup, self._solver = setup, solver

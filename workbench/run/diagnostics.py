@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.devices.interchange import array_of
 from workbench.devices.operator_protocols import DeviceVector
-from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.run.best import BestIterates
 from workbench.run.setup import SolveSetup
@@ -18,16 +17,21 @@ from workbench.run.stopping import Norm
 from workbench.scaling import scaled
 
 
-class Measures:
+class Diagnostics:
     """Measurements at the present x. residual: b - A x as last computed, shape (N,), on the device; the only memory."""
+
+    columns = 1
+    stored_residual: ClassVar[str] = "r"
+    """The name of the residual in the workspace of a recurrence that stores it."""
 
     def __init__(self, setup: SolveSetup) -> None:
         self._setup = setup
+        self._projection: Any = setup.projection
         self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.residual = None
+        self.residual = self._projection = None
 
     def true_residual(self, x: DeviceVector = None) -> float:
         """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
@@ -57,37 +61,54 @@ class Measures:
         """The right-hand side of the system that the solver iterates on, and its iterate."""
         return self._setup.solver_b, self._setup.x
 
-    def true_residuals(self, x: DeviceVector = None) -> list[float]:
-        return [self.true_residual(x)]
+    def true_residuals(self, x: DeviceVector = None) -> np.ndarray:
+        """||b - A x|| by column, for the present iterates or others."""
+        return np.array([self.true_residual(x)])
 
-    def verified_residuals(self) -> list[float]:
-        """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
+    def verified_residuals(self) -> np.ndarray:
+        """||b - A x|| for the x that is returned, but at least the rounding error of b - A x, by column.
 
         In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
         unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return [max(self._returned_residual(self._returned()), unit_roundoff * self._setup.device.norm(self._setup.b))]
+        return np.maximum(self.returned_residuals(), unit_roundoff * self.norms_of_b())
+
+    def returned_residuals(self) -> np.ndarray:
+        """||b - A x|| for the x that is returned, by column."""
+        return np.array([self._returned_residual(self._returned())])
+
+    def norms_of_b(self) -> np.ndarray:
+        """||b|| by column."""
+        return np.array([self._setup.device.norm(self._setup.b)])
 
     def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
-        """Let x be what has the smallest true residual: the present iterate, the best so far, x0 or zero.
+        """Let x be what has the smallest true residual: the present iterate, the best so far, zero or x0.
 
         Returns the columns that were changed, what x is there, and its true residual. done: columns that stay.
         """
-        setup = self._setup
-        present = self.true_residual()
-        found = [(present if math.isfinite(present) else math.inf, "", setup.x)]
-        if kept.iterations[0] != iteration:
-            found.append((self.true_residual(kept.x), f"that of iteration {kept.iterations[0]}", kept.x))
-        best, said, x = min((one for one in found if not math.isnan(one[0])), key=lambda one: one[0])
-        start = None if setup.start is None else setup.device.to_device(setup.start)
-        if start is not None and (residual := self.residual_of(start)) < best:
-            best, said, x = residual, "x0", start
-            setup.recovered = True
-        if (norm_of_b := setup.device.norm(setup.b)) < best:
-            best, said, x = norm_of_b, "0", setup.device.zeros(setup.b.size, setup.b.dtype)
-            setup.recovered = True
-        setup.x = x
-        return [(0, said, best)] if said else []
+        starts, of_b = self._starts(), self.norms_of_b()
+        of_starts = of_b if starts is None else self._residuals_of(starts)
+        norms = np.stack([self.true_residuals(self.x), self.true_residuals(kept.x), of_b, of_starts])
+        norms[~np.isfinite(norms)] = np.inf
+        chosen = np.where(done, 0, norms.argmin(axis=0))
+        if chosen.any():
+            self._choose(chosen, kept.x, starts)
+        said = [("", f"that of iteration {at}", "0", "x0")[chosen[j]] for j, at in enumerate(kept.iterations)]
+        return [(j, said[j], float(norms[chosen[j], j])) for j in np.flatnonzero(chosen).tolist()]
+
+    def _starts(self) -> Any:
+        """x0, None where it is zero."""
+        return None if self._setup.start is None else self._setup.device.to_device(self._setup.start)
+
+    def _residuals_of(self, solutions: Any) -> np.ndarray:
+        return np.array([self.residual_of(solutions)])
+
+    def _choose(self, chosen: np.ndarray, best: DeviceVector, starts: Any) -> None:
+        """Let x be, by column, the present iterate (0), the best so far (1), zero (2) or x0 (3)."""
+        setup, (which,) = self._setup, chosen
+        setup.recovered = setup.recovered or which > 1
+        zero = setup.device.zeros(setup.b.size, setup.b.dtype) if which == 2 else None
+        setup.x = (setup.x, best, zero, starts)[which]
 
     def returned_x(self) -> np.ndarray:
         """x of the original system, shape (N,), in host memory, orthogonal to the null space of A.
@@ -96,7 +117,7 @@ class Measures:
         """
         return self._in_host_memory(self._returned())
 
-    def returned(self) -> tuple[Any, float]:
+    def returned(self) -> tuple[Any, Any]:
         """The x that is returned, and ||b - A x|| of the scaled system for this very vector.
 
         x is in host memory; a CuPy array where b is a vector of the user in the memory of the device.
@@ -132,16 +153,16 @@ class Measures:
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
-    def drift(self, workspace: Workspace) -> Sequence[float]:
-        """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
+    def drift(self, workspace: Any) -> np.ndarray:
+        """||Z^H r|| by column, which is zero but for rounding; NaN in variants where it is not, where r may be any
+        vector, and for a method that does not store r.
 
         workspace: of the recurrence. Cost: one read of r.
         """
-        setup = self._setup
-        known = "r" in workspace.vectors and not setup.solver.has_user_lines and setup.variant.keeps_z_orthogonal
-        if setup.projection is None or not known:
-            return [math.nan]
-        return [setup.projection.drift(workspace.vectors["r"])]
+        setup, r = self._setup, workspace.vectors.get(self.stored_residual)
+        if not self._projection or r is None or setup.solver.has_user_lines or not setup.variant.keeps_z_orthogonal:
+            return np.full(self.columns, np.nan)
+        return np.atleast_1d(self._projection.drift(r))
 
     def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
         """The reference of rtol in a norm, at the start of a run, ||b||, atol and the norm of what was removed from b,
@@ -150,7 +171,7 @@ class Measures:
         Raises InputError if the preconditioned or natural norm of b is zero or overflows.
         """
         setup = self._setup
-        plain = setup.device.norm(setup.b)
+        plain = float(self.norms_of_b()[0])
         return [(self._reference(norm, plain), plain, setup.scaled_norm(atol), setup.removed)]
 
     def _reference(self, norm: Norm, plain: float) -> float:
@@ -166,7 +187,7 @@ class Measures:
             )
         return reference
 
-    def norms_of_residuals(self, norm: Norm, sizes: list[float]) -> list[float]:
+    def norms_of_residuals(self, norm: Norm, sizes: Sequence[float]) -> Sequence[float]:
         """A norm of the vector in `residual`, whose length is `sizes`. Cost: one product with M, unless the norm is its
         length; for the error nothing is known, and the result is 0."""
         if norm is Norm.RESIDUAL or not math.isfinite(sizes[0]):

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
-from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.in_blocks import in_blocks
-from workbench.run.best import BestIterates
+from workbench.run.diagnostics import Diagnostics
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.scaling import is_extreme, scaled_scalar
 
 
-class BlockMeasures:
+class BlockDiagnostics(Diagnostics):
     """Measurements at the present X. B, X: of the scaled system on the device, shape (N, s)."""
+
+    stored_residual = "R"
 
     def __init__(self, setup: SolveSetup, sides: RightHandSides) -> None:
         self._setup, self._sides = setup, sides
@@ -74,10 +74,6 @@ class BlockMeasures:
         """The same as a new array, shape (N, s)."""
         return np.array(self._setup.device.to_host(self.solution(X)))
 
-    def starts(self) -> np.ndarray:
-        """X0 of the scaled system, shape (N, s)."""
-        return self._sides.X0
-
     def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
         """Let the solutions of other iterates be the starts of some columns, projected as at first, and orthogonal to
         the null space of A. The rest, which was verified, stays as it is. which: shape (s,), bool."""
@@ -91,6 +87,19 @@ class BlockMeasures:
             self._projection.recover_solution(self.X, self.B)
             self._set(np.where(which, setup.device.to_host(self.X), made))
 
+    def _starts(self) -> np.ndarray | None:
+        """X0 of the scaled system, shape (N, s), in host memory."""
+        return self._sides.X0 if self._sides.X0.any() else None
+
+    def _choose(self, chosen: np.ndarray, best: DeviceVector, starts: np.ndarray | None) -> None:
+        made = self.solution_on_host()
+        if (chosen == 1).any():
+            made[:, chosen == 1] = self.solution_on_host(best)[:, chosen == 1]
+        made[:, chosen == 2] = 0
+        if starts is not None:
+            made[:, chosen == 3] = starts[:, chosen == 3]
+        self.finish(made)
+
     def finish(self, X: np.ndarray) -> None:
         """Let X, shape (N, s), be the solution of the scaled system, of whatever variant."""
         self._set(X)
@@ -99,25 +108,6 @@ class BlockMeasures:
     def _set(self, X: np.ndarray) -> None:
         device, dtype = self._setup.device, self._setup.operator.dtype
         device.assign(self.X, device.array(np.ascontiguousarray(X, dtype), dtype))
-
-    def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
-        """As that of `Measures`, by column."""
-        starts, of_b = self.starts(), self.norms_of_b()
-        of_starts = self.residuals_of(starts) if starts.any() else of_b
-        norms = np.stack([self.true_residuals(self.X), self.true_residuals(kept.x), of_b, of_starts])
-        norms[~np.isfinite(norms)] = np.inf
-        chosen = np.where(done, 0, norms.argmin(axis=0))
-        if not chosen.any():
-            return []
-        made = self.solution_on_host()
-        columns = [np.flatnonzero(chosen == which) for which in range(4)]
-        if columns[1].size:
-            made[:, columns[1]] = self.solution_on_host(kept.x)[:, columns[1]]
-        made[:, columns[2]] = 0
-        made[:, columns[3]] = starts[:, columns[3]]
-        self.finish(made)
-        said = [("", f"that of iteration {kept.iterations[j]}", "0", "x0")[chosen[j]] for j in range(self.columns)]
-        return [(j, said[j], float(norms[chosen[j], j])) for j in np.flatnonzero(chosen).tolist()]
 
     @property
     def x(self) -> DeviceVector:
@@ -129,29 +119,14 @@ class BlockMeasures:
         return self._taken(self.B, column)
 
     def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
-        """As that of `Measures`."""
+        """As that of `Diagnostics`."""
         return self._taken(self._solver_B, column), self._taken(self.X, column)
 
-    def drift(self, workspace: BlockWorkspace) -> np.ndarray:
-        """As that of `Measures`; NaN for a method that does not store R."""
-        if not self._projection or "R" not in workspace.vectors or not self._setup.variant.keeps_z_orthogonal:
-            return np.full(self.columns, np.nan)
-        return self._projection.drift(workspace.vectors["R"])
-
     def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
-        """As those of `Measures`; the norm is that of the residual."""
+        """As those of `Diagnostics`; the norm is that of the residual."""
         norms = self.norms_of_b().tolist()
         atols = np.ldexp(atol, -self._sides.exponents).tolist()
         return list(zip(norms, norms, atols, self._sides.removed.tolist(), strict=True))
-
-    def verified_residuals(self) -> np.ndarray:
-        """As those of `Measures`, shape (s,)."""
-        roundoff = float(np.finfo(self._setup.operator.dtype).eps) / 2
-        return np.maximum(self.true_residuals(), roundoff * self.norms_of_b())
-
-    def norms_of_residuals(self, norm: Norm, sizes: np.ndarray) -> np.ndarray:
-        """The same: the norm is that of the residual."""
-        return sizes
 
     def _taken(self, block: DeviceVector, column: int) -> DeviceVector:
         taken = self._setup.device.zeros(self.size, self._setup.operator.dtype)
@@ -163,15 +138,17 @@ class BlockMeasures:
         squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
         return np.maximum(np.sqrt(np.maximum(np.real(squares), 0)), np.abs(self._sides.B).max(axis=0, initial=0))
 
-    def true_residuals(self, X: DeviceVector = None) -> np.ndarray:
+    def true_residuals(self, x: DeviceVector = None) -> np.ndarray:
         """||b_j - A x_j|| for the X that is returned, or for other iterates, shape (s,). Cost: one application of A to
         a block vector."""
-        return self._residuals(self._returned() if X is None else self.solution(X))
+        return self._residuals(self._returned() if x is None else self.solution(x))
 
-    def residuals_of(self, X: np.ndarray) -> np.ndarray:
-        """The same for solutions in host memory, shape (N, s)."""
+    def returned_residuals(self) -> np.ndarray:
+        return self.true_residuals()
+
+    def _residuals_of(self, solutions: np.ndarray) -> np.ndarray:
         device, dtype = self._setup.device, self._setup.operator.dtype
-        return self._residuals(device.array(np.ascontiguousarray(X, dtype), dtype))
+        return self._residuals(device.array(np.ascontiguousarray(solutions, dtype), dtype))
 
     def returned_X(self) -> np.ndarray:
         """X of the original system, shape (N, s), in host memory, orthogonal to the null space of A."""
@@ -187,8 +164,8 @@ class BlockMeasures:
         self._subtract(-np.ones(self.columns))
         return np.sqrt(np.maximum(np.real(self._squares()), 0))
 
-    def _in_host_memory(self, X: DeviceVector) -> np.ndarray:
-        return self._sides.unscaled(self._setup.device.to_host(X))
+    def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
+        return self._sides.unscaled(self._setup.device.to_host(solution))
 
     def _returned(self) -> DeviceVector:
         """The solution as `SolveSetup.returned` gives it, column by column in its own memory.
