@@ -275,6 +275,8 @@ print((process.memory_info().rss - before) / 15e6)
 """
 
 
+# Compiles 16 kernels, in a process of its own.
+@pytest.mark.slow
 def test_a_kernel_adds_little_to_the_memory_of_a_process_that_had_it_compiled():
     done = subprocess.run([sys.executable, "-c", MANY], stdout=subprocess.PIPE, text=True, timeout=280, check=True)
     # Compiled in the process itself they took 1.5 MB each; vectors and Python's own objects are in it too.

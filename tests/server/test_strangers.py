@@ -186,8 +186,16 @@ def notebooks(tmp_path_factory):
             yield url, folder, json.load(made)["id"]
 
 
-@pytest.mark.parametrize("protocol", [V1, None], ids=["v1", "legacy"])
-@pytest.mark.parametrize("program", ["app", "notebooks"])
+# Both programs have the same connection; one protocol in JupyterLab shows that it is in place.
+@pytest.mark.parametrize(
+    ("program", "protocol"),
+    [
+        pytest.param("app", V1, id="app-v1"),
+        pytest.param("app", None, id="app-legacy"),
+        pytest.param("notebooks", V1, id="notebooks-v1", marks=pytest.mark.slow),
+        pytest.param("notebooks", None, id="notebooks-legacy"),
+    ],
+)
 def test_malformed_messages_stop_nothing_and_take_no_memory(program, protocol, request):
     url, folder, kernel = request.getfixturevalue(program)
     process = server_of(folder)
