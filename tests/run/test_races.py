@@ -10,7 +10,8 @@ import pytest
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
-from workbench.run.ranking import held_up_seconds, rank
+from workbench.run.held_up import held_up_seconds
+from workbench.run.ranking import rank
 from workbench.run.stopping import Reason, Stopping
 
 CHOICES = (

@@ -17,12 +17,10 @@ have equal iterates in exact arithmetic; they differ in cost and in the effect o
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from workbench.deflation.projection import BlockProjection, Projection
-from workbench.devices.clock import TimedCalls
-from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
-from workbench.devices.programs.in_blocks import in_blocks
+from workbench.deflation.projection import Projection
+from workbench.deflation.two_level import TwoLevel
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
 from workbench.registry import Block, register
@@ -155,87 +153,3 @@ class Additive(Variant):
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, correct=True)
-
-
-class TwoLevel(OperatorTraits):
-    """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, and the dot products of r and u.
-
-    projection, M: of vectors, or of block vectors, which have no dot products. dots_of_first_level: compute the dot
-    products with u before P^T is applied, as DEF2 does. Work space: one vector if `before`.
-    """
-
-    def __init__(
-        self,
-        projection: Projection | BlockProjection,
-        M: Any,
-        device: Device,
-        *,
-        before: bool = False,
-        after: bool = False,
-        correct: bool = False,
-        dots_of_first_level: bool = False,
-    ) -> None:
-        self._projection, self._M, self._device = projection, M, device
-        self._before, self._after, self._correct = before, after, correct
-        self._early = dots_of_first_level
-        self._dots = device.dots(projection.dtype)
-        self._work: DeviceVector = None
-        self.waits = projection.waits or M.waits
-        self.varies = not projection.exact or M.varies
-
-    def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
-        """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""
-        v = r
-        if self._before:
-            if self._work is None:
-                self._work = self._projection.zeros()
-            v = self._work
-            self._device.assign(v, r)
-            self._projection.project(v)
-        self._M.apply(v, u)
-        dots = self._dots.apply(r, u) if self._early and wanted else None
-        if self._after and self._correct and wanted:
-            dots = self._projection.correct(u, r)
-        elif self._after and self._correct:
-            self._projection.recover_solution(u, r)
-        elif self._after:
-            self._projection.project_transposed(u)
-        elif self._correct:
-            self._projection.add_correction(u, r)
-        return dots if dots is not None or not wanted else self._dots.apply(r, u)
-
-    def block(self, columns: int) -> TwoLevel:
-        """M1 for block vectors."""
-        assert isinstance(self._projection, Projection)
-        projection = self._projection.block(columns)
-        M = in_blocks(self._device, self._M, *projection.shape)
-        chosen = {"before": self._before, "after": self._after, "correct": self._correct}
-        return TwoLevel(projection, M, self._device, **chosen)
-
-    def prepare(self, r: DeviceVector, u: DeviceVector) -> None:
-        """Compile what block vectors need, ahead of the first application to these."""
-        if hasattr(self._M, "prepare"):
-            self._M.prepare(r, u)
-        if self._after and self._correct and isinstance(self._projection, BlockProjection):
-            self._projection.prepare_recovery(r)
-
-    def parts(self) -> TimedCalls:
-        """The calls that a trace records separately, in addition to those of the projection."""
-        yield self._M, "apply", "M", self._M.traffic, self._M.flops
-        assert isinstance(self._projection, Projection)
-        vector = self._projection.vector_traffic
-        yield self._dots, "apply", "dot products", 2 * vector, 0
-
-    @property
-    def traffic(self) -> int:
-        product = self._projection.system_traffic if self._after else 0
-        return self._M.traffic + product + self._corrections * self._projection.coarse_traffic
-
-    @property
-    def flops(self) -> int:
-        product = self._projection.system_flops if self._after else 0
-        return self._M.flops + product + self._corrections * self._projection.coarse_flops
-
-    @property
-    def _corrections(self) -> int:
-        return self._before + (self._after or self._correct)

@@ -15,10 +15,6 @@ from workbench.run.races import RaceEntry
 MEASURES = ("iterations", "seconds", "bytes")
 
 
-HELD_UP = 5.0
-"""An iteration that takes more than this many times the median of its run was delayed by other work on the machine."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Finish:
     """The first iteration of an entry with ||r|| <= tolerance ||b||, by its recurrence.
@@ -95,19 +91,6 @@ def rank(
     best = finished[0].amount if finished else math.inf
     still = tuple(entry for entry, amount in running if amount < best)
     return Ranking(tolerance, measure, tuple(finished), still, tuple(gaps), tuple(uncounted), tuple(failed), with_setup)
-
-
-def held_up_seconds(seconds: np.ndarray) -> float:
-    """Seconds on a run's clock by which other work on the machine delayed its iterations.
-
-    seconds: a history's column, shape (iterations + 1,). All iterations run the same kernels, so that one that takes
-    more than `HELD_UP` times the median has waited for a core or for Python's lock; its excess over the median counts.
-    """
-    each = np.diff(seconds)
-    if not each.size:
-        return 0.0
-    median = float(np.median(each))
-    return float((each[each > HELD_UP * median] - median).sum())
 
 
 def _spent(entry: RaceEntry, measure: str, setup: float) -> np.ndarray | None:

@@ -15,7 +15,8 @@ from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample
 from workbench.run import Race, RaceEntry, State
-from workbench.run.ranking import Finish, Ranking, held_up_seconds, rank
+from workbench.run.held_up import held_up_seconds
+from workbench.run.ranking import Finish, Ranking, rank
 
 COLUMNS = (
     "Entry",
