@@ -110,7 +110,7 @@ function render({ model, el }) {
     const { bubbles, selected, dimensions } = shown.state;
     const at = dimensions === 3 ? `, plane ${shown.normal} = ${shown.position.toFixed(3)}` : "";
     const chosen = bubbles[selected];
-    const reported = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map((value) => short(value)).join(", ")}, radius ${short(chosen.at(-1))}.` : "None selected.";
+    const reported = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map((at) => short(at)).join(", ")}, radius ${short(chosen.at(-1))}.` : "None selected.";
     return `${bubbles.length} bubbles on ${axesOf(shown).slice(0, 2).map((place) => "xyz"[place]).join(" and ")}${at}. ${reported}`;
   }
 
