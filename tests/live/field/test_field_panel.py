@@ -120,6 +120,8 @@ def test_the_column_of_a_run_with_several_right_hand_sides_is_chosen(panel, even
     page = page_of(panel.field)
     session = session_of("two-layer", n=12, solver="block-cg", rhs="random:3")
     panel.follow(session.result if at_rest else session)
+    eventually(lambda: panel.field.columns == 3)
+    assert panel.column.layout.display == "none"
     panel.field.quantity = "solution"
     eventually(lambda: panel.column.layout.display is None and panel.column.max == 2)
     for column in (0, 2):

@@ -32,7 +32,7 @@ class FieldPanel:
         self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
         self.column = widgets.BoundedIntText(
-            description="column", min=0, max=0, layout={"width": "130px"}, style={"description_width": "initial"}
+            description="column of X", min=0, max=0, layout={"width": "170px"}, style={"description_width": "initial"}
         )
         self.column.tooltip = "the right-hand side whose x and b − A x are shown, from 0"
         self.box = widgets.VBox([self.view, self.column, self.field]).add_class("wb-fieldpanel")
@@ -44,7 +44,7 @@ class FieldPanel:
         self._own = True
         self._filled: object = None
         self.view.observe(lambda _change: self._turn(), "value")
-        self.field.observe(lambda _change: self._turn(), ["solid", "columns"])
+        self.field.observe(lambda _change: self._turn(), ["solid", "columns", "quantity"])
         self.column.observe(lambda _change: self._turn(), "value")
         self._turn()
 
@@ -85,7 +85,9 @@ class FieldPanel:
             self._make()
         self.view.layout.display = None if self.field.solid else "none"
         self.column.max = self.field.columns - 1
-        self.column.layout.display = None if self.field.columns > 1 else "none"
+        shown = self.volume if solid and self.volume is not None else self.field
+        has_columns = self.field.columns > 1 and shown.quantity != COEFFICIENT
+        self.column.layout.display = None if has_columns else "none"
         self.field.column = self.column.value
         self.field.layout.display = "none" if solid else None
         self.field.link.hidden = self._hidden or solid
@@ -100,7 +102,8 @@ class FieldPanel:
             if self.volume is not None:
                 return
             self.volume = VolumeView(self.publisher, height=self._height, quantity=self.field.quantity)
-            self.volume.observe(lambda _change: self._fill(), "quantity")
+            self.volume.observe(self._fill, "quantity")
+            self.volume.observe(lambda _change: self._turn(), "quantity")
             self._fill()
         self.box.children = (*self.box.children, self.volume)
 
