@@ -19,7 +19,7 @@ FIRST = ("contracts", "devices")
 """Folders whose tests compile most kernels, in processes of their own: OpenCL's compiler does not return memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
-AGAIN = ("--reruns", "1")
+AGAIN = ("--reruns", "1", "-raR")
 """In the browser a failed test runs once more, and is listed as such: pages, kernels and servers share the machine."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
