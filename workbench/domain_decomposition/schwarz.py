@@ -121,6 +121,7 @@ class OverlappingSubdomains(OperatorTraits):
             raise InputError("schwarz: coefficients constant needs a nearest-neighbour stencil; leave coefficients out")
         parts, sides = _parts(chosen, matrix, operator.grid if stencil else grid, phase)
         if not stencil:
+            # Boxes of other operators are no Kronecker sums, which are looked for where the sides are known.
             sides = [None] * len(parts)
         pieces = Pieces(size, parts)
         self.vectors = device.pieces(pieces, dtype)

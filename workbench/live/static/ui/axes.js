@@ -31,7 +31,7 @@ export function linearTicks(low, high, most) {
   const decade = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= rough * 0.999);
   const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
-  // Where ticks are no more than a rounding error apart, one is all that can be told.
+  // Multiples of a step that is smaller than their rounding error cannot be counted: one tick, at the low end.
   if (!(Math.hypot(first, last) < Number.MAX_SAFE_INTEGER)) return [low];
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => (first + k) * step);
 }
