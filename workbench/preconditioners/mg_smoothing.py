@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.preconditioners.chebyshev import ChebyshevSeries
@@ -58,8 +57,9 @@ class SeriesSmoothing:
         self._series, self._product, self._device, self._work = series, product, device, work
         size, dtype = work.size, work.dtype
         self._y, self._change = device.zeros(size, dtype), device.zeros(size, dtype)
-        self._add = device.applied(ElementWise(f"v + {weight!r}*c", {"c": self._change}), size, dtype)
-        self._scale = device.applied(ElementWise(f"{weight!r}*v", {}), size, dtype) if weight < 1 else None
+        # A number in the text itself would be a kernel for each matrix.
+        self._add = device.one_pass("u = y + w*c", ("c", "y", "u"), dtype, numbers={"w": weight})
+        self._scale = device.one_pass("u = w*c", ("c", "u"), dtype, numbers={"w": weight}) if weight < 1 else None
         self._dots = device.dots(dtype)
 
     def before(self, r: DeviceVector, u: DeviceVector, /) -> DeviceVector:
@@ -74,18 +74,19 @@ class SeriesSmoothing:
         self._product.apply(y, self._work)
         self._device.subtract_from(r, self._work)
         self._series.apply(self._work, self._change)
-        self._add.apply(y, u)
+        self._add.apply(self._change, y, u)
         return self._dots.apply(r, u)
 
     @property
     def work(self) -> tuple[Work, Work]:
         """That of `before`, and of `after`."""
-        vector, size = self._work.nbytes, self._work.size
-        series, add, scale = self._series, self._add, self._scale
-        before = series.traffic + (scale.traffic if scale else 0), series.flops + (scale.flops if scale else 0)
+        size, dtype, series = self._work.size, self._work.dtype, self._series
+        scaled = self._scale.work(size, dtype) if self._scale else (0, 0)
+        moved, operations = self._add.work(size, dtype)
+        before = series.traffic + scaled[0], series.flops + scaled[1]
         # In addition to these, a subtraction and dot products.
-        moved = self._product.traffic + series.traffic + add.traffic + 5 * vector
-        return before, (moved, self._product.flops + series.flops + add.flops + 7 * size)
+        moved += self._product.traffic + series.traffic + 5 * self._work.nbytes
+        return before, (moved, self._product.flops + series.flops + operations + 7 * size)
 
 
 class ChebyshevSmoothing:
