@@ -140,7 +140,7 @@ def held(device, values):
 def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, scale):
     device = accelerator
     b, x0 = held(device, scale * B), held(device, np.full(N, float(scale)))
-    monkeypatch.setattr("workbench.run.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector)))
+    monkeypatch.setattr("workbench.run.single.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector)))
     monkeypatch.setattr("workbench.run.kept", lambda values, name: {"b": b, "x0": x0}[name])
     uploads = []
     upload = device.runtime.upload

@@ -13,8 +13,9 @@ from tests.waiting import LIMIT
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Session, Stopping, check_interval, configure, run_through, solve
+from workbench.run import Reason, Run, Session, Stopping, configure, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
+from workbench.run.single import check_interval
 
 
 def run_of(accelerator, operator, b, device=None, **stopping):

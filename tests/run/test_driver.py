@@ -11,9 +11,10 @@ from tests.conftest import grid_stencil, random_matrix
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.run import Quantity, Reason, Run, Stopping, configure, race, run_through, single, solve
+from workbench.run import Quantity, Reason, Run, Stopping, configure, race, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
-from workbench.run.recurrence import Recurrence
+from workbench.run.single import iterations
+from workbench.run.single.recurrence import Recurrence
 
 
 def run_of(operator, b, x0=None, **stopping):
@@ -237,7 +238,7 @@ def test_a_restart_frees_the_vectors_of_the_recurrence_first(monkeypatch):
         alive.append(before() is not None)
         return Recurrence(*given)
 
-    monkeypatch.setattr(single, "Recurrence", recurrence)
+    monkeypatch.setattr(iterations, "Recurrence", recurrence)
     assert run_through(run).converged
     assert alive == [False]
 
@@ -248,7 +249,7 @@ def test_a_run_without_room_for_a_restart_ends_with_a_reason(monkeypatch):
     def recurrence(*_):
         raise InputError("device cpu may use 1 MB and 2 MB are needed")
 
-    monkeypatch.setattr(single, "Recurrence", recurrence)
+    monkeypatch.setattr(iterations, "Recurrence", recurrence)
     result = run_through(run)
     assert result.reason is Reason.INACCURATE
     assert "without a restart: device cpu may use 1 MB and 2 MB are needed" in run.detail

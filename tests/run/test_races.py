@@ -49,7 +49,7 @@ class Slow:
     def __init__(self, monkeypatch):
         self.now = 0.0
         self.cost = {}
-        monkeypatch.setattr("workbench.run.recurrence.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", lambda: self.now)
 
     def slow(self, run, seconds):
         made = run._iterations._recurrence.watch.advance

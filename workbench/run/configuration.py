@@ -28,7 +28,7 @@ class Configuration:
     Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
     x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
     `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
-    vectors in single precision (see `workbench.run.mixed`). cluster: where boxes of a Schwarz method are solved,
+    vectors in single precision (see `workbench.run.single.mixed`). cluster: where boxes of a Schwarz method are solved,
     `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit: bytes of device memory that the
     run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
     `workbench.settings`.

@@ -23,7 +23,7 @@ from workbench.run.result import Result
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
 from workbench.run.setup_phases import SetupPhases
-from workbench.run.single import SingleIterations
+from workbench.run.single.iterations import SingleIterations
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Reason
 from workbench.run.stopping_test import Termination

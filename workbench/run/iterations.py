@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.recording import History
+from workbench.run.configuration import Configuration
+from workbench.run.history_writer import HistoryWriter
 from workbench.run.result import Column
+from workbench.run.setup import SolveSetup
 from workbench.run.stopping_test import Termination
+from workbench.run.tracing import resolve
 
 
 class Found(NamedTuple):
@@ -22,71 +27,87 @@ class Found(NamedTuple):
     columns: tuple[Column, ...] = ()
 
 
-class Iterations(Protocol):
+class Iterations:
     """The iterations of a run, from the setup to the end.
 
-    history: grows with them. chunks: the right-hand sides that are solved at once, one chunk after another. norm_of_b:
-    ||b|| of the original system, or 1 where the history is relative to it. threshold: the norm at which they end, like
-    those of the history. seconds: wall-clock time of the iterations. notes: what a method has to say. workspace: of the
-    recurrence; None once it is lost.
+    writer: of the history, which grows with them. clock: of a traced run.
     """
 
     chunks: list[slice]
+    """The right-hand sides that are solved at once, one chunk after another."""
+    norm_of_b: float
+    """||b|| of the original system, or 1 where the history is relative to it."""
+    threshold: float
+    """The norm at which they end, like those of the history."""
+
+    def __init__(
+        self, configuration: Configuration, setup: SolveSetup, clock: Clock | None, writer: HistoryWriter
+    ) -> None:
+        self._configuration, self._setup, self._clock = configuration, setup, clock
+        self._writer = writer
 
     @property
-    def history(self) -> History: ...
+    def history(self) -> History:
+        """The rows so far."""
+        return self._writer.history
 
     @property
-    def norm_of_b(self) -> float: ...
+    def seconds(self) -> float:
+        """Wall-clock time of the iterations."""
+        return self._writer.seconds
 
     @property
-    def threshold(self) -> float: ...
+    def notes(self) -> list[str]:
+        """What a method has to say."""
+        return self.workspace.notes if self.workspace else []
 
     @property
-    def seconds(self) -> float: ...
-
-    @property
-    def notes(self) -> list[str]: ...
-
-    @property
-    def workspace(self) -> Any: ...
+    def workspace(self) -> Any:
+        """The workspace of the recurrence, another one after a restart and for other right-hand sides; None once the
+        device is lost, and where it had no room for a restart."""
+        raise NotImplementedError
 
     def advance(self, most: int | None) -> Termination | None:
         """Make the start at first, then one iteration or up to `most`; why the run ends with them, None if it does not.
 
         Raises DeviceError.
         """
-        ...
+        raise NotImplementedError
 
     def x(self) -> Any:
         """The present solution of the original system, in host memory."""
-        ...
+        raise NotImplementedError
 
     def found(self, ending: Termination | None) -> Found:
         """The present solution with its true residual. ending: of the run, None while it is active. Cost: one product
         with A."""
-        ...
+        raise NotImplementedError
 
     def lost(self) -> Found:
         """What is left once the device is lost."""
-        ...
+        raise NotImplementedError
 
     def solution(self, column: int) -> DeviceVector:
         """The solution of the scaled system for a right-hand side, shape (N,), on the device; not to be changed."""
-        ...
+        raise NotImplementedError
 
     def recurrence_residual(self) -> DeviceVector | None:
         """r of the recurrence, where it stores one that is valid for the present x."""
-        ...
+        return None
 
     def true_residual(self, column: int) -> DeviceVector:
         """b - A x of the scaled system, on the device, valid until the next step. Cost: one product with A."""
-        ...
+        raise NotImplementedError
 
     def exponent(self, column: int) -> int:
         """The scaled system of a right-hand side is the original one with b and x times 2^-exponent."""
-        ...
+        raise NotImplementedError
 
     def release(self) -> None:
-        """Drop all references to memory of the device."""
-        ...
+        """Drop all references to memory of the device, which the clock has too."""
+        self._clock = None
+
+    def _resolve(self) -> None:
+        """Complete the trace of a traced run."""
+        if self._clock:
+            resolve(self._clock, self._setup)

@@ -281,7 +281,7 @@ class _Estimate:
 def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bool, corrects: bool) -> int:
     """Vectors that a solver has in addition to b and x, from the plan of its programs.
 
-    factor: an element-wise M reads a vector. mixed, corrects: as in `workbench.run.mixed`.
+    factor: an element-wise M reads a vector. mixed, corrects: as in `workbench.run.single.mixed`.
     """
     M = OperatorTraits()
     if element_wise:

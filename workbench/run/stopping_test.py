@@ -15,6 +15,7 @@ from workbench.errors import InputError
 from workbench.run.best import BestIterates
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.column_state import ColumnState
+from workbench.run.diagnostics import Diagnostics
 from workbench.run.inconsistency import null_component
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
@@ -67,13 +68,15 @@ class Termination(NamedTuple):
 class StoppingTest:
     """The stopping criteria of one right-hand side, or of several that are iterated together.
 
-    measures: `Diagnostics`, or those of block vectors. of_first: number of the first column. Cost: nothing for a
-    row, one application of A for a confirmation, three for a breakdown. Memory: the best iterates.
+    place: of these among all right-hand sides. Cost: nothing for a row, one application of A for a confirmation, three
+    for a breakdown. Memory: the best iterates.
     """
 
-    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Any, of_first: int = 0) -> None:
-        self._stopping, self._setup, self._measures = stopping, setup, measures
-        self._limit, self._of_first = stopping.limit(setup.operator.shape[0]), of_first
+    def __init__(
+        self, stopping: Stopping, setup: SolveSetup, measures: Diagnostics, place: slice = slice(0, 1)
+    ) -> None:
+        self._stopping, self._setup, self._measures, self.place = stopping, setup, measures, place
+        self._limit = stopping.limit(setup.operator.shape[0])
         self._time_limit = stopping.time_limit
         self._norm = Norm(stopping.norm)
         self.columns = [
@@ -203,7 +206,7 @@ class StoppingTest:
             self._restarts_from_best(iteration)
         return None
 
-    def _score(self, norms: Sequence[float]) -> float:
+    def _score(self, norms: Sequence[float] | np.ndarray) -> float:
         """What is to become small: the norm, or the sum of the relative norms of several columns."""
         if self.single:
             return float(norms[0])
@@ -211,7 +214,7 @@ class StoppingTest:
 
     def _of(self, column: ColumnState) -> str:
         """Which of several columns."""
-        return "" if self.single else f" of column {self._of_first + column.place}"
+        return "" if self.single else f" of column {self.place.start + column.place}"
 
     def _stalls(self, iteration: int) -> bool:
         """Whether the norm seems to have met its limit by rounding, in a method that may restart."""
@@ -293,7 +296,7 @@ class StoppingTest:
         """The end of a run whose columns have all ended: the worst of theirs."""
         at = at or f"at iteration {iteration}"
         if failed := self._unconverged:
-            which = ", ".join(str(self._of_first + column.place) for column in failed)
+            which = ", ".join(str(self.place.start + column.place) for column in failed)
             reason = failed[0].reason or Reason.INACCURATE
             return Termination(reason, gap if self.single else f"columns {which}, {at}")
         if all(column.reason is Reason.CONVERGED for column in self.columns):
@@ -334,7 +337,7 @@ class StoppingTest:
             return measures.drift(workspace)[j] / (row.residuals[j] or math.nan)
 
         if found := null_component(self._setup, reason, b, true[j], row.iteration):
-            reason, of = Reason.INCONSISTENT, "" if self.single else f"for column {self._of_first + j}, "
+            reason, of = Reason.INCONSISTENT, "" if self.single else f"for column {self.place.start + j}, "
             detail = f"{detail}; {of}{found}"
         else:
             # There may be no room for its vectors.
@@ -381,6 +384,6 @@ class StoppingTest:
                 return self._end_of_all(iteration, [true], "", at)
             of_b = self.single.relative(true)
             return Termination(reason, f"{detail}; x is {said}, whose true residual is {of_b:.3g} of ||b||")
-        kept = [f"column {self._of_first + place} of X is {said}" for place, said, _ in taken[:MOST_NAMED]]
+        kept = [f"column {self.place.start + place} of X is {said}" for place, said, _ in taken[:MOST_NAMED]]
         others = ", and others" if len(taken) > MOST_NAMED else ""
         return Termination(reason, f"{detail}; {', '.join(kept)}{others}")

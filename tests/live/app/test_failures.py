@@ -11,7 +11,7 @@ from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
 from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.run.single import SingleIterations
+from workbench.run.single.iterations import SingleIterations
 from workbench.run.sweeping import RESULT_FIELDS
 
 SENTENCES = [

@@ -7,6 +7,7 @@ operator application, a Gram matrix, or a sum of block vectors times small matri
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import BlockAlgebra
-from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.programs.named_vectors import NamedVectors
+from workbench.devices.programs.program import Program
 from workbench.devices.traffic import block_work, product_flops
 from workbench.lines import shapes as typing_rules
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Update, scaling
@@ -27,13 +29,12 @@ from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesEr
 Work = Callable[[], tuple[int, int]]
 
 
-class BlockWorkspace:
-    """The block vectors and small matrices of one solve by name, s columns each.
+class BlockWorkspace(NamedVectors["BlockProgram"]):
+    """Block vectors, and the small matrices of one solve by name, s columns each.
 
-    vectors: arrays on the device, of shape (size, columns) and one dtype; programs add theirs. operators: bound
-    operators, or element-wise ones. matrices: small matrices in double precision, set by programs and by the caller;
-    of shape (s, t), or (s,) for the numbers that belong to the columns. all_norms: whether ||M^-1 r_j|| is wanted, for
-    which most methods need one more Gram matrix.
+    matrices: small matrices in double precision, set by programs and by the caller; of shape (s, t), or (s,) for the
+    numbers that belong to the columns. all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more
+    Gram matrix.
     """
 
     def __init__(
@@ -48,15 +49,11 @@ class BlockWorkspace:
         clock: Clock | None = None,
         all_norms: bool = False,
     ) -> None:
-        self.device, self.size, self.columns, self.dtype = device, size, columns, np.dtype(dtype)
+        super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock)
+        self.columns, self.default_shape = columns, block(columns)
         self.algebra: BlockAlgebra = device.block_algebra()
-        self.vectors: dict[str, Any] = dict(vectors)
-        self.operators = dict(operators)
         self.matrices: dict[str, np.ndarray] = {}
-        self.programs: list[BlockProgram] = []
-        self.clock = clock
         self.all_norms = all_norms
-        self._in_blocks: dict[str, Any] = {}
 
     def lines(self, *texts: str, matrices: Mapping[str, Shape] | None = None) -> tuple[BlockProgram, ...]:
         """Compile programs; matrices: the shapes of those that the caller sets. Raises LinesError."""
@@ -69,61 +66,50 @@ class BlockWorkspace:
         targets = [line.target for line in everything]
         typing_rules.check(programs, shapes, [*known, *targets], self.operators)
         made = tuple(BlockProgram(self, lines, shapes) for lines in programs)
-        self.programs += made
+        self._programs += map(weakref.ref, made)
         return made
-
-    def vector(self, name: str) -> Any:
-        """The block vector of that name, allocated (zero) when it does not exist yet."""
-        if name not in self.vectors:
-            self.vectors[name] = self.device.zero_block(self.size, self.columns, self.dtype)
-        return self.vectors[name]
 
     def operator(self, name: str) -> Any:
         """An operator in its form for block vectors."""
-        if name not in self._in_blocks:
-            form = in_blocks(self.device, self.operators[name], self.size, self.columns, self.dtype)
-            self._in_blocks[name] = form
-        return self._in_blocks[name]
+        return self.block_operator(name, self.columns)
 
 
-class BlockProgram:
-    """A program ready to run; calling it runs all its lines once. bytes and flops: of one call. calls: so far."""
+class BlockProgram(Program):
+    """A program of block vectors. calls: so far."""
 
     def __init__(self, space: BlockWorkspace, lines: tuple[Line, ...], shapes: Mapping[str, Shape]) -> None:
-        self._space, self.lines, self._shapes = space, lines, shapes
+        super().__init__(space, lines, shapes)
         self.calls = 0
         self._conjugated: dict[str, str] = {}
         """Names of conjugates, which are read from the block vector itself."""
         self._works: list[Work] = []
-        self._runs: list[Callable[[], None]] = []
         for some in self._grouped(lines):
             fused = self._fused(some)
             if fused:
-                self._runs.append(self._timed(*fused, "; ".join(line.text for line in some)))
-            else:
-                self._runs += [self._timed(*step, line.text) for line in some for step in self._steps(line)]
+                self._add(*fused, "; ".join(line.text for line in some))
+                continue
+            for line in some:
+                for step in self._steps(line):
+                    self._add(*step, line.text)
 
     def __call__(self) -> None:
         self.calls += 1
-        for run in self._runs:
-            run()
+        super().__call__()
 
     @property
     def passes(self) -> int:
-        """Kernels of one call: an operator application, a reduction or a sum counts as one each."""
+        return self._count
+
+    @property
+    def _count(self) -> int:
         return len(self._works)
 
-    @property
-    def bytes(self) -> int:
-        return sum(work()[0] for work in self._works)
+    def _work(self, place: int) -> tuple[int, int]:
+        return self._works[place]()
 
-    @property
-    def flops(self) -> int:
-        return sum(work()[1] for work in self._works)
-
-    def _timed(self, run: Callable[[], None], work: Work, name: str) -> Callable[[], None]:
+    def _add(self, run: Callable[[], None], work: Work, name: str) -> None:
+        self._runs.append(self._timed(len(self._works), run, name))
         self._works.append(work)
-        return self._space.clock.timed(run, name, work) if self._space.clock else run
 
     def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:
         """Runs of lines that act on every column alone; any other line for itself."""
@@ -153,7 +139,7 @@ class BlockProgram:
         return False
 
     def _scaling(self, name: str, target: str, argument: str) -> Scaling | None:
-        operator = self._space.operators[name]
+        operator = self._workspace.operators[name]
         if not isinstance(operator, Inlined):
             return None
         return scaling(target, argument, operator.formula, operator.factors)
@@ -162,7 +148,7 @@ class BlockProgram:
         """Several lines in one pass; None for one alone, and where the device runs them one by one."""
         if len(lines) < 2:
             return None
-        space, conjugated = self._space, dict(self._conjugated)
+        space, conjugated = self._workspace, dict(self._conjugated)
         statements: list[Statement] = []
         factors: dict[str, Any] = {}
         for line in lines:
@@ -197,9 +183,9 @@ class BlockProgram:
     def _operations(self, work: BlockPass) -> int:
         """Those of the lines one by one."""
         terms = [term for one in work.statements if isinstance(one, Update) for term in one.terms if term.small]
-        entries = self._space.size * self._space.columns
+        entries = self._workspace.size * self._workspace.columns
         scalings = sum(isinstance(one, Scaling) and isinstance(one.factor, str) for one in work.statements)
-        return product_flops((len(terms) + len(work.products)) * entries, self._space.dtype) + scalings * entries
+        return product_flops((len(terms) + len(work.products)) * entries, self._workspace.dtype) + scalings * entries
 
     def _steps(self, line: Line) -> list[tuple[Callable[[], None], Work]]:
         match line:
@@ -215,14 +201,14 @@ class BlockProgram:
         raise LinesError(f"line {line.text!r} computes no block vector and no Gram matrix", line.place)
 
     def _application(self, line: Application) -> tuple[Callable[[], None], Work]:
-        operator = self._space.operator(line.operator)
-        x, out = self._space.vector(line.argument), self._space.vector(line.target)
+        operator = self._workspace.operator(line.operator)
+        x, out = self._workspace.vector(line.argument), self._workspace.vector(line.target)
         if hasattr(operator, "prepare"):
             operator.prepare(x, out)
         return lambda: operator.apply(x, out), lambda: (operator.traffic, operator.flops)
 
     def _dot(self, line: Dot) -> tuple[Callable[[], None], Work]:
-        space, transposed = self._space, line.left in self._conjugated
+        space, transposed = self._workspace, line.left in self._conjugated
         x, y = space.vector(self._conjugated.get(line.left, line.left)), space.vector(line.right)
         reduce = space.algebra.column_dots if line.columnwise else space.algebra.gram
         compute = reduce(x, y, transposed=transposed)
@@ -252,12 +238,12 @@ class BlockProgram:
         return steps
 
     def _copy(self, target: str, source: str) -> tuple[Callable[[], None], Work]:
-        space = self._space
+        space = self._workspace
         out, values = space.vector(target), space.vector(source)
         return lambda: space.device.assign(out, values), lambda: (2 * out.nbytes, 0)
 
     def _term(self, target: str, base: str | None, term: Term) -> tuple[Callable[[], None], Work]:
-        space, matrices = self._space, self._space.matrices
+        space, matrices = self._workspace, self._workspace.matrices
         out, factor = space.vector(target), space.vector(term.factor)
         addend = None if base is None else space.vector(base)
         ones = np.ones(space.columns)

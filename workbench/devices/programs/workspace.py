@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs.compiled import Compiled
-from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.programs.named_vectors import NamedVectors
 from workbench.devices.programs.program_device import ProgramDevice
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
@@ -33,19 +33,9 @@ from workbench.lines.types import (
     work_of,
 )
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
-
-class Workspace:
-    """The named vectors and scalars of one solve on one device.
-
-    vectors: the arrays given, by name, of shape (size,), or (size, s) for block vectors, and of one dtype; programs add
-    theirs as they need them. stored: the dtype of those that programs add, where it is not that of the arithmetic; the
-    arrays given have one of the two. operators: what a program may apply, by name: bound operators, or
-    element-by-element ones that join a pass. clock: put around every step of the programs, while a run is traced.
-
-    Scalars and small matrices lie on the device as well, in one array; `scalar(name)` reads one of either.
-    """
+class Workspace(NamedVectors[Compiled]):
+    """Vectors, and the scalars and small matrices of one solve, which lie on the device as well, in one array."""
 
     def __init__(
         self,
@@ -60,34 +50,16 @@ class Workspace:
         clock: Clock | None = None,
         stored: np.dtype | None = None,
     ) -> None:
-        self.device = device
-        self.clock = clock
-        self.size = size
-        self.dtype = np.dtype(dtype)
-        self.stored = np.dtype(stored or dtype)
-        if str(self.dtype) not in DTYPES:
-            raise LinesError(f"vectors of dtype {self.dtype} cannot be used; convert them to one of {DTYPES}")
+        super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock, stored=stored)
         self.fuse = fuse
-        self.operators = dict(operators or {})
-        self.vectors: dict[str, Any] = {}
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
         """Where each scalar lies, and the first entry of each small matrix."""
-        self._shapes: dict[str, Shape] = {}
         self._words = NAMED
         """Where the next scalar or small matrix goes."""
-        self._blocks: dict[tuple[str, int], Any] = {}
-        self.added: list[str] = []
-        """Names of the vectors that the programs allocated here."""
-        self.notes: list[str] = []
-        """What a method has to say of its run, in sentences."""
-        self._programs: list[weakref.ref[Compiled]] = []
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True
         """Whether all programs that run again and again are, see `Compiled.repeatable`."""
-        for name, vector in vectors.items():
-            self._check_vector(name, vector)
-            self.vectors[name] = vector
         for name, operator in self.operators.items():
             for factor, vector in getattr(operator, "factors", {}).items():
                 full = schedule.factor_name(name, factor)
@@ -125,11 +97,6 @@ class Workspace:
         self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
         return made
 
-    @property
-    def programs(self) -> list[Compiled]:
-        """All that were compiled here and are still in use, in order."""
-        return [program for known in self._programs if (program := known())]
-
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, or of a small matrix as an array of its shape, read from the device."""
         shape, first = self._shapes[name], self.slots[name]
@@ -148,44 +115,15 @@ class Workspace:
     def has_scalar(self, name: str) -> bool:
         return name in self.slots
 
-    def inlines(self, operator: str) -> bool:
-        """Whether an operator acts element by element and joins the passes as a formula."""
-        return isinstance(self.operators[operator], schedule.Inlined)
-
     @property
     def scalars_end(self) -> int:
         """One more than the last place of a scalar; small matrices may lie behind."""
         return 1 + max((slot for name, slot in self.slots.items() if self._shapes[name] == SCALAR), default=-1)
 
-    def vector(self, name: str) -> Any:
-        """The vector or block vector of that name, allocated (zero) when it does not exist yet."""
-        if name not in self.vectors:
-            shape = self._shapes.get(name, VECTOR)
-            self.vectors[name] = (
-                self.device.zeros(self.size, self.stored)
-                if shape == VECTOR
-                else self.device.zero_block(self.size, shape.columns, self.stored)
-            )
-            self.added.append(name)
-        return self.vectors[name]
-
     def operator(self, step: schedule.Apply) -> Any:
         """The operator that a step applies, in its form for block vectors where the argument is one."""
-        operator, shape = self.operators[step.operator], self._shapes.get(step.argument, VECTOR)
-        if shape == VECTOR:
-            return operator
-        key = step.operator, shape.columns
-        if key not in self._blocks:
-            self._blocks[key] = in_blocks(self.device, operator, self.size, shape.columns, self.dtype)
-        return self._blocks[key]
-
-    def itemsize(self, name: str) -> int:
-        """Bytes of an entry of a vector, allocated or not."""
-        return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
-
-    def gathered(self, name: str) -> Any:
-        """The whole vector of that name for a snapshot, None where there is none."""
-        return self.vectors.get(name)
+        shape = self._shapes.get(step.argument, VECTOR)
+        return self.operators[step.operator] if shape == VECTOR else self.block_operator(step.operator, shape.columns)
 
     def rebind(self, vectors: Mapping[str, Any]) -> None:
         """Put other arrays under names that exist; shapes and dtypes are checked."""
@@ -205,17 +143,6 @@ class Workspace:
         if self.inlines(operator) or any(shapes[line.argument] != VECTOR for line in applied):
             return ()
         return self.operators[operator].fused_dots
-
-    def _check_vector(self, name: str, vector: Any) -> None:
-        if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:
-            raise LinesError(f"vector {name} has shape {vector.shape}, the others ({self.size},); all must be equal")
-        if name in self.vectors and vector.shape != self.vectors[name].shape:
-            before = self.vectors[name].shape
-            raise LinesError(f"{name} has shape {vector.shape}, and had {before} when the lines were compiled")
-        if len(vector.shape) == 2 and not getattr(getattr(vector, "flags", None), "c_contiguous", True):
-            raise LinesError(f"block vector {name} is not row-major; pass numpy.ascontiguousarray({name})")
-        if vector.dtype not in (self.dtype, self.stored):
-            raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
 
     def _make_slots(self, shapes: Mapping[str, Shape]) -> None:
         """Give each new name as many words among the scalars as its shape has, small matrices behind the others."""

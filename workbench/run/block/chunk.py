@@ -34,7 +34,7 @@ class Chunk:
         measures, solver = self.measures, setup.solver
         assert isinstance(solver, BlockSolver)
         self._setup, self._solver = setup, solver
-        self.space = BlockWorkspace(
+        self.space: BlockWorkspace | None = BlockWorkspace(
             setup.device,
             measures.size,
             measures.columns,
@@ -43,7 +43,7 @@ class Chunk:
             operators={"A": setup.A, "M": setup.M},
             clock=clock,
         )
-        self.test = StoppingTest(stopping, setup, measures, of_first=place.start)
+        self.test = StoppingTest(stopping, setup, measures, place)
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
         setup.device.settle()
@@ -72,20 +72,16 @@ class Chunk:
     def _restart(self) -> None:
         """Begin again where the stopping test says, columns that have ended from their own."""
         x, self.test.restart_from = self.test.restart_from, None
+        assert self.space is not None
         self.measures.begin_at(x, ~self.test.frozen)
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
         next(self._rows)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        for part in (self.space.programs, self.space.vectors, self.space.operators):
-            part.clear()
+        self.space, self._rows = None, iter(())
         self.measures.release()
         self.test.release()
-
-    def close(self) -> None:
-        """Break the circle of programs and their workspace, so that all block vectors go with the chunk."""
-        self.space.programs.clear()
 
     def returned(self, ending: Termination | None) -> tuple[tuple[Column, ...], np.ndarray]:
         """The end of each of its columns, and their X, for which the true residuals are."""

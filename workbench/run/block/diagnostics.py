@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.in_blocks import in_blocks
-from workbench.run.diagnostics import Diagnostics
+from workbench.run.diagnostics import Diagnostics, References
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -19,12 +19,12 @@ from workbench.scaling import is_extreme, scaled_scalar
 class BlockDiagnostics(Diagnostics):
     """Measurements at the present X. B, X: of the scaled system on the device, shape (N, s)."""
 
-    stored_residual = "R"
+    stored_residual: ClassVar[str] = "R"
 
     def __init__(self, setup: SolveSetup, sides: RightHandSides) -> None:
-        self._setup, self._sides = setup, sides
-        device, dtype = setup.device, setup.operator.dtype
-        self.size, self.columns = sides.B.shape
+        self.size, s = sides.B.shape
+        super().__init__(setup, s, setup.projection and setup.projection.block(s))
+        device, dtype, self._sides = setup.device, setup.operator.dtype, sides
         self.B: DeviceVector = device.array(sides.B, dtype)
         self.X: DeviceVector = device.zero_block(self.size, self.columns, dtype)
         device.assign(self.X, device.array(sides.X0, dtype))
@@ -32,12 +32,14 @@ class BlockDiagnostics(Diagnostics):
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._finished = False
         self._A: Any = in_blocks(device, setup.bound, self.size, self.columns, dtype)
-        self._projection = setup.projection and setup.projection.block(self.columns)
         if setup.variant.projects_start and self._projection:
             self._projection.recover_solution(self.X, self.B)
 
+    @property
+    def x(self) -> DeviceVector:
+        return self.X
+
     def release(self) -> None:
-        """Drop all references to memory of the device."""
         self.B = self.X = self._recovered = self._residual = self._A = self._projection = self._solver_B = None
         del self._subtract, self._squares
 
@@ -59,9 +61,8 @@ class BlockDiagnostics(Diagnostics):
         self._projection.project(projected)
         return projected
 
-    def solution(self, X: DeviceVector = None) -> DeviceVector:
-        """The solution of the scaled system that belongs to the iterates, or to others; the next call overwrites it."""
-        setup, X = self._setup, self.X if X is None else X
+    def solution(self, x: DeviceVector = None) -> DeviceVector:
+        setup, X = self._setup, self.X if x is None else x
         if self._finished or not (self._projection and setup.variant.projects_system):
             return X
         if self._recovered is None:
@@ -87,17 +88,16 @@ class BlockDiagnostics(Diagnostics):
             self._projection.recover_solution(self.X, self.B)
             self._set(np.where(which, setup.device.to_host(self.X), made))
 
-    def _starts(self) -> np.ndarray | None:
-        """X0 of the scaled system, shape (N, s), in host memory."""
-        return self._sides.X0 if self._sides.X0.any() else None
+    def _starts(self) -> DeviceVector:
+        X0 = self._sides.X0
+        return self._setup.device.array(X0, self._setup.operator.dtype) if X0.any() else None
 
-    def _choose(self, chosen: np.ndarray, best: DeviceVector, starts: np.ndarray | None) -> None:
+    def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
         made = self.solution_on_host()
         if (chosen == 1).any():
             made[:, chosen == 1] = self.solution_on_host(best)[:, chosen == 1]
         made[:, chosen == 2] = 0
-        if starts is not None:
-            made[:, chosen == 3] = starts[:, chosen == 3]
+        made[:, chosen == 3] = self._sides.X0[:, chosen == 3]
         self.finish(made)
 
     def finish(self, X: np.ndarray) -> None:
@@ -109,24 +109,17 @@ class BlockDiagnostics(Diagnostics):
         device, dtype = self._setup.device, self._setup.operator.dtype
         device.assign(self.X, device.array(np.ascontiguousarray(X, dtype), dtype))
 
-    @property
-    def x(self) -> DeviceVector:
-        """The present iterates."""
-        return self.X
-
     def b(self, column: int) -> DeviceVector:
-        """A right-hand side, shape (N,)."""
         return self._taken(self.B, column)
 
     def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
-        """As that of `Diagnostics`."""
         return self._taken(self._solver_B, column), self._taken(self.X, column)
 
-    def references(self, norm: Norm, atol: float) -> list[tuple[float, float, float, float]]:
-        """As those of `Diagnostics`; the norm is that of the residual."""
+    def references(self, norm: Norm, atol: float) -> list[References]:
+        """Those of norm residual."""
         norms = self.norms_of_b().tolist()
         atols = np.ldexp(atol, -self._sides.exponents).tolist()
-        return list(zip(norms, norms, atols, self._sides.removed.tolist(), strict=True))
+        return list(map(References, norms, norms, atols, self._sides.removed.tolist()))
 
     def _taken(self, block: DeviceVector, column: int) -> DeviceVector:
         taken = self._setup.device.zeros(self.size, self._setup.operator.dtype)
@@ -138,29 +131,8 @@ class BlockDiagnostics(Diagnostics):
         squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
         return np.maximum(np.sqrt(np.maximum(np.real(squares), 0)), np.abs(self._sides.B).max(axis=0, initial=0))
 
-    def true_residuals(self, x: DeviceVector = None) -> np.ndarray:
-        """||b_j - A x_j|| for the X that is returned, or for other iterates, shape (s,). Cost: one application of A to
-        a block vector."""
-        return self._residuals(self._returned() if x is None else self.solution(x))
-
-    def returned_residuals(self) -> np.ndarray:
-        return self.true_residuals()
-
-    def _residuals_of(self, solutions: np.ndarray) -> np.ndarray:
-        device, dtype = self._setup.device, self._setup.operator.dtype
-        return self._residuals(device.array(np.ascontiguousarray(solutions, dtype), dtype))
-
-    def returned_X(self) -> np.ndarray:
-        """X of the original system, shape (N, s), in host memory, orthogonal to the null space of A."""
-        return self._in_host_memory(self._returned())
-
-    def returned(self) -> tuple[np.ndarray, np.ndarray]:
-        """The X that is returned, and ||b_j - A x_j|| of the scaled system for these very columns."""
-        X = self._returned()
-        return self._in_host_memory(X), self._residuals(X)
-
-    def _residuals(self, X: DeviceVector) -> np.ndarray:
-        self._A.apply(X, self._residual)
+    def _residuals(self, solution: DeviceVector) -> np.ndarray:
+        self._A.apply(solution, self._residual)
         self._subtract(-np.ones(self.columns))
         return np.sqrt(np.maximum(np.real(self._squares()), 0))
 
@@ -168,7 +140,7 @@ class BlockDiagnostics(Diagnostics):
         return self._sides.unscaled(self._setup.device.to_host(solution))
 
     def _returned(self) -> DeviceVector:
-        """The solution as `SolveSetup.returned` gives it, column by column in its own memory.
+        """Column by column in its own memory.
 
         Iterates may lose their component in the null space of A: no recurrence depends on it.
         """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,48 +11,44 @@ from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.errors import DeviceError, InputError
-from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
 from workbench.run.block.dependencies import sentence
+from workbench.run.block.history_writer import BlockHistoryWriter
 from workbench.run.block.memory import chunks_of
 from workbench.run.configuration import Configuration
-from workbench.run.history_writer import Occasional
-from workbench.run.iterations import Found
+from workbench.run.iterations import Found, Iterations
 from workbench.run.result import Column
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.run.stopping_test import Termination
-from workbench.run.tracing import noting, resolve
+from workbench.run.tracing import noting
 from workbench.scaling import scaled
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME}
 """Reasons of a chunk that end a run, since the chunks after it would end alike."""
 
 
-class BlockIterations:
-    """The iterations on many right-hand sides, as `Iterations`.
+class BlockIterations(Iterations):
+    """The iterations on many right-hand sides.
 
     history: in its column `residual` the largest ||r_j||/||b_j||, and by column what `BlockHistory` adds. Raises
     InputError where not even one right-hand side fits the memory of the device.
     """
 
     norm_of_b = 1.0
+    _writer: BlockHistoryWriter
 
     def __init__(self, configuration: Configuration, setup: SolveSetup, clock: Clock | None) -> None:
         assert setup.sides is not None
-        self._stopping, self._setup, self._sides, self._clock = configuration.stopping, setup, setup.sides, clock
+        self._sides, self._columns = setup.sides, setup.sides.B.shape[1]
+        writer = BlockHistoryWriter(configuration.stopping, self._columns)
+        super().__init__(configuration, setup, clock, writer)
         self.threshold = configuration.stopping.rtol
-        self.seconds = 0.0
-        self.notes: list[str] = []
-        s = self._sides.B.shape[1]
-        self.chunks = chunks_of(setup, s)
+        self.chunks = chunks_of(setup, self._columns)
         if len(self.chunks) > 1:
             most = max(place.stop - place.start for place in self.chunks)
-            setup.notes.append(f"{s} right-hand sides are solved in {len(self.chunks)} chunks of at most {most}")
-        self.history = BlockHistory(s)
-        self._occasional = Occasional(configuration.stopping, self.history, self._largest_true)
-        self._relative, self._true = np.full(s, np.nan), np.zeros(s)
-        """||r_j||/||b_j||, and of the columns that were verified ||b_j - A x_j||/||b_j||."""
+            several = f"{self._columns} right-hand sides are solved in {len(self.chunks)} chunks"
+            setup.notes.append(f"{several} of at most {most}")
         self._X = np.zeros(self._sides.B.shape, setup.operator.dtype)
         self._done: tuple[Column, ...] = ()
         """Of the chunks before the present one."""
@@ -64,8 +59,7 @@ class BlockIterations:
         self._chunk = self._made(0)
 
     @property
-    def workspace(self) -> BlockWorkspace:
-        """The block vectors of the present chunk."""
+    def workspace(self) -> BlockWorkspace | None:
         return self._chunk.space
 
     def advance(self, most: int | None) -> Termination | None:
@@ -83,7 +77,7 @@ class BlockIterations:
         return None
 
     def x(self) -> np.ndarray:
-        return self._all_of(self._chunk.measures.returned_X())
+        return self._all_of(self._chunk.measures.returned_x())
 
     def found(self, ending: Termination | None) -> Found:
         columns, X = self._chunk.returned(self._own or ending)
@@ -104,9 +98,6 @@ class BlockIterations:
         given = scaled(self._X[:, column], -self.exponent(column)) if done else self._sides.X0[:, column]
         return device.array(np.ascontiguousarray(given), self._X.dtype)
 
-    def recurrence_residual(self) -> None:
-        """Most methods store none."""
-
     def true_residual(self, column: int) -> DeviceVector:
         device, r = self._setup.device, self._zeros()
         self._setup.bound.apply(self.solution(column), r)
@@ -117,6 +108,7 @@ class BlockIterations:
         return int(self._sides.exponents[column])
 
     def release(self) -> None:
+        super().release()
         self._chunk.release()
 
     def _zeros(self) -> DeviceVector:
@@ -129,7 +121,7 @@ class BlockIterations:
         """All columns with those of the present chunk; the others wait."""
         columns = self._done + present
         waiting = Column(ending.reason if ending else Reason.CANCELLED, 0, math.nan, math.nan)
-        columns += (waiting,) * (self._relative.size - len(columns))
+        columns += (waiting,) * (self._columns - len(columns))
         true_relative = float(np.max([column.true_relative_residual for column in columns]))
         return Found(self._all_of(X), true_relative, columns)
 
@@ -142,33 +134,22 @@ class BlockIterations:
 
     def _advanced(self) -> Termination | None:
         """Make one iteration, and judge every column."""
-        begun = time.perf_counter()
+        chunk, begun = self._chunk, time.perf_counter()
         with noting(self._clock):
-            row = self._chunk.advance()
+            row = chunk.advance()
         self._setup.device.synchronize()
-        self.seconds += time.perf_counter() - begun
-        test, place = self._chunk.test, self._chunk.place
-        if not self._chunk.iterations:
+        self._writer.seconds += time.perf_counter() - begun
+        if not chunk.iterations:
             self._note_dependencies(row.rank)
-        ending = self._chunk.judged(row, self.seconds)
-        self._relative[place] = test.relative
-        # The start of a later chunk is no iteration.
-        if self._chunk.iterations or not self.history.count:
-            drift = self._occasional.drift(self._chunk.drift)
-            self.history.append_block(self._relative, row.rank, row.pivot, self.seconds, place.stop, drift)
-        self._occasional.confirm(test, self._chunk.measures.true_residuals, ended=ending is not None)
+        ending = chunk.judged(row, self.seconds)
+        self._writer.append(row, chunk)
+        self._writer.confirm(chunk.test, chunk.measures, ended=ending is not None)
         # The next chunk takes its memory.
-        del test
+        del chunk
         if ending:
             ending = self._end_chunk(ending)
-        if self._clock:
-            resolve(self._clock, self._setup)
+        self._resolve()
         return ending
-
-    def _largest_true(self, true_residuals: Sequence[float]) -> float:
-        """The largest ||b_j - A x_j||/||b_j|| of all columns, with those of the present chunk."""
-        self._true[self._chunk.place] = self._chunk.test.relative_to_b(true_residuals)
-        return float(self._true.max())
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""
@@ -212,9 +193,8 @@ class BlockIterations:
 
     def _begin(self, number: int) -> None:
         """Put another chunk in place of the present one, whose memory is freed before."""
-        self._chunk.close()
         del self._chunk
         self._chunk = self._made(number)
 
     def _made(self, number: int) -> Chunk:
-        return Chunk(self._setup, self._stopping, self._sides, self.chunks[number], self._clock)
+        return Chunk(self._setup, self._configuration.stopping, self._sides, self.chunks[number], self._clock)

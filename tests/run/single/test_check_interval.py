@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from tests.conftest import grid_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Stopping, column_state, configure, recurrence, run_through
-from workbench.run.check_interval import GROWTH, SECONDS, next_interval, remaining
+from workbench.run import Reason, Run, Stopping, column_state, configure, run_through
 from workbench.run.in_memory import InMemoryProblem
+from workbench.run.single import recurrence
+from workbench.run.single.check_interval import GROWTH, SECONDS, next_interval, remaining
 
 NORMS = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60).map(np.array)
 

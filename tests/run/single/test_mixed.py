@@ -9,8 +9,8 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.check_interval import CheckInterval
-from workbench.run.mixed import INTERVAL, REDUCTION, MixedRecurrence
+from workbench.run.single.check_interval import CheckInterval
+from workbench.run.single.mixed import INTERVAL, REDUCTION, MixedRecurrence
 from workbench.run.traffic import iteration_bytes
 
 SIDE = {"sides": "z-:dirichlet"}

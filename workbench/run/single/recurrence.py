@@ -11,7 +11,6 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
-from workbench.run.tracing import resolve
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
@@ -25,7 +24,7 @@ class Recurrence:
     """
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
-        self.clock = clock
+        self._clock = clock
         self._setup = setup
         self.workspace: Workspace = self._made_workspace(clock)
         self._generator: Iterator[None] = self._iterates()
@@ -73,17 +72,12 @@ class Recurrence:
         self.watch.set_threshold(self._square, below, above)
         begun = time.perf_counter()
         self._before()
-        if self.clock:
+        if self._clock:
             for ahead in range(count):
-                self.clock.iteration = iteration + ahead
+                self._clock.iteration = iteration + ahead
                 self.watch.advance(self._generator, 1)
         else:
             self.watch.advance(self._generator, count, uniform=self._uniform)
         rows = self._rows()
         self._after(rows)
         return rows, (time.perf_counter() - begun) / rows.count
-
-    def resolve(self) -> None:
-        """Complete the trace of a traced run."""
-        if self.clock:
-            resolve(self.clock, self._setup)

@@ -18,9 +18,9 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
-from workbench.run.diagnostics import Diagnostics
-from workbench.run.recurrence import Recurrence
 from workbench.run.setup import SolveSetup
+from workbench.run.single.diagnostics import SingleDiagnostics
+from workbench.run.single.recurrence import Recurrence
 from workbench.run.stopping import Norm
 
 INTERVAL = 10
@@ -40,7 +40,7 @@ class MixedRecurrence(Recurrence):
     """The recurrence with vectors in single precision. measures: where b - A x is computed, in double precision."""
 
     def __init__(
-        self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Diagnostics
+        self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: SingleDiagnostics
     ):
         self._measures = measures
         self._since = 0
@@ -97,7 +97,7 @@ class MixedRecurrence(Recurrence):
 
     def _replace(self) -> None:
         """r = b - A x."""
-        self._measures.true_residual()
+        self._measures.true_residuals()
         self._take()
 
 

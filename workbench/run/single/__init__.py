@@ -1,0 +1,1 @@
+"""Runs with one right-hand side."""
