@@ -99,7 +99,7 @@ class Schwarz(Preconditioner):
         workers: Workers | None,
     ) -> PreconditionerSum:
         member = OverlappingSubdomains(self, operator, device, grid, phase, workers)
-        return PreconditionerSum([member], device, operator.shape[0], operator.dtype, member.notes)
+        return PreconditionerSum([member], device, operator.dtype, member.notes)
 
 
 class OverlappingSubdomains(OperatorTraits):

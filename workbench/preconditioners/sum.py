@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
-from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.coarse_correction import Coarse
-from workbench.preconditioners.preconditioner_sum import PreconditionerSum, Whole
+from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.registry import as_block, parameter, register
+from workbench.solvers.multi.members import Whole
 
 
 @register
@@ -79,10 +80,9 @@ class Sum(Preconditioner):
             notes += made.notes
             if isinstance(made, PreconditionerSum):
                 members += made.members
-                continue
-            bound = device.applied(made, size, dtype) if isinstance(made, ElementWise) else made
-            members.append(Whole(block.text, bound, device, size, dtype))
-        return PreconditionerSum(members, device, size, dtype, notes)
+            else:
+                members.append(Whole(block.text, made, device, size, dtype))
+        return PreconditionerSum(members, device, dtype, notes)
 
 
 def _member(text: str) -> Preconditioner:

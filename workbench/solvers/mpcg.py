@@ -76,7 +76,7 @@ class MultipreconditionedCG(Solver):
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
         products = (
-            several.members[0].sums_on_workers()
+            several.members[0].sums_on_workers()  # pyright: ignore[reportAttributeAccessIssue]
             if self.sums == WORKERS
             else InnerProducts(several, operators["A"], device, workspace.dtype)
         )
@@ -89,15 +89,7 @@ class MultipreconditionedCG(Solver):
             workspace.declare("alpha", "beta")
             for name in ("alpha", "beta"):
                 workspace.set_scalar(name, math.nan)
-
-        def recurrence() -> Iterator[None]:
-            start()
-            yield
-            while True:
-                iterate()
-                yield
-
-        return recurrence()
+        return self.recurrence(start, iterate)
 
 
 @register

@@ -9,12 +9,13 @@ from workbench.deflation.blocks import Blocks
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.domain_decomposition import subdomains
 from workbench.errors import InputError
-from workbench.preconditioners.preconditioner_sum import PreconditionerSum, Whole
+from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.stopping import Stopping
 from workbench.solvers.multi.basis import Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
+from workbench.solvers.multi.members import Whole
 
 
 def iterations(problem, M, solver, rtol=1e-6, device="cpu", **more):
@@ -169,7 +170,7 @@ def test_a_preconditioner_that_is_not_definite_is_named():
 
     cpu = devices.device("cpu")
     members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
-    several = PreconditionerSum(members, cpu, 36, operator.dtype, ())
+    several = PreconditionerSum(members, cpu, operator.dtype, ())
     source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
     notes = []
     directions = Directions(source, cpu, Limits(), None, notes)

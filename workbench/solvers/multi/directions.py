@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
-from workbench.devices.pieces import ROWS_AT_ONCE
 from workbench.errors import InputError
 from workbench.host.blas import on_one_thread
 from workbench.solvers.multi.basis import Basis, Limits, Step
 from workbench.solvers.multi.inner_products import Products
+from workbench.solvers.multi.members import Members
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
@@ -35,7 +34,7 @@ class Terms(OperatorTraits):
 
     waits = True
 
-    def __init__(self, several: Any, products: Products, device: Any, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, products: Products, device: Any, dtype: np.dtype) -> None:
         self.several, self.products, self.dtype = several, products, np.dtype(dtype)
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
@@ -75,13 +74,10 @@ class Directions(OperatorTraits):
         self._several, self._notes = several, notes
         self.steps: list[Step] = []
         """What each iteration did."""
-        members = several.members
-        counts = [member.vectors.pieces.count for member in members]
-        self.count = sum(counts)
+        self.count: int = several.count
         """The number of preconditioners."""
-        self._begins = np.cumsum([0, *counts])
         self._most = self._iterations_that_fit(room)
-        self._work = device.zeros(members[0].vectors.pieces.size, dtype)
+        self._work = device.zeros(several.members[0].vectors.pieces.size, dtype)
         self._dots = device.dots(dtype)
         self._wide = np.result_type(dtype, np.float64)
         self._restart()
@@ -164,8 +160,7 @@ class Directions(OperatorTraits):
     @property
     def flops(self) -> int:
         count = max(1, len(self._terms))
-        words = self._several.local_bytes // self._source.dtype.itemsize
-        return 2 * count * words + self._products.flops(count)
+        return 2 * count * self._several.local_words + self._products.flops(count)
 
     def latest_block(self) -> np.ndarray:
         """The directions P of the latest iteration in host memory, shape (N, columns)."""
@@ -185,7 +180,7 @@ class Directions(OperatorTraits):
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each term."""
-        return tuple(self._several.names)
+        return self._several.names
 
     def _check_signs(self, newest: np.ndarray) -> None:
         """Note preconditioners that are not positive definite. newest: (z, r) of the newest terms."""
@@ -196,15 +191,4 @@ class Directions(OperatorTraits):
 
     def _combine(self, weights: np.ndarray, d: DeviceVector) -> None:
         """d = the sum of all terms times their weights."""
-        rows = weights.reshape(len(self._terms), self.count)
-        for first in range(0, len(self._terms), ROWS_AT_ONCE):
-            group = slice(first, first + ROWS_AT_ONCE)
-            self._sum(self._terms[group], rows[group], d, add=first > 0)
-
-    def _sum(
-        self, terms: Sequence[list[DeviceVector]], weights: np.ndarray, target: DeviceVector, *, add: bool = False
-    ) -> None:
-        """target = the sum of terms of at most `ROWS_AT_ONCE` iterations times their weights; plus target if add."""
-        for place, member in enumerate(self._several.members):
-            own = weights[:, self._begins[place] : self._begins[place + 1]]
-            member.vectors.combine([each[place] for each in terms], own, target, add=add or place > 0)
+        self._several.combine(self._terms, weights.reshape(len(self._terms), self.count), d)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
+from workbench.solvers.multi.members import Member, Members
 
 
 class Products(Protocol):
@@ -44,11 +45,10 @@ class InnerProducts:
     several: the preconditioners. product: A on the device.
     """
 
-    def __init__(self, several: Any, product: Any, device: Any, dtype: np.dtype) -> None:
+    def __init__(self, several: Members, product: Any, device: Any, dtype: np.dtype) -> None:
         self._several, self._product, self._device = several, product, device
         self.terms = several.terms
         members = several.members
-        self._begins = np.cumsum([0, *(member.vectors.pieces.count for member in members)])
         size = members[0].vectors.pieces.size
         reach = _reach(members, size, product.local)
         panel = colours(reach)
@@ -59,26 +59,23 @@ class InnerProducts:
             member.vectors.products(found) for member, found in zip(members, self._couplings, strict=True)
         ]
         self._work = device.zeros(size, dtype)
-        self._words = several.local_bytes // np.dtype(dtype).itemsize
         self._wide = np.result_type(dtype, np.float64)
 
     def multiply(self, newest: Sequence[DeviceVector], r: DeviceVector) -> None:
         """Fill the panel: A times the newest terms, those that do not overlap in one vector, and r behind them."""
         for colour, columns in enumerate(self._colours):
-            weights = np.zeros((1, self._begins[-1]))
+            weights = np.zeros((1, self._several.count))
             weights[:, columns] = 1
-            for place, member in enumerate(self._several.members):
-                own = weights[:, self._begins[place] : self._begins[place + 1]]
-                member.vectors.combine([newest[place]], own, self._work, add=place > 0)
+            self._several.combine([newest], weights, self._work)
             self._product.apply(self._work, self._panel[colour])
         self._device.assign(self._panel[-1], r)
 
     def columns(self, terms: Sequence[Sequence[DeviceVector]]) -> np.ndarray:
         """As `Products.columns`; after `multiply`."""
-        count = self._begins[-1]
+        count = self._several.count
         found = np.zeros((len(terms) * count, count + 1), self._wide)
         for place, couplings in enumerate(self._couplings):
-            rows = self._begins[place] + couplings.pairs[:, 0]
+            rows = self._several.places[place].start + couplings.pairs[:, 0]
             for first in range(0, len(terms), ROWS_AT_ONCE):
                 group = terms[first : first + ROWS_AT_ONCE]
                 values = self._products[place]([each[place] for each in group], self._panel)
@@ -91,10 +88,10 @@ class InnerProducts:
         return iterations * self._several.local_bytes + (2 * len(self._colours) + 2) * self._work.nbytes
 
     def flops(self, iterations: int) -> int:
-        return 4 * iterations * self._words + len(self._colours) * self._product.flops
+        return 4 * iterations * self._several.local_words + len(self._colours) * self._product.flops
 
 
-def _reach(members: Sequence[Any], size: int, local: bool) -> sparse.csc_array:
+def _reach(members: Sequence[Member], size: int, local: bool) -> sparse.csc_array:
     """Where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
     parts = [
         sparse.csc_array(np.ones((size, member.vectors.pieces.count), np.int32))

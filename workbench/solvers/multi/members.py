@@ -1,43 +1,138 @@
-"""The preconditioners of a multipreconditioned method, one by one."""
+"""The preconditioners of a multipreconditioned method: their results in local vectors, and sums of these."""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from workbench.devices.element_wise import ElementWise
-from workbench.devices.operator_protocols import DeviceVector
-from workbench.devices.pieces import Pieces
+from workbench.devices.operator_protocols import DeviceVector, OperatorTraits, PieceVectors
+from workbench.devices.pieces import ROWS_AT_ONCE, Pieces
+from workbench.devices.protocol import Device
 
 
-def as_members(M: Any, device: Any, size: int, dtype: np.dtype) -> Any:
-    """M itself where it has members, else M as the only one."""
-    if hasattr(M, "members"):
-        return M
-    return Single(device.applied(M, size, dtype) if isinstance(M, ElementWise) else M, device, size, dtype)
+class Member(Protocol):
+    """Preconditioners that are applied together: one of all unknowns, or those of the boxes of a Schwarz method."""
+
+    @property
+    def vectors(self) -> PieceVectors:
+        """The pieces of its result, one for each preconditioner."""
+        ...
+
+    @property
+    def reach(self) -> sparse.csc_array | None:
+        """Where A times each piece may be nonzero, as an N x k matrix of ones; None for everywhere."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each piece."""
+        ...
+
+    @property
+    def traffic(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+    def apply(self, r: DeviceVector, local: DeviceVector, /) -> None:
+        """local = the results for r, one after the other."""
+        ...
 
 
-class Single:
-    """One preconditioner of all unknowns, as a list of one member."""
+class Whole(OperatorTraits):
+    """One preconditioner of all unknowns as a member."""
 
     reach = None
-    names = ("M",)
 
-    def __init__(self, bound: Any, device: Any, size: int, dtype: np.dtype) -> None:
-        self._bound, self._device, self._dtype = bound, device, dtype
+    def __init__(self, name: str, M: Any, device: Device, size: int, dtype: np.dtype) -> None:
+        self._bound = device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
+        self.names = (name,)
         self.vectors = device.pieces(Pieces(size, [np.arange(size)]), dtype)
-        self.members = (self,)
-        self.traffic, self.flops = bound.traffic, bound.flops
-        self.local_bytes = size * np.dtype(dtype).itemsize
+        self.waits, self.varies = self._bound.waits, self._bound.varies
+
+    def apply(self, r: DeviceVector, local: DeviceVector) -> None:
+        """local = M^-1 r."""
+        self._bound.apply(r, local)
+
+    @property
+    def traffic(self) -> int:
+        return self._bound.traffic
+
+    @property
+    def flops(self) -> int:
+        return self._bound.flops
+
+
+class Members(OperatorTraits):
+    """Several preconditioners S_1 to S_k, with the terms S_1 r, .., S_k r in a local vector for each member.
+
+    members: as in `Member`, k preconditioners in all.
+    """
+
+    def __init__(self, members: Sequence[Any], device: Device, dtype: np.dtype) -> None:
+        self.members: tuple[Member, ...] = tuple(members)
+        self.waits = any(member.waits for member in members)
+        self.varies = any(member.varies for member in members)
+        self._device, self._dtype = device, np.dtype(dtype)
+        ends = np.cumsum([0, *(member.vectors.pieces.count for member in self.members)])
+        self.places = [slice(*pair) for pair in itertools.pairwise(ends)]
+        """The preconditioners of each member."""
+        self.count = int(ends[-1])
+        """The number of preconditioners."""
+        self._weights = np.ones((1, self.count))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each preconditioner."""
+        return tuple(name for member in self.members for name in member.names)
 
     def zeros(self) -> list[DeviceVector]:
-        return [self._device.zeros(self.vectors.pieces.size, self._dtype)]
+        """A local vector for each member."""
+        return [self._device.zeros(member.vectors.pieces.local_size, self._dtype) for member in self.members]
 
-    def terms(self, r: DeviceVector, terms: list[DeviceVector]) -> None:
-        """terms[0] = M^-1 r."""
-        self._bound.apply(r, terms[0])
+    @property
+    def local_words(self) -> int:
+        """Entries of one such list."""
+        return sum(member.vectors.pieces.local_size for member in self.members)
 
-    def sum(self, terms: list[DeviceVector], u: DeviceVector) -> None:
-        """u = terms[0]."""
-        self._device.assign(u, terms[0])
+    @property
+    def local_bytes(self) -> int:
+        return self._dtype.itemsize * self.local_words
+
+    def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
+        """terms = S_1 r, .., S_k r, a local vector for each member."""
+        for member, local in zip(self.members, terms, strict=True):
+            member.apply(r, local)
+
+    def sum(self, terms: Sequence[DeviceVector], u: DeviceVector) -> None:
+        """u = the sum of the terms."""
+        self.combine([terms], self._weights, u)
+
+    def combine(self, terms: Sequence[Sequence[DeviceVector]], weights: np.ndarray, target: DeviceVector) -> None:
+        """target = the sum of the terms of several residuals times their weights, shape (len(terms), k)."""
+        for first in range(0, len(terms), ROWS_AT_ONCE):
+            group = slice(first, first + ROWS_AT_ONCE)
+            for place, (member, own) in enumerate(zip(self.members, self.places, strict=True)):
+                locals_of = [each[place] for each in terms[group]]
+                member.vectors.combine(locals_of, weights[group, own], target, add=first + place > 0)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of the terms of one r, and their sum."""
+        read = sum(member.traffic for member in self.members)
+        size = self.members[0].vectors.pieces.size
+        return read + self.local_bytes + (2 * len(self.members) - 1) * size * self._dtype.itemsize
+
+    @property
+    def flops(self) -> int:
+        return sum(member.flops for member in self.members) + self.local_words
+
+
+def as_members(M: Any, device: Any, size: int, dtype: np.dtype) -> Members:
+    """M itself where it has members, else M as the only one."""
+    return M if isinstance(M, Members) else Members([Whole("M", M, device, size, dtype)], device, dtype)
