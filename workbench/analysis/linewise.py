@@ -17,6 +17,7 @@ from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
 from workbench.run.setup import SolveSetup, prepare
+from workbench.run.single.diagnostics import SingleDiagnostics
 
 LARGEST = 10_000
 """Unknowns: the vectors of every iteration are kept."""
@@ -43,6 +44,7 @@ class Walk:
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
         self.setup: SolveSetup = prepare(configuration, system)
+        self._measures = SingleDiagnostics(self.setup)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup, self.setup.M))}
@@ -82,7 +84,7 @@ class Walk:
         """||r|| by the recurrence and ||b - A x|| recomputed, after an iteration. Cost: a product."""
         values, setup = self._ends[iteration], self.setup
         x = setup.device.array(values["x"].copy(), values["x"].dtype)
-        product = self._function(setup.bound)(setup.device.to_host(setup.solution(x)))
+        product = self._function(setup.bound)(setup.device.to_host(self._measures.solution(x)))
         recomputed = float(np.linalg.norm(setup.device.to_host(setup.b) - product))
         with np.errstate(invalid="ignore"):
             return float(np.sqrt(np.real(values["rr"]))), recomputed

@@ -37,10 +37,17 @@ class Diagnostics:
     def __init__(self, setup: SolveSetup, columns: int, projection: Any) -> None:
         self._setup, self.columns = setup, columns
         self._projection = projection
+        self._is_solution = False
+        """Whether x is the solution itself, of whatever variant."""
 
     @property
     def x(self) -> DeviceVector:
         """The present iterates."""
+        raise NotImplementedError
+
+    @property
+    def right_hand_sides(self) -> DeviceVector:
+        """b of the scaled system, of the shape of x."""
         raise NotImplementedError
 
     def release(self) -> None:
@@ -56,8 +63,14 @@ class Diagnostics:
         raise NotImplementedError
 
     def solution(self, x: DeviceVector = None) -> DeviceVector:
-        """The solution of the scaled system for the present iterates or others; the next call may overwrite it."""
-        raise NotImplementedError
+        """The solution of the scaled system for the present iterates or others: x itself, or Q b + P^T x of a variant
+        that iterates on the projected system, which the next call may overwrite."""
+        x = self._setup.device.whole(self.x if x is None else x)
+        if self._is_solution or not (self._projection and self._setup.variant.projects_system):
+            return x
+        finished = self._copy(x)
+        self._projection.recover_solution(finished, self.right_hand_sides)
+        return finished
 
     def norms_of_b(self) -> np.ndarray:
         """||b||."""
@@ -136,6 +149,10 @@ class Diagnostics:
     def _finite_residuals(self, solution: DeviceVector) -> np.ndarray:
         found = self._residuals(solution)
         return np.where(np.isfinite(found), found, np.inf)
+
+    def _copy(self, x: DeviceVector) -> DeviceVector:
+        """x in other memory."""
+        raise NotImplementedError
 
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         """||b - A x|| for solutions x, which need not be iterates."""

@@ -48,13 +48,12 @@ class SolveSetup:
     operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
     vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
     first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the device, those of the
-    system times 2^-exponent. start: x0, where x is a projection of it, else None. recovered: x is the solution itself,
-    even where the solver iterates on the projected system. null_space: of A; b is orthogonal to it, and so is the x
-    that is returned. removed: the norm of the component removed from b for that, as scaled. changes: sentences on what
-    was changed in b or x, for the reason of the end. entries: stored entries of A, None if unknown. deflation_vectors:
-    their number, 0 without deflation. notes: sentences on what was changed or chosen, for the provenance.
-    phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
-    connected until `close`. sides: many right-hand sides, in host memory; b and x are then work space.
+    system times 2^-exponent. start: x0, where x is a projection of it, else None. null_space: of A; b is orthogonal to
+    it, and so is the x that is returned. removed: the norm of the component removed from b for that, as scaled.
+    changes: sentences on what was changed in b or x, for the reason of the end. entries: stored entries of A, None if
+    unknown. deflation_vectors: their number, 0 without deflation. notes: sentences on what was changed or chosen, for
+    the provenance. phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of
+    a cluster, connected until `close`. sides: many right-hand sides, in host memory; b and x are then work space.
     """
 
     system: LinearSystem
@@ -82,7 +81,6 @@ class SolveSetup:
     need: MemoryNeed | None = None
     workers: Workers | None = None
     sides: RightHandSides | None = None
-    recovered: bool = False
 
     @property
     def all_notes(self) -> list[str]:
@@ -160,27 +158,6 @@ class SolveSetup:
         self.bound = self.product = self.M = self.first_level = ReleasedOperator()
         self.b = self.x = self.exact = self.projection = None
         self.device.release()
-
-    def solution(self, x: DeviceVector) -> DeviceVector:
-        """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
-        x = self.device.whole(x)
-        if self.projection is None or not self.variant.projects_system or self.recovered:
-            return x
-        finished = self.device.copy(x)
-        self.projection.recover_solution(finished, self.b)
-        return finished
-
-    def begin_at(self, x: DeviceVector) -> None:
-        """Let x be the start of another recurrence: the solution of this iterate, projected as at the first start.
-
-        Its component in the null space of A is removed, whose rounding error in A x has the size of A.
-        """
-        solution = self.solution(x)
-        self.x = self.device.copy(solution) if solution is x else solution
-        self.x, _ = self.null_space.complement(self.x, self.device)
-        # In mixed precision the recurrence does it.
-        if self.projection and self.variant.projects_start and self.product is self.bound:
-            self.projection.recover_solution(self.x, self.b)
 
 
 class ReleasedOperator(OperatorTraits):

@@ -29,8 +29,7 @@ class BlockDiagnostics(Diagnostics):
         self.X: DeviceVector = device.zero_block(self.size, self.columns, dtype)
         device.assign(self.X, device.array(sides.X0, dtype))
         self._recovered: DeviceVector = None
-        """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
-        self._finished = False
+        """Memory for Q B + P^T X, allocated when it is first asked for."""
         self._A: Any = in_blocks(device, setup.bound, self.size, self.columns, dtype)
         if setup.variant.projects_start and self._projection:
             self._projection.recover_solution(self.X, self.B)
@@ -38,6 +37,10 @@ class BlockDiagnostics(Diagnostics):
     @property
     def x(self) -> DeviceVector:
         return self.X
+
+    @property
+    def right_hand_sides(self) -> DeviceVector:
+        return self.B
 
     def release(self) -> None:
         self.B = self.X = self._recovered = self._residual = self._A = self._projection = self._solver_B = None
@@ -61,18 +64,8 @@ class BlockDiagnostics(Diagnostics):
         self._projection.project(projected)
         return projected
 
-    def solution(self, x: DeviceVector = None) -> DeviceVector:
-        setup, X = self._setup, self.X if x is None else x
-        if self._finished or not (self._projection and setup.variant.projects_system):
-            return X
-        if self._recovered is None:
-            self._recovered = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
-        setup.device.assign(self._recovered, X)
-        self._projection.recover_solution(self._recovered, self.B)
-        return self._recovered
-
     def solution_on_host(self, X: DeviceVector = None) -> np.ndarray:
-        """The same as a new array, shape (N, s)."""
+        """As `solution`, in a new array, shape (N, s)."""
         return np.array(self._setup.device.to_host(self.solution(X)))
 
     def begin_at(self, X: DeviceVector, which: np.ndarray) -> None:
@@ -98,12 +91,8 @@ class BlockDiagnostics(Diagnostics):
             made[:, chosen == 1] = self.solution_on_host(best)[:, chosen == 1]
         made[:, chosen == 2] = 0
         made[:, chosen == 3] = self._sides.X0[:, chosen == 3]
-        self.finish(made)
-
-    def finish(self, X: np.ndarray) -> None:
-        """Let X, shape (N, s), be the solution of the scaled system, of whatever variant."""
-        self._set(X)
-        self._finished = True
+        self._set(made)
+        self._is_solution = True
 
     def _set(self, X: np.ndarray) -> None:
         device, dtype = self._setup.device, self._setup.operator.dtype
@@ -130,6 +119,13 @@ class BlockDiagnostics(Diagnostics):
         """||b_j||, shape (s,), or a positive lower bound where the squares underflow."""
         squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
         return np.maximum(np.sqrt(np.maximum(np.real(squares), 0)), np.abs(self._sides.B).max(axis=0, initial=0))
+
+    def _copy(self, x: DeviceVector) -> DeviceVector:
+        device = self._setup.device
+        if self._recovered is None:
+            self._recovered = device.zero_block(self.size, self.columns, self._setup.operator.dtype)
+        device.assign(self._recovered, x)
+        return self._recovered
 
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         self._A.apply(solution, self._residual)

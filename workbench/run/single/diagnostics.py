@@ -30,6 +30,10 @@ class SingleDiagnostics(Diagnostics):
     def x(self) -> DeviceVector:
         return self._setup.x
 
+    @property
+    def right_hand_sides(self) -> DeviceVector:
+        return self._setup.b
+
     def release(self) -> None:
         self.residual = self._projection = None
 
@@ -39,8 +43,19 @@ class SingleDiagnostics(Diagnostics):
     def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
         return self._setup.solver_b, self._setup.x
 
-    def solution(self, x: DeviceVector = None) -> DeviceVector:
-        return self._setup.solution(self.x if x is None else x)
+    def begin_at(self, x: DeviceVector) -> None:
+        """Let x be the start of another recurrence: the solution of this iterate, projected as at the first start.
+
+        Its component in the null space of A is removed, whose rounding error in A x has the size of A.
+        """
+        setup = self._setup
+        setup.x = x
+        solution = self.solution()
+        setup.x = self._copy(solution) if solution is x else solution
+        setup.x, _ = setup.null_space.complement(setup.x, setup.device)
+        # In mixed precision the recurrence does it.
+        if setup.projection and setup.variant.projects_start and setup.product is setup.bound:
+            setup.projection.recover_solution(setup.x, setup.b)
 
     def norms_of_b(self) -> np.ndarray:
         return np.array([self._setup.device.norm(self._setup.b)])
@@ -66,6 +81,9 @@ class SingleDiagnostics(Diagnostics):
         setup.device.subtract_from(setup.exact, error)
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
+
+    def _copy(self, x: DeviceVector) -> DeviceVector:
+        return self._setup.device.copy(x)
 
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         """||b - A x||; leaves b - A x in `residual`."""
@@ -95,7 +113,7 @@ class SingleDiagnostics(Diagnostics):
 
     def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
         setup, (which,) = self._setup, chosen
-        setup.recovered = setup.recovered or which > 1
+        self._is_solution = self._is_solution or which > 1
         if which == 1:
             setup.x = best
         elif which > 1:

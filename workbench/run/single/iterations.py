@@ -133,8 +133,7 @@ class SingleIterations(Iterations):
         self._resolve()
         self._recurrence = None
         try:
-            self._setup.x = x
-            self._setup.begin_at(x)
+            self._measures.begin_at(x)
             self._recurrence = self._made_recurrence()
             self._recurrence.start()
         except InputError as error:
