@@ -63,16 +63,25 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     lab.turn_to(bench.page, "Solve")
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Converged in")
+    # What cannot run is grey with its reason, and cannot be chosen; what needs other choices says which.
+    bench.field("precision").locator("select").select_option("mixed")
     bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').click()
-    bench.page.locator(f'{SOLVE} .wb-option[data-value="hybrid3"]').click()
-    says(bench, f"{SOLVE} .wb-runbar .wb-words", "device cpu is the cores alone")
-    says(bench, f'{SOLVE} [data-field="solver"].wb-invalid .wb-err', "device cpu is the cores alone")
+    option = f"{SOLVE} .wb-option.wb-grey"
+    says(bench, f'{option}[data-value="hybrid3"][aria-disabled] .wb-reason', "Cannot run: solver hybrid3 shares work")
+    says(bench, f'{option}[data-value="pipecg"]:not([aria-disabled]) .wb-reason', "Only with precision: Double")
+    bench.shoot("grey")
+    bench.page.locator(f'{option}[data-value="pipecg"]').click()
+    says(bench, f"{SOLVE} .wb-runbar .wb-words", "Precision mixed replaces r, which solver pipecg does not allow")
+    says(bench, f'{SOLVE} [data-field="precision"].wb-invalid .wb-err', "precision mixed replaces r")
     bench.until(bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled)
     # The result of the run before is still there, and is called that.
     before = "at => getComputedStyle(at, '::before').content"
     bench.until(lambda: "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before))
     bench.shoot("conflict")
     bench.page.locator(f'{SOLVE} [data-act="mend"]').click()
+    rhs = bench.field("rhs").locator("select")
+    rhs.hover()
+    bench.until(lambda: "Cannot run" in rhs.locator('option[value="ones"]:disabled').first.inner_text())
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Run 2")
     assert bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').get_attribute("data-value") == "pipecg"

@@ -32,9 +32,8 @@ class VectorsFile(Deflation):
     def check(self, sides: tuple[int, ...]) -> None:
         if not self.path:
             raise InputError(
-                "deflation file needs the path of a .npy or .mtx file with labels (N,) or vectors (N, d); write it, or "
-                "use deflation none",
-                changes={"deflation": "none"},
+                "deflation file needs the path of a .npy or .mtx file with labels (N,) or vectors (N, d)",
+                at="deflation.path",
             )
 
     def space(self, context: DeflationContext) -> Subspace:

@@ -176,7 +176,8 @@ class Problem(Block):
     def given_rhs(self) -> VectorFile:
         """The right-hand side that comes with a matrix from a file. Raises InputError where none does."""
         raise InputError(
-            f"rhs given is the NAME_b.mtx of a matrix from a file, and problem {self.name} has its own; choose problem"
+            f"rhs given is the NAME_b.mtx of a matrix from a file, and problem {self.name} has its own; choose problem",
+            changes={"rhs": "problem"},
         )
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench import devices
@@ -68,6 +68,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     else:
         check_symmetry(configuration, operator)
         check_precision(configuration, two_phases=isinstance(operator, TwoPhaseStencil))
+        configuration.deflation.check(configuration.problem.grid or operator.shape[:1])
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits_of(configuration))
     if operator is not None:
@@ -99,12 +100,34 @@ def conflicts(
                 _check_on_devices(configuration, operator)
         except InputError as error:
             mended = changed(configuration, error.changes)
-            found.append(Conflict(str(error), error.changes if mended != configuration else {}))
+            found.append(Conflict(str(error), error.changes if mended != configuration else {}, error.at))
             if mended == configuration:
                 break
             configuration = mended
         else:
             break
+    return found
+
+
+def obstacles(
+    configuration: Configuration,
+    name: str,
+    values: Iterable[Any],
+    operator_of: OperatorOf = lambda _configuration: None,
+) -> dict[Any, list[Conflict]]:
+    """What speaks against each of these values of a choice: the conflicts that it would add to those there are.
+
+    name: as in `changed`. Cost: some milliseconds for each value.
+    """
+    now = {conflict.sentence for conflict in conflicts(configuration, operator_of)}
+    found: dict[Any, list[Conflict]] = {}
+    for value in values:
+        try:
+            would = conflicts(changed(configuration, {name: value}), operator_of)
+        except InputError as error:
+            would = [Conflict(str(error), {})]
+        if added := [conflict for conflict in would if conflict.sentence not in now]:
+            found[value] = added
     return found
 
 
@@ -135,9 +158,13 @@ def in_words(found: Sequence[Conflict]) -> str:
     changes = changes_of(found)
     if len(found) < 2 or not changes:
         return "; and ".join(conflict.sentence for conflict in found)
-    reasons = "; and ".join(conflict.reason for conflict in found)
     ways = [f"{name.rpartition('.')[2]} {'none' if value is None else value}" for name, value in changes.items()]
-    return f"{reasons}; use {', '.join(ways)}"
+    return f"{reasons_of(found)}; use {', '.join(ways)}"
+
+
+def reasons_of(found: Sequence[Conflict]) -> str:
+    """Why choices are in conflict, without what to do."""
+    return "; and ".join(conflict.reason for conflict in found)
 
 
 def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configuration:
