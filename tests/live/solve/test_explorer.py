@@ -20,7 +20,7 @@ from workbench.live.ui.export import KINDS, PICTURES
 from workbench.live.ui.file_names import slug
 from workbench.live.ui.number_text import duration
 from workbench.recording import load, load_trace
-from workbench.run import Reason, Session, State, Stopping, configure
+from workbench.run import Reason, Session, State, Stopping, configure, setup
 from workbench.run.share_link import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -506,13 +506,30 @@ def test_the_result_is_that_of_the_last_run(explorer, eventually, tmp_path):
     explorer.form.load(configure("poisson5", n=64, deflation=f"file:{tmp_path}/labels.npy"))
     explorer.run().join(LIMIT)
     eventually(lambda: "wb-bad" in explorer.result.value)
-    assert "no file" in explorer.result.value
+    assert "No file of vectors" in explorer.result.value
     assert "Converged" not in explorer.result.value
     eventually(lambda: explorer.status.shown_elsewhere)
     assert explorer.status.progress["when"].endswith("without an iteration")
     # What is wrong in the form is not about the last run.
     explorer.form.set("rtol", "small")
     eventually(lambda: not explorer.status.shown_elsewhere)
+
+
+def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually, monkeypatch):
+    inside, on, assemble = threading.Event(), threading.Event(), setup.assembled
+
+    def slow(configuration):
+        inside.set()
+        on.wait(LIMIT)
+        return assemble(configuration)
+
+    monkeypatch.setattr(setup, "assembled", slow)
+    explorer.run()
+    assert inside.wait(LIMIT)
+    explorer.controller.stop()
+    eventually(lambda: "cannot be interrupted and ends in the background" in explorer.result.value)
+    on.set()
+    eventually(lambda: "Stopped during the setup." in explorer.result.value)
 
 
 def test_a_run_has_one_time(explorer, eventually):
