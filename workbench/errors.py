@@ -9,12 +9,13 @@ class InputError(ValueError):
     """Wrong input. The message is a complete sentence for the user; the command line exits with status 2.
 
     changes: choices of a configuration that mend it, such as {"preconditioner": "jacobi", "problem.n": 1024}, where
-    other choices of that configuration are what is wrong; `workbench.run.conflicts` collects them.
+    other choices of that configuration are what is wrong; `workbench.run.conflicts` collects them. at: the choice at
+    fault where only its user knows what mends it.
     """
 
-    def __init__(self, *message: object, changes: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, *message: object, changes: Mapping[str, Any] | None = None, at: str = "") -> None:
         super().__init__(*message)
-        self.changes = dict(changes or {})
+        self.changes, self.at = dict(changes or {}), at
 
 
 class DeviceError(InputError):

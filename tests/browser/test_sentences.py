@@ -20,6 +20,13 @@ SEEN = """words => {
   return box.width > 40 && box.height > 8 && box.left >= 0 && box.right <= innerWidth + 1;
 }"""
 """Whether an element is seen by eyes."""
+PHASES = """selector => {
+  window.seen = [];
+  const canvas = document.querySelector(selector);
+  const note = () => window.seen.push(canvas.dataset.phases);
+  new MutationObserver(note).observe(canvas, { attributes: true, attributeFilter: ["data-phases"] });
+}"""
+"""Notes the phases of a setup that a plot draws from now on."""
 SOLVE, RACE, SWEEP, SUGGEST = ".wb-solving", ".wb-race:not(.wb-sweep)", ".wb-sweep", ".wb-suggest"
 SMALL = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4")
 
@@ -61,18 +68,31 @@ def test_the_answer_of_every_view_with_a_run_bar_is_seen(bench):
 
 def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(bench):
     lab.turn_to(bench.page, "Solve")
+    bench.page.evaluate(PHASES, f"{SOLVE} .wb-convergence canvas")
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Converged in")
+    # While a run is set up, its phases are drawn in the plot; afterwards its curve.
+    assert "start of the device; problem" in " | ".join(bench.page.evaluate("seen"))
+    assert bench.page.evaluate("seen.at(-1)") == ""
+    # What cannot run is grey with its reason, and cannot be chosen; what needs other choices says which.
+    bench.field("precision").locator("select").select_option("mixed")
     bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').click()
-    bench.page.locator(f'{SOLVE} .wb-option[data-value="hybrid3"]').click()
-    says(bench, f"{SOLVE} .wb-runbar .wb-words", "device cpu is the cores alone")
-    says(bench, f'{SOLVE} [data-field="solver"].wb-invalid .wb-err', "device cpu is the cores alone")
+    option = f"{SOLVE} .wb-option.wb-grey"
+    says(bench, f'{option}[data-value="hybrid3"][aria-disabled] .wb-reason', "Cannot run: solver hybrid3 shares work")
+    says(bench, f'{option}[data-value="pipecg"]:not([aria-disabled]) .wb-reason', "Only with precision: Double")
+    bench.shoot("grey")
+    bench.page.locator(f'{option}[data-value="pipecg"]').click()
+    says(bench, f"{SOLVE} .wb-runbar .wb-words", "Precision mixed replaces r, which solver pipecg does not allow")
+    says(bench, f'{SOLVE} [data-field="precision"].wb-invalid .wb-err', "precision mixed replaces r")
     bench.until(bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled)
     # The result of the run before is still there, and is called that.
     before = "at => getComputedStyle(at, '::before').content"
     bench.until(lambda: "Earlier" in bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before))
     bench.shoot("conflict")
     bench.page.locator(f'{SOLVE} [data-act="mend"]').click()
+    rhs = bench.field("rhs").locator("select")
+    rhs.hover()
+    bench.until(lambda: "Cannot run" in rhs.locator('option[value="ones"]:disabled').first.inner_text())
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Run 2")
     assert bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').get_attribute("data-value") == "pipecg"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
+import random
 
 import numpy as np
 import pytest
 from scipy import io, sparse
 
-from workbench import devices
+from workbench import devices, limits
 from workbench.errors import InputError
-from workbench.registry import registered
+from workbench.registry import lookup, registered
 from workbench.run import Session, configure
 from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
 from workbench.run.setup import assembled, prepare
+from workbench.settings import BLOCKS
 
 CASES = {
     "hybrid3 with both levels": (
@@ -111,3 +114,68 @@ def test_what_the_solver_reads_of_a_file_follows_the_solver(tmp_path):
     mended = changed(complex_symmetric(tmp_path), {"solver": "cocg"})
     found = conflicts(mended, lambda chosen: assembled(chosen).operator)
     assert changes_of(found) == {"preconditioner": "jacobi", "deflation": "none"}
+
+
+SIDES = {2: (4, 8, 11, 16), 3: (4, 6, 8)}
+"""Cells per side of small problems, by dimensions."""
+SET = {"largest", "bottom", "count", "steps"}
+"""Parameters of which a setup may need fewer or more than are known before."""
+
+
+def drawn(kind, rng):
+    """A block with some of its parameters drawn."""
+    cls = lookup(kind, rng.choice([name for name in registered(kind) if name not in ("matrix-file", "suitesparse")]))
+    parameters = [at for at in cls.parameters() if at.name not in SET and rng.random() < 0.3]
+    return cls.create({at.name: value for at in parameters if (value := drawn_value(at, rng)) is not None})
+
+
+def drawn_value(parameter, rng):
+    low = parameter.low if parameter.low is not None else 0.1 + (parameter.above or 0)
+    high = parameter.high if parameter.high is not None and math.isfinite(parameter.high) else low + 10
+    if parameter.choices:
+        return rng.choice(parameter.choices)
+    if parameter.kind is int:
+        return rng.randint(int(low), int(min(high, low + 12)))
+    return {bool: rng.random() < 0.5, float: rng.uniform(low, high)}.get(parameter.kind)
+
+
+def random_configuration(rng):
+    """One on a small system; None where a block refuses its parameters."""
+    try:
+        problem = drawn("problem", rng)
+        sides = len(problem.grid or ())
+        largest = {at.name: at.high for at in problem.parameters()}.get("n")
+        problem = problem.changed({"n": rng.choice([*SIDES[sides], largest])} if sides else {"of": "bcsstk15"})
+        return configure(
+            problem,
+            **{kind: drawn(kind, rng) if kind != "deflation" or rng.random() < 0.6 else "none" for kind in BLOCKS},
+            device=rng.choice([name for name in devices.names() if name != "auto"]),
+            rhs=rng.choice(["problem"] * 3 + ["ones", "ones-scaled", "random", "random:3", "sources:3", "phases"]),
+            x0=rng.choice(["problem", "zero", "random"]),
+            precision=rng.choice(["float64", "float64", "mixed"]),
+            stopping={"norm": rng.choice(["residual"] * 3 + ["preconditioned", "natural", "error"])},
+        )
+    except InputError:
+        return None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_form_lets_through_starts_and_what_it_refuses_is_refused_by_the_setup(seed, monkeypatch):
+    # So that the largest systems fit on no machine.
+    monkeypatch.setattr(limits, "memory", lambda: (2**34, 2**28))
+    rng, counted = random.Random(seed), [0, 0]
+    while sum(counted) < 100:
+        if (configuration := random_configuration(rng)) is None:
+            continue
+        found = conflicts(configuration)
+        try:
+            prepare(configuration)
+            refusal = ""
+        except InputError as error:
+            refusal = str(error)
+        assert bool(found) == bool(refusal), (configuration, refusal)
+        mended = changed(configuration, changes_of(found))
+        if found and changes_of(found) and math.prod(mended.problem.grid or (1,)) < 10_000:
+            prepare(mended)
+        counted[bool(found)] += 1
+    assert min(counted) > 10

@@ -53,9 +53,18 @@ class Deflation(Block):
         """
         return None
 
+    def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
+        """A number of vectors that E has at least, before anything is assembled. closed: A maps constants to zero, so
+        that one of the subdomains may be dropped."""
+        return (self.estimated_count(size, grid, 0.0) or 1) - closed
+
     def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
         """Cells of a subdomain along each side of the grid, before phases split it; the whole grid by default."""
         return tuple(map(float, grid))
+
+    def check(self, sides: tuple[int, ...]) -> None:
+        """Raise InputError for parameters that do not suit a grid of so many cells per side, or so many unknowns
+        without a grid; called before any setup."""
 
     def space(self, context: DeflationContext) -> Subspace | None:
         """The deflation subspace, or None without deflation. Raises InputError if it cannot be constructed."""

@@ -46,9 +46,9 @@ class Blocks(Deflation):
         return combine_sides([(split_evenly(cells, self.k), self.k) for cells in sides])
 
     def check(self, sides: tuple[int, ...]) -> None:
-        """Raise InputError for more parts per side than cells."""
         if self.k > min(sides):
             raise InputError(
                 f"blocks: {self.k} parts per side need as many cells, but a side has {min(sides)}; "
-                f"use at most {min(sides)} or there are more deflation vectors than unknowns"
+                f"use at most {min(sides)} or there are more deflation vectors than unknowns",
+                changes={"deflation.k": min(sides)},
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form
 from workbench.errors import InputError
-from workbench.registry import Block, find, parameter, register
+from workbench.registry import Block, parameter, register
 from workbench.settings import AUTO
 
 
@@ -56,6 +56,9 @@ class CoarseSolver(Block):
     def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
         """The same from the number of vectors and the half-bandwidth of E, before there is an E."""
         return self
+
+    def check_count(self, count: int) -> None:
+        """Raise InputError for more vectors than it takes."""
 
     def is_exact(self, count: int) -> bool:
         """Whether E of so many vectors is solved with to rounding."""
@@ -130,30 +133,23 @@ class Inverse(CoarseSolver):
         # A dense copy of E and its inverse.
         return 16 * count**2, 8 * count**2
 
-    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
-        count = matrix.shape[0]
-        if count > self.largest:
-            raise InputError(
-                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB and is limited to "
-                f"{self.largest} vectors; {_chosen_by_auto(matrix, parts)}"
-            )
+    def check_count(self, count: int) -> None:
+        takes = f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB"
         available = limits.memory()[1]
-        if self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
-            raise InputError(
-                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB, and "
-                f"{1e-9 * available:.3g} GB are free; {_chosen_by_auto(matrix, parts)}"
-            )
+        if count > self.largest:
+            refusal = f"{takes} and is limited to {self.largest} vectors"
+        elif self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
+            refusal = f"{takes}, and {1e-9 * available:.3g} GB are free"
+        else:
+            return
+        raise InputError(f"{refusal}; use coarse solver auto", changes={"coarse": AUTO})
+
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
+        self.check_count(matrix.shape[0])
         try:
             return DenseFactor(lapack.inverse(matrix.toarray()))
         except np.linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
-
-
-def _chosen_by_auto(matrix: sparse.csr_array, parts: Parts | None) -> str:
-    auto = cast(CoarseSolver, find("coarse", AUTO))
-    inexact, exact = (auto.resolved(matrix, parts, on_host=True, exact=wanted)[0].name for wanted in (False, True))
-    where = "" if inexact == exact else f", or {exact} where the variant needs E solved to rounding"
-    return f"use coarse solver auto, which takes {inexact} for so many{where}"
 
 
 class BandCholesky(Factor):

@@ -35,13 +35,16 @@ class PseudoInverse(CoarseSolver):
 
     largest: int = parameter(2048, "maximum number of deflation vectors", low=1, high=16384, unit="vectors")
 
-    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
-        count = matrix.shape[0]
+    def check_count(self, count: int) -> None:
         if count > self.largest:
             raise InputError(
                 f"the pseudo-inverse of {count} deflation vectors is limited to {self.largest} vectors; "
-                "use coarse solver cholesky"
+                "use coarse solver cholesky",
+                changes={"coarse": "cholesky"},
             )
+
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
+        self.check_count(matrix.shape[0])
         return DenseFactor(pseudo_inverse(matrix.toarray()))
 
 
@@ -68,6 +71,9 @@ class InnerCG(CoarseSolver):
     )
 
     tolerance: float = parameter(1e-12, "relative residual of the inner solve", low=1e-15, high=0.1)
+
+    def is_exact(self, count: int) -> bool:
+        return self.tolerance <= EXACT
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return _InnerCG(matrix, self.tolerance)

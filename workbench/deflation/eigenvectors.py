@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -37,14 +38,25 @@ class Eigenvectors(Deflation):
     count: int = parameter(8, "eigenvectors", low=1, high=512, unit="vectors")
     of: str = parameter("D^-1 A", "the matrix whose eigenvectors they are", choices=("A", "D^-1 A"))
 
-    def space(self, context: DeflationContext) -> DenseSubspace:
-        size = context.operator.shape[0]
+    def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
+        return self.count
+
+    def check(self, sides: tuple[int, ...]) -> None:
+        size = math.prod(sides)
         if size > MAX_UNKNOWNS:
-            raise InputError(f"eigenvectors: at most {MAX_UNKNOWNS} unknowns, got {size}; use deflation ritz")
+            raise InputError(
+                f"eigenvectors: at most {MAX_UNKNOWNS} unknowns, got {size}; use deflation ritz",
+                changes={"deflation": "ritz"},
+            )
         if self.count > size - 2:
             raise InputError(
-                f"eigenvectors: {self.count} vectors of {size} unknowns leave nothing to CG; use at most {size - 2}"
+                f"eigenvectors: {self.count} vectors of {size} unknowns leave nothing to CG; use at most {size - 2}",
+                changes={"deflation.count": max(1, size - 2)},
             )
+
+    def space(self, context: DeflationContext) -> DenseSubspace:
+        size = context.operator.shape[0]
+        self.check((size,))
         double = np.result_type(context.operator.dtype, np.float64)
         matrix = sparse.csc_matrix(context.operator.to_csr(), dtype=double)
         diagonal = np.real(context.operator.diagonal()).astype(float)

@@ -29,9 +29,15 @@ class VectorsFile(Deflation):
 
     path: str = parameter("", "path of the .npy or .mtx file")
 
-    def space(self, context: DeflationContext) -> Subspace:
+    def check(self, sides: tuple[int, ...]) -> None:
         if not self.path:
-            raise InputError("deflation file needs the path of a .npy or .mtx file with labels (N,) or vectors (N, d)")
+            raise InputError(
+                "deflation file needs the path of a .npy or .mtx file with labels (N,) or vectors (N, d)",
+                at="deflation.path",
+            )
+
+    def space(self, context: DeflationContext) -> Subspace:
+        self.check(context.operator.shape[:1])
         size = context.operator.shape[0]
         stored = read_values(path_of(self.path), size)
         # Matrix Market files have two dimensions.

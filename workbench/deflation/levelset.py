@@ -45,10 +45,13 @@ class LevelSet(Deflation):
     def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
         return tuple(cells / (self.k or 1) for cells in grid)
 
+    def check(self, sides: tuple[int, ...]) -> None:
+        Blocks(self.k or 1).check(sides)
+
     def space(self, context: DeflationContext) -> Subspace | None:
         grid, phase, device = context.grid, context.phase, context.device
         if phase is not None and grid is not None and self.k:
-            Blocks(self.k).check(grid)
+            self.check(grid)
             numbered = device.numbered_parts(phase, grid, (self.k,) * len(grid))
             if numbered:
                 return PiecewiseConstant(*numbered, None if isinstance(numbered[0], np.ndarray) else device)
@@ -64,7 +67,7 @@ class LevelSet(Deflation):
             raise InputError("deflation levelset needs a problem with phases, such as bubbles-3d; use deflation blocks")
         blocks = Blocks(self.k or 1)
         if grid is not None and self.k:
-            blocks.check(grid)
+            self.check(grid)
             per_side = (self.k,) * len(grid)
             from workbench.host.box_parts import numbered_parts
 

@@ -35,12 +35,17 @@ class Stripes(Deflation):
     def _per_row(self, sides: tuple[int, ...]) -> int:
         return self.per_row or (2 if len(sides) == 2 else 1)
 
+    def check(self, sides: tuple[int, ...]) -> None:
+        if self._per_row(sides) > sides[-1]:
+            raise InputError(
+                f"stripes: a row of {sides[-1]} cells cannot be split into {self._per_row(sides)} stripes; use at most "
+                f"{sides[-1]}",
+                changes={"deflation.per_row": sides[-1]},
+            )
+
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.require_grid(grid)
+        self.check(sides)
         per_row = self._per_row(sides)
-        if per_row > sides[-1]:
-            raise InputError(
-                f"stripes: a row of {sides[-1]} cells cannot be split into {per_row} stripes; use at most {sides[-1]}"
-            )
         rows = [(split_evenly(cells, cells), cells) for cells in sides[:-1]]
         return combine_sides([*rows, (split_evenly(sides[-1], per_row), per_row)])

@@ -52,6 +52,15 @@ def device(name: str = "cpu") -> Device:
         return _made[name]
 
 
+def candidates(name: str) -> tuple[str, ...]:
+    """The devices that a name may stand for: for `auto` the fastest, or all that are present until it is measured."""
+    from workbench.devices.fastest import fastest
+
+    if name != "auto":
+        return (name,)
+    return (fastest(),) if fastest.cache_info().currsize else tuple(at for at in names() if at != "auto")
+
+
 def forget(failed: Device) -> None:
     """Drop a device that has failed, with all others that share its runtime; `device` then creates a new one."""
     runtime = getattr(failed, "runtime", None)

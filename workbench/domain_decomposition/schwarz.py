@@ -22,6 +22,7 @@ from workbench.errors import InputError
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
+from workbench.problems import Problem
 from workbench.registry import as_block, parameter, register
 
 SWEEPS_PER_UNKNOWN = 5
@@ -79,6 +80,37 @@ class Schwarz(Preconditioner):
         if self.solver not in (EXACT, SWEEPS):
             as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
 
+    def check_problem(self, problem: Problem) -> None:
+        if size := problem.known_size:
+            stencil, phases = problem.has_stencil, problem.has_phases
+            self.boxes_of(problem.grid, size.unknowns, has_stencil=stencil, has_phases=phases)
+
+    def boxes_of(
+        self, grid: tuple[int, ...] | None, size: int, *, has_stencil: bool, has_phases: bool
+    ) -> list[tuple[slice, ...]]:
+        """The boxes of a grid, or of so many consecutive unknowns; those that grow along the matrix without overlap.
+
+        Raises InputError where they do not fit, and for what A does not have.
+        """
+        if self.coefficients != "variable" and not has_stencil:
+            raise InputError(
+                "schwarz: coefficients constant needs a nearest-neighbour stencil; leave coefficients out",
+                changes={"preconditioner.coefficients": "variable"},
+            )
+        if self.phases and not has_phases:
+            raise InputError(
+                "schwarz: phases=yes needs a problem with phases, such as bubbles-2d; leave phases out",
+                changes={"preconditioner.phases": False},
+            )
+        counts = subdomains.parse(self.boxes)
+        cells, counts = (grid, counts) if grid else ((size,), (math.prod(counts),))
+        return subdomains.of_grid(cells, counts, 0 if self.phases or grid is None else self.overlap)
+
+    @property
+    def varies(self) -> bool:
+        """Whether boxes are solved in single precision."""
+        return self.precision != "float64"
+
     @property
     def on_workers(self) -> bool:
         """Whether workers of a cluster can solve the boxes: always."""
@@ -115,11 +147,12 @@ class OverlappingSubdomains(OperatorTraits):
         phase: np.ndarray | None,
         workers: Workers | None,
     ) -> None:
-        matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
+        size, dtype = operator.shape[0], operator.dtype
         stencil = isinstance(operator, Stencil)
-        if chosen.coefficients != "variable" and not stencil:
-            raise InputError("schwarz: coefficients constant needs a nearest-neighbour stencil; leave coefficients out")
-        parts, sides = _parts(chosen, matrix, operator.grid if stencil else grid, phase)
+        grid = operator.grid if stencil else grid
+        boxes = chosen.boxes_of(grid, size, has_stencil=stencil, has_phases=phase is not None)
+        matrix = operator.to_csr()
+        parts, sides = _parts(chosen, matrix, grid, boxes, phase)
         if not stencil:
             # Boxes of other operators are no Kronecker sums, which are looked for where the sides are known.
             sides = [None] * len(parts)
@@ -162,22 +195,17 @@ class OverlappingSubdomains(OperatorTraits):
 
 
 def _parts(
-    chosen: Schwarz, matrix: sparse.csr_array, grid: tuple[int, ...] | None, phase: np.ndarray | None
+    chosen: Schwarz,
+    matrix: sparse.csr_array,
+    grid: tuple[int, ...] | None,
+    boxes: list[tuple[slice, ...]],
+    phase: np.ndarray | None,
 ) -> tuple[list[np.ndarray], list[tuple[int, ...] | None]]:
     """The unknowns of each box, and its points per side, None where it is not a box of a grid."""
-    size, counts = matrix.shape[0], subdomains.parse(chosen.boxes)
-    if grid is None:
-        cells, counts = (size,), (math.prod(counts),)
-    else:
-        cells = grid
+    parts = [subdomains.unknowns(grid or matrix.shape[:1], box) for box in boxes]
     if grid is not None and not chosen.phases:
-        found = subdomains.of_grid(cells, counts, chosen.overlap)
-        sides: list[Any] = [tuple(part.stop - part.start for part in box) for box in found]
-        return [subdomains.unknowns(cells, box) for box in found], sides
-    parts = [subdomains.unknowns(cells, box) for box in subdomains.of_grid(cells, counts, 0)]
-    if chosen.phases:
-        if phase is None:
-            raise InputError("schwarz: phases=yes needs a problem with phases, such as bubbles-2d; leave phases out")
+        return parts, [tuple(part.stop - part.start for part in box) for box in boxes]
+    if chosen.phases and phase is not None:
         parts = [part[phase[part] == kind] for part in parts for kind in np.unique(phase[part])]
     grown = subdomains.grown(parts, matrix, chosen.overlap)
     return grown, [None] * len(grown)

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.protocol import Device
+from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Size
+from workbench.problems import Problem
 from workbench.registry import Block
 
 
@@ -26,12 +28,26 @@ class Preconditioner(Block):
     """Whether A has to be a nearest-neighbour stencil on a grid."""
 
     @property
+    def varies(self) -> bool:
+        """Whether M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""
+        return False
+
+    @property
     def on_workers(self) -> bool:
         """Whether workers of a cluster can do a part of its work."""
         return False
 
     def check(self, device: Device) -> None:
         """Raise InputError if the device cannot apply M^-1; called before any setup."""
+
+    def check_problem(self, problem: Problem) -> None:
+        """Raise InputError where M^-1 cannot be made for a problem, as far as is known before its assembly."""
+        if self.needs_stencil and not problem.has_stencil:
+            raise InputError(
+                f"preconditioner {self.name} needs a nearest-neighbour stencil on a grid, which {problem.name} does "
+                "not have; use amg",
+                changes={"preconditioner": "amg:sa"},
+            )
 
     def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int | None:
         """Bytes of M on its device before anything is assembled, None where they follow from the entries of A.

@@ -11,6 +11,7 @@ from workbench.operators import Operator
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.coarse_correction import Coarse
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
+from workbench.problems import Problem
 from workbench.registry import as_block, parameter, register
 from workbench.solvers.multi.members import Whole
 
@@ -60,6 +61,15 @@ class Sum(Preconditioner):
     def check(self, device: Device) -> None:
         for block in self.blocks:
             block.check(device)
+
+    def check_problem(self, problem: Problem) -> None:
+        for block in self.blocks:
+            block.check_problem(problem)
+
+    @property
+    def varies(self) -> bool:
+        """Whether a member does."""
+        return any(block.varies for block in self.blocks)
 
     @property
     def on_workers(self) -> bool:

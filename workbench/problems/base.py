@@ -8,11 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench import limits
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
 from workbench.operators import Operator, Size
 from workbench.registry import Block, Value
 
+WORD = 8
+"""Bytes of a double-precision number."""
+TWO_PHASES = 18
+"""Bytes per cell while a system of two phases is assembled: the phase and the code of its faces, one byte each, b, and
+b before its mean is removed."""
 MAX_VALUE_LENGTH, MAX_LENGTH = 14, 48
 """Characters of a value, and of all values in brackets, beyond which a label has a digest instead."""
 
@@ -104,9 +110,59 @@ class Problem(Block):
         return False
 
     @property
+    def is_complex_symmetric(self) -> bool:
+        """Whether A is complex symmetric, as far as is known before assembly."""
+        return False
+
+    @property
     def known_size(self) -> Size | None:
         """The size of A as determined by the parameters; None if it is known only after assembly."""
         return None
+
+    @property
+    def grid(self) -> tuple[int, ...] | None:
+        """Cells per side, (ny, nx) or (nz, ny, nx), as determined by the parameters; None without a grid, and where it
+        is known only after assembly."""
+        return self.known_size.grid if self.known_size else None
+
+    @property
+    def has_stencil(self) -> bool:
+        """Whether A is a nearest-neighbour stencil on a grid, as far as is known before assembly."""
+        return self.has_grid and (self.known_size is None or self.known_size.grid is not None)
+
+    def check(self) -> None:
+        """Raise InputError for parameters that describe no system, as `assemble` does. Cost: milliseconds."""
+
+    @property
+    def hint(self) -> str:
+        """What to do where memory does not suffice."""
+        return "use a smaller n"
+
+    @property
+    def assembly_bytes(self) -> int:
+        """Bytes of the host while the system is assembled; 0 where they are not known."""
+        size = self.known_size
+        if size is None:
+            return 0
+        if size.two_phases:
+            return TWO_PHASES * size.unknowns
+        # Bands, diagonal, coefficient, right-hand side, phases and one temporary; or the rows of a matrix, and b.
+        return WORD * (len(size.grid) + 5) * size.unknowns if size.grid else size.nbytes + WORD * size.unknowns
+
+    def check_memory(self) -> None:
+        """Raise InputError where there is not the memory to assemble the system."""
+        needed, available = self.assembly_bytes, limits.memory()[1]
+        if needed <= available:
+            return
+        fitting = {}
+        if self.grid:
+            smaller = min(self.grid) * (available / needed / 2) ** (1 / len(self.grid))
+            fitting = {"problem.n": max(8, int(smaller) // 8 * 8)}
+        raise InputError(
+            f"{self.label} needs about {needed / 2**30:.3g} GiB of memory, {available / 2**30:.3g} GiB are free; "
+            f"{self.hint}",
+            changes=fitting,
+        )
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
@@ -120,7 +176,8 @@ class Problem(Block):
     def given_rhs(self) -> VectorFile:
         """The right-hand side that comes with a matrix from a file. Raises InputError where none does."""
         raise InputError(
-            f"rhs given is the NAME_b.mtx of a matrix from a file, and problem {self.name} has its own; choose problem"
+            f"rhs given is the NAME_b.mtx of a matrix from a file, and problem {self.name} has its own; choose problem",
+            changes={"rhs": "problem"},
         )
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:

@@ -21,7 +21,7 @@ from workbench.problems.bubble_geometry import (
     to_text,
 )
 from workbench.problems.dispersed_phase import dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_two_phases
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
 
@@ -100,8 +100,11 @@ class Bubbles(Problem):
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * self.dimensions)
 
+    def check(self) -> None:
+        self.geometry().check_cells(self.n)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_two_phases(self.n, self.dimensions, self.spec)
+        self.check_memory()
         return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)
 
 

@@ -13,17 +13,9 @@ from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
-from workbench.problems.memory import (
-    LARGEST_CUBE,
-    LARGEST_SQUARE,
-    WORD,
-    check_grid,
-    check_memory,
-)
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.registry import parameter, register
 
-BYTES_PER_ENTRY = 8 + 4
-"""A float64 value and an int32 column."""
 FORM_HELP = "assembled as CSR, or matrix-free"
 FORMS = ("assembled", "matrix-free")
 
@@ -49,7 +41,7 @@ class Poisson5(Problem):
         return Size.of_stencil((self.n,) * 2, constant_diagonal=True)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        return _stencil_system(self.n, 2, self.spec)
+        return _stencil_system(self)
 
 
 @register
@@ -73,7 +65,7 @@ class Poisson7(Problem):
         return Size.of_stencil((self.n,) * 3, constant_diagonal=True)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        return _stencil_system(self.n, 3, self.spec)
+        return _stencil_system(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,18 +92,19 @@ class _BoxProblem(Problem):
             return Size.of_rows(self.n**3, self._box.nnz, constant_diagonal=True)
         return Size(self.n**3, 0, constant_diagonal=True)
 
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return (self.n,) * 3
+
     def assemble(self, seed: int = 0) -> LinearSystem:
-        operator, size = self._box, self.n**3
+        self.check_memory()
+        operator, b = self._box, constant(1, self.n**3, np.float64)
         assembled = self.form == "assembled"
-        hint = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
-        check_memory(WORD * size + self._stored_bytes, self.spec, hint)
-        b = constant(1, size, np.float64)
         return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.grid)
 
     @property
-    def _stored_bytes(self) -> int:
-        """Bytes of the matrix."""
-        return BYTES_PER_ENTRY * self._box.nnz + 4 * self.n**3 if self.form == "assembled" else 0
+    def hint(self) -> str:
+        return "use a smaller n, or form=matrix-free" if self.form == "assembled" else "use a smaller n"
 
     @property
     def _box(self) -> BoxStencil:
@@ -158,9 +151,9 @@ class Poisson125(_BoxProblem):
     n: int = parameter(24, "unknowns per side", low=2, high=LARGEST_CUBE)
 
 
-def _stencil_system(n: int, dimensions: int, what: str) -> LinearSystem:
-    """The system of `Poisson5` or `Poisson7`. what: the problem, for the message that there is too little memory."""
-    check_grid(n, dimensions, what)
-    grid = (n,) * dimensions
+def _stencil_system(problem: Poisson5 | Poisson7) -> LinearSystem:
+    problem.check_memory()
+    grid = problem.known_size.grid
+    assert grid is not None
     operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)
     return LinearSystem(operator, constant(1, operator.shape[0], np.float64), grid=grid)

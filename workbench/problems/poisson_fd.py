@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.operators import BandStencil, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.formula import Formula
-from workbench.problems.memory import LARGEST_SQUARE, check_memory
+from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
 
 DIVERGENCE, PRINTED = "divergence", "printed"
@@ -56,9 +56,13 @@ class PoissonFD(Problem):
     def known_size(self) -> Size:
         return Size.of_stencil((self.n - 1,) * 2)
 
+    @property
+    def assembly_bytes(self) -> int:
+        return 8 * 8 * (self.n - 1) ** 2
+
     def assemble(self, seed: int = 0) -> LinearSystem:
+        self.check_memory()
         side = self.n - 1
-        check_memory(8 * 8 * side**2, f"a grid of {side**2} points", "use a smaller n")
         points = np.arange(1, self.n) / self.n
         right = self._values("f", points, points, positive=False) / self.n**2
         if self.form == DIVERGENCE:

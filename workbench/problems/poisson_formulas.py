@@ -13,7 +13,7 @@ from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.formula import Formula
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_memory
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
 
@@ -98,9 +98,13 @@ class PoissonFormulas(Problem):
     def known_size(self) -> Size:
         return Size.of_stencil((self.n,) * self.dimensions)
 
+    @property
+    def assembly_bytes(self) -> int:
+        return 8 * (2 * self.dimensions + 3) * self.n**self.dimensions
+
     def assemble(self, seed: int = 0) -> LinearSystem:
-        n, size = self.n, self.n**self.dimensions
-        check_memory(8 * (2 * self.dimensions + 3) * size, f"a grid of {size} cells", "use a smaller n")
+        self.check_memory()
+        n = self.n
         values = {name: self.values(name) for name in self.distinct}
         per_axis = [
             values[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names

@@ -7,6 +7,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.problems.base import LinearSystem
 
+NO_GRID = "rhs sources needs a problem with a grid, and this matrix has none; choose random:16, say"
+NO_PHASES = "rhs phases needs a problem with bubbles or slabs; choose random:16, say"
 WIDTH = 0.05
 """Standard deviation of the source, in sides of the domain."""
 
@@ -19,7 +21,7 @@ def moved_source(system: LinearSystem, count: int) -> np.ndarray:
     Raises InputError for a problem without a grid.
     """
     if system.grid is None:
-        raise InputError("rhs sources needs a problem with a grid, and this matrix has none; choose random:16, say")
+        raise InputError(NO_GRID)
     columns = np.ones((*system.grid, count))
     positions = (np.arange(count) + 0.5) / count
     for axis, cells in enumerate(system.grid):
@@ -38,5 +40,5 @@ def phase_indicators(system: LinearSystem) -> np.ndarray:
     """
     numbers = [] if system.phase is None else [k for k in np.unique(system.phase) if k > 0]
     if system.phase is None or not numbers:
-        raise InputError("rhs phases needs a problem with bubbles or slabs; choose random:16, say")
+        raise InputError(NO_PHASES)
     return (system.phase[:, None] == np.array(numbers)).astype(float)

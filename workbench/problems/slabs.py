@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.dispersed_phase import dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE, check_two_phases
+from workbench.problems.memory import LARGEST_CUBE
 from workbench.registry import parameter, register
 
 
@@ -48,18 +48,25 @@ class Slabs(Problem):
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * 3)
 
-    def assemble(self, seed: int = 0) -> LinearSystem:
-        check_two_phases(self.n, 3, self.spec)
-        middle = np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
-        if not middle.any():
+    @property
+    def _middle(self) -> np.ndarray:
+        """Whether each layer of cells is in the middle slab."""
+        return np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
+
+    def check(self) -> None:
+        if not self._middle.any():
             raise InputError(
                 f"a slab of thickness {self.thickness:g} contains no cell centre of {self.n} cells per side; "
                 f"use a thickness above {1 / self.n:g} or more cells"
             )
-        if middle.all():
+        if self._middle.all():
             raise InputError(
                 f"a slab of thickness {self.thickness:g} fills the cube of {self.n} cells per side; "
                 f"use a thickness of at most {1 - 1 / self.n:g}"
             )
-        phase = np.broadcast_to(middle.astype(np.uint8), (self.n,) * 3).copy()
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        self.check_memory()
+        self.check()
+        phase = np.broadcast_to(self._middle.astype(np.uint8), (self.n,) * 3).copy()
         return dispersed_phase_system(phase, self.contrast, "neumann", seed)

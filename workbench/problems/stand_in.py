@@ -9,8 +9,7 @@ from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.memory import check_memory
-from workbench.problems.substitutes import SUBSTITUTES
+from workbench.problems.substitutes import SUBSTITUTES, Triangulated
 from workbench.registry import parameter, register
 
 MIN_UNKNOWNS = 600
@@ -74,8 +73,21 @@ class StandIn(Problem):
         return SUBSTITUTES[self.of].entries(self.scale)
 
     @property
+    def is_complex_symmetric(self) -> bool:
+        substitute = SUBSTITUTES[self.of]
+        return isinstance(substitute, Triangulated) and isinstance(substitute.mass, complex)
+
+    @property
     def known_size(self) -> Size:
         return Size.of_rows(self.unknowns, round((1 - DEVIATION) * self.entries))
+
+    @property
+    def hint(self) -> str:
+        return "use a smaller scale"
+
+    @property
+    def assembly_bytes(self) -> int:
+        return round(SUBSTITUTES[self.of].peak * BYTES_PER_ENTRY * self.entries)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return self._assembled(Matrix)
@@ -84,7 +96,6 @@ class StandIn(Problem):
         return self._assembled(ComplexSymmetricMatrix)
 
     def _assembled(self, kind: type[Matrix]) -> LinearSystem:
-        substitute = SUBSTITUTES[self.of]
-        check_memory(round(substitute.peak * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
-        operator = kind(substitute.matrix(self.scale, self.geometry_seed))
+        self.check_memory()
+        operator = kind(SUBSTITUTES[self.of].matrix(self.scale, self.geometry_seed))
         return LinearSystem(operator, constant(1, self.unknowns, operator.dtype))

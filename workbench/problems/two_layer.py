@@ -11,7 +11,7 @@ from workbench.devices.constant import constant
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases
-from workbench.problems.memory import LARGEST_SQUARE, check_two_phases
+from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
 
 
@@ -46,7 +46,7 @@ class TwoLayer(Problem):
         return Size.of_two_phases((self.n,) * 2)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_two_phases(self.n, 2, self.spec)
+        self.check_memory()
         upper = 2 * np.arange(self.n) + 1 >= self.n
         phase = np.repeat(upper.astype(np.uint8), self.n).reshape(self.n, self.n)
         coefficients = (1.0, 1.0 / self.contrast)

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
-from workbench.devices.element_wise import ElementWise
+from workbench.deflation import Deflation
 from workbench.errors import CLUSTERS, InputError
-from workbench.operators import BoundOperator, ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
+from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
 from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
+from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
+from workbench.run.right_hand_side import NOTHING_LEFT
 from workbench.run.stopping import Norm
-from workbench.settings import HERE, MIXED, RUN
+from workbench.settings import HERE, MIXED, PHASES, RUN, SOURCES
 from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
@@ -62,18 +63,48 @@ def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflati
     return ""
 
 
-def check_grid(configuration: Configuration) -> None:
-    """Raise InputError for blocks that need a grid or phases where the problem has none. A matrix may still be no
-    stencil."""
-    problem = configuration.problem
+def check_problem(configuration: Configuration) -> None:
+    """Raise InputError for what the problem's parameters rule out before it is assembled: of both levels, of the
+    right-hand side, the precision and the coarse solver. A matrix may still be no stencil."""
+    problem, size = configuration.problem, configuration.problem.known_size
+    problem.check()
+    if problem.is_complex_symmetric:
+        check_complex_symmetric(configuration)
     if reason := unmet(problem, configuration.deflation):
         raise InputError(f"{reason}; use deflation none or blocks", changes={"deflation": "none"})
-    if configuration.preconditioner.needs_stencil and not problem.has_grid:
-        raise InputError(
-            f"preconditioner {configuration.preconditioner.name} needs a nearest-neighbour stencil on a grid, which "
-            f"{problem.name} does not have; use amg",
-            changes={"preconditioner": "amg:sa"},
-        )
+    if size is not None:
+        configuration.deflation.check(problem.grid or (size.unknowns,))
+        check_precision(configuration, two_phases=size.two_phases)
+    configuration.preconditioner.check_problem(problem)
+    check_rhs(configuration)
+    check_coarse(configuration)
+
+
+def check_rhs(configuration: Configuration) -> None:
+    """Raise InputError for a right-hand side that the problem does not have, or of which A leaves nothing."""
+    rhs, problem = configuration.rhs, configuration.problem
+    another = {"rhs": RUN["rhs"].default}
+    if rhs == PHASES and not problem.has_phases:
+        raise InputError(NO_PHASES, changes=another)
+    if rhs.startswith(SOURCES) and not problem.has_grid:
+        raise InputError(NO_GRID, changes=another)
+    if rhs == "ones" and problem.is_closed:
+        raise InputError(NOTHING_LEFT.format("the mean of b, 1,"), changes={"rhs": "random"})
+
+
+def check_coarse(configuration: Configuration) -> None:
+    """Raise InputError for a coarse solver that does not take the vectors, or not to the digits that variant and method
+    need; as far as is known before there is an E."""
+    coarse, problem = configuration.coarse, configuration.problem
+    size, inexact = problem.known_size, False
+    if size is not None and configuration.deflation.name != "none":
+        count = configuration.deflation.fewest(size.unknowns, problem.grid, closed=problem.is_closed)
+        coarse.check_count(count)
+        inexact = count > 0 and not coarse.is_exact(count)
+        check_inexact(configuration, count, exact=not inexact)
+    # Vectors in single precision have no more digits than such boxes.
+    first_varies = configuration.preconditioner.varies and configuration.precision != MIXED
+    check_varying(configuration, first_varies, inexact=inexact)
 
 
 def check_cluster(configuration: Configuration) -> None:
@@ -111,19 +142,25 @@ def check_cluster(configuration: Configuration) -> None:
 
 def check_symmetry(configuration: Configuration, operator: Operator) -> None:
     """Raise InputError where a complex matrix has another symmetry than the method needs. Cost: nothing."""
-    solver = configuration.solver
+    bilinear = configuration.solver.complex_symmetric
     if not np.issubdtype(operator.dtype, np.complexfloating):
         return
-    if isinstance(operator, ComplexSymmetricMatrix) and not solver.complex_symmetric:
+    if isinstance(operator, ComplexSymmetricMatrix) or (bilinear and isinstance(operator, LinearOperatorAdapter)):
+        check_complex_symmetric(configuration)
+    elif bilinear:
+        raise InputError(
+            f"A is Hermitian, and solver {configuration.solver.name} needs A = A^T; choose cg or block-cg",
+            changes={"solver": "cg"},
+        )
+
+
+def check_complex_symmetric(configuration: Configuration) -> None:
+    """Raise InputError for a method, and for levels, that a complex symmetric A does not go with."""
+    solver = configuration.solver
+    if not solver.complex_symmetric:
         raise InputError(
             f"A is complex symmetric, and solver {solver.name} needs a Hermitian A; choose cocg or block-cocg",
             changes={"solver": "cocg"},
-        )
-    if not solver.complex_symmetric:
-        return
-    if not isinstance(operator, (ComplexSymmetricMatrix, LinearOperatorAdapter)):
-        raise InputError(
-            f"A is Hermitian, and solver {solver.name} needs A = A^T; choose cg or block-cg", changes={"solver": "cg"}
         )
     for kind, known, instead in (("preconditioner", COMPLEX_SYMMETRIC_M, "jacobi"), ("deflation", ("none",), "none")):
         if (name := getattr(configuration, kind).name) not in known:
@@ -134,41 +171,42 @@ def check_symmetry(configuration: Configuration, operator: Operator) -> None:
             )
 
 
-def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver) -> None:
-    """Raise InputError for a variant whose true residual would stop at the accuracy of the coarse solver."""
-    if not (projection.exact or variant.accepts_inexact):
+def check_inexact(configuration: Configuration, count: int, *, exact: bool) -> None:
+    """Raise InputError for a variant whose true residual would stop at the accuracy of the coarse solver.
+
+    exact: whether E of so many vectors is solved with to rounding.
+    """
+    if not (exact or configuration.variant.accepts_inexact):
         raise InputError(
-            f"variant {variant.name} needs E solved to rounding, and coarse solver {coarse.text} solves that of "
-            f"{projection.count} vectors approximately: the true residual would stop at 10 to 40 times its accuracy; "
-            "use variant a-def2 or bnn, or coarse solver sparse"
+            f"variant {configuration.variant.name} needs E solved to rounding, and coarse solver "
+            f"{configuration.coarse.text} solves that of {count} vectors approximately: the true residual would stop "
+            "at 10 to 40 times its accuracy; use variant a-def2 or bnn, or coarse solver sparse",
+            changes={"coarse": "sparse"},
         )
 
 
-def check_varying(
-    configuration: Configuration, first_level: BoundOperator | ElementWise, M: BoundOperator | ElementWise
-) -> None:
+def check_varying(configuration: Configuration, first_varies: bool, *, inexact: bool) -> None:
     """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence.
 
-    first_level, M: as in `SolveSetup`; what varies in M in addition to the first level is the coarse solver.
+    first_varies: whether the first level is. inexact: whether the coarse solver is, so that M of both levels varies.
     """
-    if not M.varies or configuration.solver.applies_m_to_r:
+    if not (first_varies or inexact) or configuration.solver.applies_m_to_r:
         return
-    if first_level.varies:
-        which, instead = f"preconditioner {configuration.preconditioner.text}", "preconditioner neumann:2"
+    if first_varies:
+        which, instead = f"preconditioner {configuration.preconditioner.text}", {"preconditioner": "neumann:2"}
     else:
-        which, instead = f"coarse solver {configuration.coarse.text}", "coarse solver sparse"
+        which, instead = f"coarse solver {configuration.coarse.text}", {"coarse": "sparse"}
     raise InputError(
         f"solver {configuration.solver.name} updates M^-1 r by a recurrence, which needs an M that is linear to "
         f"rounding, and {which} is not: the residual would stagnate at 1e-4 to 1e-2 of its start; use solver cg or "
-        f"cgcg, or {instead}"
+        f"cgcg, or {'coarse solver sparse' if 'coarse' in instead else 'preconditioner neumann:2'}",
+        changes=instead,
     )
 
 
-def check_precision(configuration: Configuration, operator: Operator) -> None:
-    """Raise InputError for a run that precision mixed cannot serve."""
-    if configuration.precision != MIXED:
-        return
-    if not isinstance(operator, TwoPhaseStencil):
+def check_precision(configuration: Configuration, *, two_phases: bool) -> None:
+    """Raise InputError for a run that precision mixed cannot serve. two_phases: A comes from a byte per cell."""
+    if configuration.precision == MIXED and not two_phases:
         raise InputError(
             "precision mixed needs a problem of two phases (bubbles, slabs, two layers), whose coefficients come from "
             "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "

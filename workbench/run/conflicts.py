@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench import devices
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.operators import Operator, TwoPhaseStencil
 from workbench.run.compatibility import (
     check_cluster,
     check_columns,
-    check_grid,
     check_mixed,
     check_norm,
     check_precision,
+    check_problem,
     check_symmetry,
 )
 from workbench.run.configuration import Configuration
 from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.vector_files import asks_for_blocks
-from workbench.settings import AUTO, GIVEN, STOPPING
+from workbench.settings import GIVEN, STOPPING
 from workbench.solvers import MethodTraits
 
 MOST = 8
@@ -52,11 +52,10 @@ class Conflict(NamedTuple):
         return self.sentence.rpartition("; ")[0] or self.sentence
 
 
-def check(configuration: Configuration, device: Device | None, operator: Operator | None = None) -> MemoryNeed | None:
+def check(configuration: Configuration, device: Device, operator: Operator | None = None) -> MemoryNeed | None:
     """Raise InputError for the first rule across choices that is broken; the memory that the run needs, if it is known.
 
-    device: None to leave out what depends on it. operator: A once it is assembled; more rules are about it, and its
-    memory is taken. Cost: some milliseconds.
+    operator: A once it is assembled; more rules are about it, and its memory is taken. Cost: some milliseconds.
     """
     check_norm(configuration)
     # A form asks this whenever it changes: nothing is downloaded for it.
@@ -65,12 +64,11 @@ def check(configuration: Configuration, device: Device | None, operator: Operato
     check_cluster(configuration)
     check_mixed(configuration)
     if operator is None:
-        check_grid(configuration)
+        check_problem(configuration)
     else:
         check_symmetry(configuration, operator)
-        check_precision(configuration, operator)
-    if device is None:
-        return None
+        check_precision(configuration, two_phases=isinstance(operator, TwoPhaseStencil))
+        configuration.deflation.check(configuration.problem.grid or operator.shape[:1])
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits_of(configuration))
     if operator is not None:
@@ -78,6 +76,7 @@ def check(configuration: Configuration, device: Device | None, operator: Operato
     need, size = checked_need(configuration, device), configuration.problem.known_size
     if need is None and size is not None:
         configuration.solver.check_memory(device, size)
+        configuration.problem.check_memory()
     return need
 
 
@@ -88,26 +87,47 @@ def conflicts(
 ) -> list[Conflict]:
     """All rules that a configuration breaks; empty where it can be run as far as is known without a setup.
 
-    After each rule its changes are made and the rest is checked, so that all changes together are enough. What depends
-    on the device is left out for device auto, which a measurement of seconds chooses. given: A of a system that is not
-    assembled from the problem.
+    After each rule its changes are made and the rest is checked, so that all changes together are enough. Device auto,
+    which a measurement of seconds chooses, breaks what all devices break until it is measured. given: A of a system
+    that is not assembled from the problem.
     """
     found: list[Conflict] = []
     while len(found) < MOST:
         try:
-            device = _device(configuration)
             if given is None:
-                check(configuration, device)
+                _check_on_devices(configuration)
             if (operator := operator_of(configuration) if given is None else given) is not None:
-                check(configuration, device, operator)
+                _check_on_devices(configuration, operator)
         except InputError as error:
             mended = changed(configuration, error.changes)
-            found.append(Conflict(str(error), error.changes if mended != configuration else {}))
+            found.append(Conflict(str(error), error.changes if mended != configuration else {}, error.at))
             if mended == configuration:
                 break
             configuration = mended
         else:
             break
+    return found
+
+
+def obstacles(
+    configuration: Configuration,
+    name: str,
+    values: Iterable[Any],
+    operator_of: OperatorOf = lambda _configuration: None,
+) -> dict[Any, list[Conflict]]:
+    """What speaks against each of these values of a choice: the conflicts that it would add to those there are.
+
+    name: as in `changed`. Cost: some milliseconds for each value.
+    """
+    now = {conflict.sentence for conflict in conflicts(configuration, operator_of)}
+    found: dict[Any, list[Conflict]] = {}
+    for value in values:
+        try:
+            would = conflicts(changed(configuration, {name: value}), operator_of)
+        except InputError as error:
+            would = [Conflict(str(error), {})]
+        if added := [conflict for conflict in would if conflict.sentence not in now]:
+            found[value] = added
     return found
 
 
@@ -138,9 +158,13 @@ def in_words(found: Sequence[Conflict]) -> str:
     changes = changes_of(found)
     if len(found) < 2 or not changes:
         return "; and ".join(conflict.sentence for conflict in found)
-    reasons = "; and ".join(conflict.reason for conflict in found)
     ways = [f"{name.rpartition('.')[2]} {'none' if value is None else value}" for name, value in changes.items()]
-    return f"{reasons}; use {', '.join(ways)}"
+    return f"{reasons_of(found)}; use {', '.join(ways)}"
+
+
+def reasons_of(found: Sequence[Conflict]) -> str:
+    """Why choices are in conflict, without what to do."""
+    return "; and ".join(conflict.reason for conflict in found)
 
 
 def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configuration:
@@ -162,11 +186,22 @@ def traits_of(configuration: Configuration) -> MethodTraits:
     return MethodTraits(configuration.preconditioner.element_wise and not wrapped, deflated, wrapped)
 
 
-def _device(configuration: Configuration) -> Device | None:
-    """The device of a configuration; None for auto. Raises InputError where this machine lacks it."""
-    if configuration.device == AUTO:
-        return None
+def _check_on_devices(configuration: Configuration, operator: Operator | None = None) -> None:
+    """Raise the InputError of the first device that the run may have, where all of them have one."""
+    errors: list[InputError] = []
+    for name in devices.candidates(configuration.device):
+        try:
+            check(configuration, _device(name, configuration.memory_limit), operator)
+        except InputError as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[0]
+
+
+def _device(name: str, memory_limit: int | None) -> Device:
+    """A device. Raises InputError where this machine lacks it."""
     try:
-        return devices.device(configuration.device).limited(configuration.memory_limit)
+        return devices.device(name).limited(memory_limit)
     except InputError as error:
         raise InputError(str(error), changes={"device": "cpu"}) from None

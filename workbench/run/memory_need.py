@@ -178,7 +178,7 @@ class _Estimate:
             self._either("preconditioner M", first or 0),
             *(self._deflation() if self._count else ()),
         ]
-        return MemoryNeed(tuple(items), self._assembly(), tuple(unknown))
+        return MemoryNeed(tuple(items), self._configuration.problem.assembly_bytes, tuple(unknown))
 
     def _either(self, name: str, nbytes: int) -> MemoryItem:
         """An item where the run takes place."""
@@ -199,13 +199,6 @@ class _Estimate:
             return phases + (b if self._configuration.rhs != "problem" else 0)
         bands = DOUBLE * self._n if self._size.grid and not self._size.two_phases else 0
         return phases + b + self._size.nbytes + bands + DOUBLE * self._n
-
-    def _assembly(self) -> int:
-        if self._size.two_phases:
-            return 18 * self._n
-        if self._size.grid:
-            return DOUBLE * (len(self._size.grid) + 5) * self._n
-        return self._size.nbytes + DOUBLE * self._n
 
     def _vectors(self) -> int:
         """b, x, the true residual and the best x, those of the variant, and one where x leaves the null space of A."""

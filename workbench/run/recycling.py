@@ -96,9 +96,18 @@ class Ritz(Deflation):
     count: int = parameter(8, "Ritz vectors", low=1, high=512, unit="vectors")
     steps: int = parameter(60, "iterations of the earlier run", low=2, high=5000, unit="iterations")
 
-    def space(self, context: DeflationContext) -> DenseSubspace:
+    def fewest(self, size: int, grid: tuple[int, ...] | None, *, closed: bool) -> int:
+        return 1
+
+    def check(self, sides: tuple[int, ...]) -> None:
         if self.count >= self.steps:
-            raise InputError(f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps")
+            raise InputError(
+                f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps",
+                changes={"deflation.steps": self.count + 1},
+            )
+
+    def space(self, context: DeflationContext) -> DenseSubspace:
+        self.check(context.operator.shape[:1])
         size, dtype = context.operator.shape[0], context.operator.dtype
         b = np.random.default_rng([context.seed, 2]).random(size)
         b, _ = context.null_space.complement(context.device.array(b.astype(dtype), dtype), context.device)

@@ -24,6 +24,11 @@ from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
 
 ROUNDING = 500
 """A component below so many units of roundoff of its vector is left where it is."""
+NOTHING_LEFT = (
+    "A is singular: {} is all of b, so nothing is left once it is removed; choose another right-hand side, for example "
+    "random"
+)
+"""Of the component of b that A maps to zero."""
 
 
 class Vectors(NamedTuple):
@@ -167,10 +172,7 @@ def make_consistent(b: Any, complement: NullSpace, exponent: int = 0) -> tuple[A
         value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
         component = f"the mean of b, {value if b.dtype.kind == 'c' else value.real:.6g},"
     if norm(projected) <= rounding(b.dtype) * length:
-        raise InputError(
-            f"A is singular: {component} is all of b, so nothing is left once it is removed; choose another right-hand "
-            "side, for example random"
-        )
+        raise InputError(NOTHING_LEFT.format(component))
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"
 
 

@@ -303,7 +303,7 @@ def _levels(
         space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
-        check_varying(configuration, first_level, first_level)
+        check_varying(configuration, first_level.varies, inexact=False)
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     bears = configuration.solver.applies_m_to_r and _takes_any_preconditioner(configuration, device)
@@ -311,7 +311,7 @@ def _levels(
     projection = Projection(
         operator, bound, space, configuration.coarse, device, exact=exact, phase=phases, null_space=null_space
     )
-    check_inexact(variant, projection, configuration.coarse)
+    check_inexact(configuration, projection.count, exact=projection.exact)
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)
     if variant.uses_az:
@@ -325,7 +325,7 @@ def _levels(
         if variant.adds_q:
             first_level = alike(configuration.preconditioner, first_level, operator, bound, device)
         M = _both_levels(variant, projection, first_level, operator, device)
-    check_varying(configuration, first_level, M)
+    check_varying(configuration, first_level.varies, inexact=M.varies)
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

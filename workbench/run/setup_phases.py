@@ -100,6 +100,12 @@ class SetupPhases:
         """The phases as plain data."""
         return [dataclasses.asdict(phase) for phase in self.done]
 
+    def shown(self) -> list[list[Any]]:
+        """[name, seconds, done] of each phase, the present one last."""
+        present = self.present
+        done = [[phase.name, phase.seconds, True] for phase in tuple(self.done) if phase.name != present]
+        return [*done, *([[present, 0.0, False]] if present else [])]
+
     def _add(self, phase: SetupPhase) -> None:
         for place, earlier in enumerate(self.done):
             if earlier.name == phase.name:

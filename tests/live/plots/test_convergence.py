@@ -211,6 +211,8 @@ def test_the_phase_of_a_setup_is_said(view, eventually, monkeypatch):
     session.start()
     assert inside.wait(LIMIT)
     eventually(lambda: view.empty == "Run 1: setting up, problem")
+    eventually(lambda: [name for name, *_ in view.phases] == ["start of the device", "problem"])
+    assert view.phases[-1] == ["problem", 0.0, False]
     on.set()
     session.wait(LIMIT)
-    eventually(lambda: not view.empty)
+    eventually(lambda: not view.empty and not view.phases)

@@ -20,7 +20,7 @@ from workbench.live.ui.export import KINDS, PICTURES
 from workbench.live.ui.file_names import slug
 from workbench.live.ui.number_text import duration
 from workbench.recording import load, load_trace
-from workbench.run import Reason, Session, State, Stopping, configure
+from workbench.run import Reason, Session, State, Stopping, configure, setup
 from workbench.run.share_link import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -213,9 +213,9 @@ def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
 
 
 def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
-    explorer = explore("poisson5", n=16, deflation="file", folder=tmp_path)
+    explorer = explore("poisson5", n=16, deflation=f"file:{tmp_path}/labels.npy", folder=tmp_path)
     explorer.run()
-    eventually(lambda: "deflation file needs the path" in explorer.status.text)
+    eventually(lambda: "no file" in explorer.status.text)
     assert explorer.status.tone == "bad"
     assert not explorer.records
     eventually(lambda: not explorer.controls.run.disabled)
@@ -441,7 +441,7 @@ def test_a_deflation_that_does_not_fit_the_grid_disables_run_and_is_marked(explo
     deflation.fields["k"].value = 64
     eventually(lambda: explorer.controls.run.disabled)
     assert "64 parts per side" in explorer.status.text
-    eventually(lambda: "64 parts per side" in explorer.form.box.state["wrong"].get("deflation", ""))
+    eventually(lambda: "64 parts per side" in explorer.form.box.state["wrong"].get("deflation.k", ""))
     deflation.fields["k"].value = 4
     eventually(lambda: not explorer.controls.run.disabled and explorer.form.box.state["wrong"] == {})
     assert explorer.run().wait(LIMIT).converged
@@ -500,21 +500,36 @@ def test_the_memory_that_is_missing_is_told_before_a_run(explorer, eventually):
     eventually(lambda: not explorer.controls.run.disabled)
 
 
-def test_the_result_is_that_of_the_last_run(explorer, eventually):
+def test_the_result_is_that_of_the_last_run(explorer, eventually, tmp_path):
     explorer.run().wait(LIMIT)
     eventually(lambda: "Converged" in explorer.result.value and explorer.status.shown_elsewhere)
-    # E is not solved to rounding, which the setup finds out.
-    choices = {"variant": "def2", "coarse": "multilevel", "preconditioner": "jacobi"}
-    explorer.form.load(configure("poisson5", n=64, deflation="blocks:32", **choices))
+    explorer.form.load(configure("poisson5", n=64, deflation=f"file:{tmp_path}/labels.npy"))
     explorer.run().join(LIMIT)
     eventually(lambda: "wb-bad" in explorer.result.value)
-    assert "needs E solved to rounding" in explorer.result.value
+    assert "No file of vectors" in explorer.result.value
     assert "Converged" not in explorer.result.value
     eventually(lambda: explorer.status.shown_elsewhere)
     assert explorer.status.progress["when"].endswith("without an iteration")
     # What is wrong in the form is not about the last run.
     explorer.form.set("rtol", "small")
     eventually(lambda: not explorer.status.shown_elsewhere)
+
+
+def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually, monkeypatch):
+    inside, on, assemble = threading.Event(), threading.Event(), setup.assembled
+
+    def slow(configuration):
+        inside.set()
+        on.wait(LIMIT)
+        return assemble(configuration)
+
+    monkeypatch.setattr(setup, "assembled", slow)
+    explorer.run()
+    assert inside.wait(LIMIT)
+    explorer.controller.stop()
+    eventually(lambda: "cannot be interrupted and ends in the background" in explorer.result.value)
+    on.set()
+    eventually(lambda: "Stopped during the setup." in explorer.result.value)
 
 
 def test_a_run_has_one_time(explorer, eventually):

@@ -253,7 +253,9 @@ def test_a_new_problem_takes_away_what_it_cannot_have_and_says_so(form, changes,
     assert form.notice == f"Deflation {deflation} needs {thing}, which matrix-file does not have; set to none."
     assert form.box.state["notes"] == {"deflation": form.notice}
     # Listed with the reason, and not to be chosen.
-    assert set(form.box.state["reasons"]["deflation"]) == {"levelset", "stripes", "planes"}
+    form.receive({"kind": "ask", "field": "deflation"})
+    reasons = form.box.state["reasons"]["deflation"]
+    assert {name for name, reason in reasons.items() if reason["off"]} == {"levelset", "stripes", "planes"}
     form.receive({"kind": "set", "field": "deflation", "value": deflation})
     assert form.blocks["deflation"].choice.value == "none"
     assert "blocks" in form.blocks["deflation"].choice.options
@@ -270,7 +272,25 @@ def test_a_grid_without_phases_keeps_what_needs_the_grid_alone(form):
     form.blocks["problem"].choice.value = "poisson5"
     assert form.blocks["deflation"].choice.value == "stripes"
     assert form.notice == ""
-    assert "levelset" not in form.blocks["deflation"].choice.options
+
+
+def test_choices_are_weighed_when_they_are_asked_about(form):
+    form.load(configure("poisson5", n=32, preconditioner="neumann:2", deflation="blocks:4", coarse="multilevel"))
+    for name in ("solver", "deflation", "precision", "norm"):
+        form.receive({"kind": "ask", "field": name})
+    reasons = form.box.state["reasons"]
+    # What no other choice mends, and what needs others.
+    assert reasons["solver"]["hybrid3"]["off"]
+    assert "device cpu is the cores alone" in reasons["solver"]["hybrid3"]["words"]
+    assert reasons["precision"]["mixed"]["off"]
+    assert not reasons["norm"]["error"]["off"]
+    assert "right-hand side" in reasons["norm"]["error"]["with"]
+    assert "levelset needs phases" in reasons["deflation"]["levelset"]["words"]
+    # A file needs its path, which may be written once it is chosen.
+    assert not reasons["deflation"]["file"]["off"]
+    assert "cg" not in reasons["solver"]
+    form.set("rtol", "1e-8")
+    assert form.box.state["reasons"] == {}
 
 
 def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes):

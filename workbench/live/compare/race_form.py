@@ -11,7 +11,7 @@ from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice, Field, device_parameter
 from workbench.registry import Block, known
 from workbench.run import Configuration, Norm, configure
-from workbench.run.conflicts import Conflict, changed, changes_of, conflicts
+from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, obstacles
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
 
 SHARED = {
@@ -92,6 +92,13 @@ class EntryForm(FieldForm):
         chosen: dict[str, Any] = {kind: choice.block() for kind, choice in self.blocks.items()}
         return dataclasses.replace(self._base(), device=str(self.settings["device"].value), **chosen)
 
+    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
+        try:
+            found = obstacles(self.configuration(), name, self.fields()[name].options)
+        except InputError:
+            return {}
+        return {value: list(map(_of_the_method, would)) for value, would in found.items()}
+
     def mend(self) -> None:
         """Make the changes that end all conflicts."""
         self.load(changed(self.configuration(), changes_of(self.conflicts)))
@@ -103,19 +110,20 @@ class EntryForm(FieldForm):
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
                 field.disabled = idle
-        self.conflicts = ()
+        self.conflicts, self.reasons = (), {}
         if not self.check():
             try:
-                found = conflicts(self.configuration())
-                # An entry has its own method; what is the base's cannot be changed here.
-                self.conflicts = tuple(
-                    one if all(name.partition(".")[0] in METHOD for name in one.changes) else one._replace(changes={})
-                    for one in found
-                )
+                self.conflicts = tuple(map(_of_the_method, conflicts(self.configuration())))
             except InputError as error:
                 self.conflicts = (Conflict(str(error), {}),)
         self.show()
         self._changed()
+
+
+def _of_the_method(conflict: Conflict) -> Conflict:
+    """An entry has its own method; what is the base's cannot be changed here."""
+    own = all(name.partition(".")[0] in METHOD for name in conflict.changes)
+    return conflict if own else conflict._replace(changes={})
 
 
 def _offered(kind: str, configuration: Configuration) -> Block:

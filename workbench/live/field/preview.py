@@ -72,6 +72,11 @@ class Preview:
                 raise
             return None
 
+    def operator_shown(self, configuration: Configuration) -> Operator | None:
+        """The same where that was drawn last; None else."""
+        shown = self._drawn == (configuration.problem, configuration.solver.complex_symmetric)
+        return self._cells.operator if shown and self._cells else None
+
     def scene(self, configuration: Configuration) -> Scene:
         """What to draw. Raises NotYetError where only the run will show it, UnfitError for what cannot be run, and
         InputError for what can be run but not drawn.

@@ -28,8 +28,9 @@ class ConvergenceView(StreamView):
     """Relative residual against iterations as runs proceed. `ConvergenceView(session)` watches one; display it.
 
     height: of the plot, in pixels; 0 follows the height of the window. nothing: said while there is no run;
-    empty: said while there is no curve, such as the phases of setups. Pointing at the plot, or the arrow keys on it,
-    read out iteration and residuals. Dragging and Ctrl with the wheel zoom.
+    empty: said while there is no curve; phases: then those of the setup of the first run, [name, seconds, done].
+    Pointing at the plot, or the arrow keys on it, read out iteration and residuals. Dragging and Ctrl with the wheel
+    zoom.
 
     movable: whether the tolerance line may be moved on the plot: by dragging it or its grip, by the up and down arrow
     keys on the grip or with Shift on the plot, a tenth of a decade each; Delete gives every run its own again. A line
@@ -41,6 +42,7 @@ class ConvergenceView(StreamView):
 
     height = traitlets.Int(0).tag(sync=True)
     empty = traitlets.Unicode().tag(sync=True)
+    phases = traitlets.List().tag(sync=True)
     nothing = traitlets.Unicode("No run yet. Its residual will be drawn here.")
     movable = traitlets.Bool(True).tag(sync=True)
 
@@ -151,6 +153,7 @@ class ConvergenceView(StreamView):
             self._curves = [curve for curve in self._curves if not curve.lost]
             self._changed.set()
         self.empty = self._words()
+        self.phases = next((shown for curve in self._curves if (shown := curve.phases)), [])
         if self.link.restart():
             self._changed.set()
         if self._changed.is_set():

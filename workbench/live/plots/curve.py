@@ -98,6 +98,11 @@ class Curve:
         return RunHandle(self.session).waiting if self.session is not None else ""
 
     @property
+    def phases(self) -> list[list[Any]]:
+        """Those of a setup that goes on, as `SetupPhases.shown`; none afterwards."""
+        return RunHandle(self.session).phases if self.session is not None else []
+
+    @property
     def state(self) -> tuple[Any, ...]:
         """What the browser must know at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)

@@ -18,7 +18,7 @@ from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
-from workbench.live.solve.explorer_text import EMPTY, STOPPED, ending, result_html, sentence
+from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence
 from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
@@ -268,7 +268,8 @@ class Explorer(PausableView):
         ended, listed = self._ended, self.runs.runs
         exported = self._exported
         # A run that was chosen while it ran is exported once it has a result.
-        reported = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
+        lingering = [run.number for run in ended if isinstance(run.source, Session) and run.source.lingering]
+        reported = [run.number for run in ended], [run.number for run in exported], len(listed), lingering
         if self._reported != reported:
             self._reported = reported
             last = ended[-1] if ended else None
@@ -338,7 +339,9 @@ def _setup_of(run: ListedRun) -> str:
 def _result_of(run: ListedRun) -> str:
     if (record := run.record) is None:
         failed = run.handle.state is State.FAILED
-        return result_html(run.number, None, run.error or STOPPED, "bad" if failed else "plain", ())
+        lingers = isinstance(run.source, Session) and run.source.lingering
+        words = f"{run.error or STOPPED}{BACKGROUND * lingers}"
+        return result_html(run.number, None, words, "bad" if failed else "plain", ())
     words = ending(record.summary)
     tone = "good" if record.summary["converged"] else "plain"
     return result_html(run.number, record.summary, words, tone, record.provenance["notes"])

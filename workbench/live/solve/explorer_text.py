@@ -20,6 +20,7 @@ SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
 EXPLAINED = ("pure Neumann", "E is singular", "A maps")
 """Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
 STOPPED = "Stopped by the user"
+BACKGROUND = "; the current step cannot be interrupted and ends in the background"
 TRUE = "‖b − Ax‖/‖b‖"
 
 
@@ -41,9 +42,7 @@ def sentence(
     if state is State.DONE and session.result is not None:
         return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
-        background = "; the current step cannot be interrupted and ends in the background"
-        said = session.error or STOPPED
-        return f"{name}: {said}{background if session.lingering else ''}", "plain"
+        return f"{name}: {session.error or STOPPED}{BACKGROUND * session.lingering}", "plain"
     # Before the last row: of a run that rests it is then the final one.
     doing = "pausing after this iteration" if session.pausing else state.value
     last = curve.last if curve else None

@@ -11,10 +11,10 @@ from workbench.live.solve.examples import EXAMPLES
 from workbench.live.ui.form_fields import BlockChoice, Changed, Field, check_listed, device_parameter
 from workbench.live.ui.undoable_form import UndoableForm
 from workbench.problems import Problem
-from workbench.registry import Parameter, registered
+from workbench.registry import Parameter
 from workbench.run import Configuration
 from workbench.run.compatibility import unmet
-from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
+from workbench.run.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, in_words, obstacles
 from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
 
 SHOWN = ("norm", "rtol", "maxiter")
@@ -50,6 +50,8 @@ class Form(UndoableForm[Configuration]):
 
     def __init__(self, changed: Changed, configuration: Configuration, *, alone: bool = True) -> None:
         self._alone = alone
+        self.operator_of: OperatorOf = lambda _configuration: None
+        """A of what was described last, where a view has drawn it."""
         self._changed: Changed = lambda: None
         self.wrong = self.notice = ""
         self._noticed = ("", "")
@@ -143,7 +145,8 @@ class Form(UndoableForm[Configuration]):
 
     def _settle(self) -> None:
         """Bring what is offered, marked and greyed out in line with what is chosen."""
-        replaced = self._offer_deflations()
+        self.reasons = {}
+        replaced = self._fitting_deflation()
         shown = str(self.blocks["problem"].choice.value), str(self.blocks["deflation"].choice.value)
         if replaced or shown != self._noticed:
             self.notice, self._noticed = replaced, shown
@@ -151,22 +154,29 @@ class Form(UndoableForm[Configuration]):
         self.wrong = self._check()
         self._show()
 
-    def _offer_deflations(self) -> str:
-        """Offer those that suit the problem; returns what was replaced and why, or ""."""
+    def _fitting_deflation(self) -> str:
+        """Replace a second level that does not suit the problem by none; returns what was replaced and why, or ""."""
         fields, problem = self.blocks["deflation"], self.blocks["problem"].cls
         assert issubclass(problem, Problem)
-        second = {name: cls for name, cls in registered("deflation").items() if issubclass(cls, Deflation)}
-        lacks = {name: unmet(problem, cls) for name, cls in second.items()}
-        reason = lacks[str(fields.choice.value)]
-        note = ""
-        if reason:
-            loading, self._loading = self._loading, True
-            fields.choice.value = "none"
-            self._loading = loading
-            note = f"{reason[0].upper()}{reason[1:]}; set to none."
-            fields.note(note)
-        fields.offer(lacks)
+        assert issubclass(fields.cls, Deflation)
+        reason = unmet(problem, fields.cls)
+        if not reason:
+            return ""
+        loading, self._loading = self._loading, True
+        fields.choice.value = "none"
+        self._loading = loading
+        note = f"{reason[0].upper()}{reason[1:]}; set to none."
+        fields.note(note)
         return note
+
+    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
+        # The problem is what is solved; what does not suit a new one is said once it is chosen.
+        if name in ("problem", "trace"):
+            return {}
+        try:
+            return obstacles(self.configuration(), name, self.fields()[name].options, self.operator_of)
+        except InputError:
+            return {}
 
     def _check(self) -> str:
         """Mark the fields with a wrong value, or those that do not go together, and return the sentence on them."""

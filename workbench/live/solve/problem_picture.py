@@ -30,6 +30,7 @@ class ProblemPicture:
         self.edited = False
         """Whether the form has changed since the last run was started; its problem is then the one to draw."""
         self._preview = Preview()
+        form.operator_of = self._preview.operator_shown
         self._shown: tuple[Problem, Deflation] | None = None
         self._whole = False
 

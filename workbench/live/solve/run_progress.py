@@ -58,8 +58,7 @@ class Progress:
         if state is State.RUNNING and self.curve is not None and self.curve.history is not None:
             target = self.curve.tolerance * self.curve.norm_of_b
             self.estimate = iterations_left(self.curve.history, target)
-        present = session.phases.present
-        phases = [[phase.name, phase.seconds, True] for phase in session.phases.done if phase.name != present]
+        phases = session.phases.shown()
         ended = state in ENDED
         if ended and not self._ended_at:
             self._ended_at = time.strftime("%H:%M")
@@ -67,8 +66,8 @@ class Progress:
         left = self.estimate.iterations if self.estimate and not ended else None
         return {
             "state": state.value,
-            "phase": present,
-            "phases": [*phases, *([[present, 0.0, False]] if present else [])],
+            "phase": session.phases.present,
+            "phases": phases,
             "iterations": done,
             "left": left,
             "spent": spent,

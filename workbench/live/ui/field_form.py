@@ -12,7 +12,7 @@ from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.ui.form_view import FormView
 from workbench.registry import Block, as_block
-from workbench.run.conflicts import Conflict, changes_of
+from workbench.run.conflicts import Conflict, changes_of, reasons_of
 
 Act = Callable[[], object]
 
@@ -48,6 +48,8 @@ class FieldForm:
         """What is wrong that no field is wrong with by itself, by the field where it is said."""
         self.conflicts: tuple[Conflict, ...] = ()
         """Rules that fields break together; all fields of each are marked."""
+        self.reasons: dict[str, dict[str, dict[str, Any]]] = {}
+        """What speaks against choices that were asked about since the last change, by field and value."""
         self.about: dict[str, str] = {}
         """What is said below a field in place of its bounds."""
         self.hidden: Collection[str] = ()
@@ -119,7 +121,7 @@ class FieldForm:
                 **{name: at.wrong for name, at in fields.items() if at.wrong},
             },
             "notes": {kind: choice.remark for kind, choice in self.blocks.items() if choice.remark},
-            "reasons": {kind: choice.reasons for kind, choice in self.blocks.items() if choice.reasons},
+            "reasons": dict(self.reasons),
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
         }
@@ -127,8 +129,11 @@ class FieldForm:
     @property
     def mending(self) -> str:
         """The changes that end all conflicts, as the words of a button; empty where there is none."""
-        ways = [self._in_words(name, value) for name, value in changes_of(self.conflicts).items()]
-        return f"Use {', '.join(ways)}" if ways else ""
+        ways = self._all_in_words(changes_of(self.conflicts))
+        return f"Use {ways}" if ways else ""
+
+    def _all_in_words(self, changes: Mapping[str, Any]) -> str:
+        return ", ".join(self._in_words(name, value) for name, value in changes.items())
 
     def _in_words(self, name: str, value: Any) -> str:
         if name in self.blocks:
@@ -142,6 +147,27 @@ class FieldForm:
         """Whether there is something to undo and to redo."""
         self.extra |= {"canUndo": undo, "canRedo": redo}
 
+    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
+        """What speaks against each choice of a field; nothing in a form that describes no run."""
+        return {}
+
+    def ask(self, name: str) -> None:
+        """Say on the page which choices of a field cannot be made, and which need other choices; both with the reason.
+
+        A choice cannot be made where other choices rule it out, and nothing but another choice here mends that.
+        """
+        with self.lock:
+            weighed = self.weigh(name).items()
+            self.reasons[name] = {str(value): self._reason(name, found) for value, found in weighed}
+            self.show()
+
+    def _reason(self, name: str, found: Sequence[Conflict]) -> dict[str, Any]:
+        """What speaks against a choice. words: why; with: the choices that have to be made with it; off: no others are
+        enough."""
+        if against := [conflict for conflict in found if name in conflict.changes]:
+            return {"words": reasons_of(against), "with": "", "off": True}
+        return {"words": reasons_of(found), "with": self._all_in_words(changes_of(found)), "off": False}
+
     def set(self, name: str, value: Any) -> None:
         """Do as if this had been typed or chosen on the page."""
         self.receive({"kind": "set", "field": name, "value": value})
@@ -154,8 +180,10 @@ class FieldForm:
             self._acts[kind]()
         elif kind == "example":
             self.take_example(name)
-        elif field is None or field.disabled or kind not in ("set", "default"):
+        elif field is None or field.disabled or kind not in ("set", "default", "ask"):
             return
+        elif kind == "ask":
+            self.ask(name)
         elif name in self._acts:
             self._acts[name]()
         elif kind == "default":

@@ -109,8 +109,6 @@ class BlockChoice:
         self.kind = kind
         self.choice = Choice(kind, chosen)
         self.fields: dict[str, Field] = {}
-        self.reasons: dict[str, str] = {}
-        """Why blocks are not offered, by name."""
         self.remark = ""
         self._changed, self._reported = changed, reported
         self._rebuild()
@@ -131,11 +129,6 @@ class BlockChoice:
         self.choice.value = block.name
         for name, field in self.fields.items():
             field.put(getattr(block, name))
-
-    def offer(self, reasons: dict[str, str]) -> None:
-        """Which blocks cannot be chosen, and why."""
-        self.reasons = {name: reason for name, reason in reasons.items() if reason}
-        self.choice.options = tuple(name for name in registered(self.kind) if name not in self.reasons)
 
     def note(self, sentence: str) -> None:
         """Say something below the choice until another block is chosen; empty for nothing."""

@@ -84,6 +84,12 @@ class RunHandle:
         return ", ".join(filter(None, (state, phases.present if phases else "")))
 
     @property
+    def phases(self) -> list[list[Any]]:
+        """The phases of a setup that goes on, as `SetupPhases.shown`; none before and after it."""
+        phases = getattr(self.source, "phases", None) if self.state is State.SETUP else None
+        return phases.shown() if phases else []
+
+    @property
     def error(self) -> str:
         """The sentence of a session that failed."""
         return self.source.error if isinstance(self.source, ACTIVE) else ""

@@ -65,7 +65,7 @@ class RunTable:
         self.message = StatusLine()
         self.message.layout.display = "none"
         self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
-        self._changed = True
+        self._changed, self._active = True, False
         self._next = 0.0
         self._dropped = 0
         """How many removed runs the message has reported."""
@@ -82,13 +82,14 @@ class RunTable:
 
     def publish(self) -> PollAgain:
         """Bring the table up to date; returns when to do it again, see `PollAgain`."""
-        active = any(run.active for run in self.runs.runs)
         now = time.monotonic()
         if not self._changed and now < self._next:
-            return active and self._next - now
+            # A run that has ended since is still shown as active.
+            return self._active and self._next - now
+        self._active = any(run.active for run in self.runs.runs)
         self._changed, self._next = False, now + PERIOD
         self._show()
-        return active and PERIOD
+        return self._active and PERIOD
 
     def _show(self) -> None:
         listed = self.runs.runs[::-1]

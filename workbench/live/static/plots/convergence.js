@@ -69,13 +69,17 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `Convergence. ${parts.join(". ") || model.get("empty")}`);
   }
 
-  const sayEmpty = () => engine.post({ kind: "say", empty: model.get("empty") });
+  const sayEmpty = () => {
+    const phases = model.get("phases");
+    canvas.dataset.phases = phases.map(([name]) => name).join("; ");
+    engine.post({ kind: "say", empty: model.get("empty"), phases });
+  };
   model.on("change:movable", grip.show);
-  model.on("change:empty", sayEmpty);
+  for (const name of ["change:empty", "change:phases"]) model.on(name, sayEmpty);
   sayEmpty();
   return () => {
     model.off("change:movable", grip.show);
-    model.off("change:empty", sayEmpty);
+    for (const name of ["change:empty", "change:phases"]) model.off(name, sayEmpty);
     grip.close();
     wire.close();
     page.close();

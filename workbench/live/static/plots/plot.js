@@ -1,7 +1,8 @@
 import { drawMarker } from "./curve.js";
 import { frameOf, isWithin } from "./frame.js";
 import { drawNames, planNames } from "./names.js";
-import { drawFrame, leftMargin, setFont, shortened, drawText, yTicks } from "./plotaxes.js";
+import { drawWaiting } from "./phasebars.js";
+import { drawFrame, leftMargin, setFont, drawText, yTicks } from "./plotaxes.js";
 import { Scale } from "./scale.js";
 import { drawSlope, slopeSentence } from "./slope.js";
 import { Stage } from "../transport/stage.js";
@@ -29,6 +30,7 @@ export class Plot extends Stage {
     [this.cursor, this.reading, this.brushed, this.measured] = [null, "", null, null];
     this.names = [];
     this.empty = "";
+    this.phases = [];
     this.soon = atMost(TOLD_MS, () => this.report.now());
   }
 
@@ -212,18 +214,14 @@ export class Plot extends Stage {
     this.drawTop();
   }
 
-  // empty: the sentence of a plot without layers.
-  say({ empty }) {
-    this.empty = empty;
+  // empty: the sentence of a plot without layers. phases: those of a setup, see `drawWaiting`.
+  say({ empty, phases }) {
+    [this.empty, this.phases] = [empty, phases];
     this.change();
   }
 
   drawEmpty() {
-    const { context, frame, palette } = this;
-    if (!this.empty || this.layers.some(({ range }) => range)) return;
-    const { left, right, top, bottom } = frame.box;
-    setFont(context, palette, 13);
-    drawText(context, palette.soft, shortened(context, this.empty, right - left - 20), (left + right) / 2, (top + bottom) / 2, "center", "middle");
+    if (this.empty && !this.layers.some(({ range }) => range)) drawWaiting(this, this.empty, this.phases);
   }
 
   // What stands below and above the layers, for subclasses.

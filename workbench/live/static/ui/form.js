@@ -21,6 +21,9 @@ function render({ model, el }) {
   const state = () => model.get("state");
   const say = (kind, field, value, content) => tellKernel(model, { kind, field, value }, content);
 
+  // What speaks against the choices of a field, once for each state.
+  const ask = (at) => at in state().reasons || say("ask", at);
+
   // Which fields there are follows from the blocks chosen alone.
   function show() {
     const { values } = state();
@@ -93,7 +96,7 @@ function render({ model, el }) {
 
   function plainField(at, declared) {
     const value = () => state().values[at];
-    const made = controlOf(declared, value, (taken, content) => say("set", at, taken, content));
+    const made = controlOf(declared, value, (taken, content) => say("set", at, taken, content), () => ask(at));
     const restored = ["int", "float", "str", "choice", "formula"].includes(declared.kind) && !declared.lasting;
     const code = (declared.code ?? declared.name).replace("_", "\u200b_");
     const { box, title, complain } = frame(at, declared.label, code, made.control, { ...made, about: declared.about, restored });
@@ -105,7 +108,7 @@ function render({ model, el }) {
     fields.set(at, {
       control: made.control,
       show() {
-        made.show(value(), state().options[at]);
+        made.show(value(), state().options[at], state().reasons[at]);
         complain();
       },
     });
@@ -122,7 +125,7 @@ function render({ model, el }) {
     const facts = element("p", "wb-note wb-facts");
     const options = () =>
       Object.entries(schema.blocks[kind]).map(([value, block]) => ({ ...block, value, reason: state().reasons[kind]?.[value] }));
-    const menu = choiceMenu(control, LABELS[kind], () => byGroup(options()), () => state().values[kind], (value) => say("set", kind, value));
+    const menu = choiceMenu(control, LABELS[kind], () => byGroup(options()), () => state().values[kind], (value) => say("set", kind, value), () => ask(kind));
     control.after(facts);
     box.append(menu);
     fields.set(kind, {
@@ -132,6 +135,7 @@ function render({ model, el }) {
         write(text, block.label);
         write(code, block.code);
         control.dataset.value = block.code;
+        menu.refresh();
         if (facts.dataset.of !== block.code) {
           facts.dataset.of = block.code;
           const formula = element("span", "wb-m", block.formula);

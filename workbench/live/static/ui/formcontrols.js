@@ -1,12 +1,14 @@
 import { arrows } from "./arrows.js";
+import { inWords } from "./menu.js";
 import { button, element, uniqueName } from "./page.js";
 
-// The controls of a form, one maker for each kind of field. say(value, content) reports what was typed or chosen.
+// The controls of a form, one maker for each kind of field. say(value, content) reports what was typed or chosen; ask()
+// is called where its choices are about to be seen, and show then gets what speaks against them.
 // Each returns the element that is put on the page and how to show a value with the options there are; grouped: it holds
 // several elements, so that its title is no label of one.
 
-export function controlOf(declared, current, say) {
-  return (MAKERS[declared.kind] ?? typed)(declared, current, say);
+export function controlOf(declared, current, say, ask) {
+  return (MAKERS[declared.kind] ?? typed)(declared, current, say, ask);
 }
 
 const MAKERS = { bool: tick, choice, formula, segments, sides, press: trigger, file, words };
@@ -60,16 +62,29 @@ function tick(declared, current, say) {
   return { control, show: (value) => (control.checked = value), ticked: true };
 }
 
-function choice(declared, current, say) {
+function choice(declared, current, say, ask) {
   const control = element("select", "wb-input");
   const names = new Map(declared.choices);
   control.addEventListener("change", () => say(control.value));
-  const show = (value, options) => {
+  for (const seen of ["pointerenter", "focus"]) control.addEventListener(seen, ask);
+  const show = (value, options, reasons = {}) => {
     fill(control, options ?? [...names.keys()], names);
     control.value = value;
+    // In place: the list may be open.
+    for (const option of control.options) {
+      const reason = reasons[option.value];
+      const name = names.get(option.value) ?? option.value;
+      option.text = reason ? `${name} · ${shortened(inWords(reason))}` : name;
+      option.title = reason ? inWords(reason) : "";
+      option.disabled = Boolean(reason?.off);
+      option.classList.toggle("wb-grey", Boolean(reason));
+    }
   };
   return { control, show };
 }
+
+const MOST = 96; // characters of a reason in a list, which is as wide as its longest line
+const shortened = (words) => (words.length > MOST ? `${words.slice(0, MOST - 1)}…` : words);
 
 export function fill(select, values, names) {
   const wanted = JSON.stringify(values);

@@ -2,8 +2,9 @@ import { element } from "./page.js";
 
 // The menu of a choice: grouped, searched by typing, by keyboard and pointer. What cannot run is listed with its reason.
 
-// options(): [{ value, label, code, group, formula, cost, reason }]. pick(value) is called with what was chosen.
-export function choiceMenu(button, label, options, chosen, pick) {
+// options(): [{ value, label, code, group, formula, cost, reason }]. pick(value) is called with what was chosen, ask() when
+// the menu opens; its `refresh` then shows the reasons.
+export function choiceMenu(button, label, options, chosen, pick, ask) {
   const menu = element("div", "wb-menu");
   menu.popover = "auto";
   menu.setAttribute("data-lm-suppress-shortcuts", "true");
@@ -44,16 +45,24 @@ export function choiceMenu(button, label, options, chosen, pick) {
     made.setAttribute("aria-selected", option.value === chosen());
     made.dataset.value = option.value;
     made.id = `${button.id}-${option.value}`;
-    made.append(element("span", "wb-name", option.label), element("code", "", option.code));
-    if (option.reason) {
-      made.setAttribute("aria-disabled", "true");
-      made.append(element("span", "wb-note wb-reason", `Cannot run: ${option.reason}.`));
-    } else if (option.formula || option.cost) {
-      made.append(element("span", "wb-note wb-m", option.formula), element("span", "wb-note", option.cost));
-    }
     made.addEventListener("click", () => choose(made));
+    dress(made, option);
     return made;
   }
+
+  function dress(made, { label, code, formula, cost, reason }) {
+    const below = reason ? [element("span", "wb-note wb-reason", `${inWords(reason)}.`)] : [element("span", "wb-note wb-m", formula), element("span", "wb-note", cost)];
+    made.replaceChildren(element("span", "wb-name", label), element("code", "", code), ...below.filter((at) => at.textContent));
+    made.classList.toggle("wb-grey", Boolean(reason));
+    if (reason?.off) made.setAttribute("aria-disabled", "true");
+    else made.removeAttribute("aria-disabled");
+    made.title = reason ? inWords(reason) : "";
+  }
+
+  menu.refresh = () => {
+    const all = new Map(options().map((option) => [option.value, option]));
+    for (const made of rows) dress(made, all.get(made.dataset.value));
+  };
 
   function activate(place) {
     rows[active]?.classList.remove("wb-active");
@@ -65,13 +74,14 @@ export function choiceMenu(button, label, options, chosen, pick) {
   }
 
   function choose(at) {
-    if (!at || at.getAttribute("aria-disabled")) return;
+    if (!at || at.hasAttribute("aria-disabled")) return;
     menu.hidePopover();
     button.focus();
     pick(at.dataset.value);
   }
 
   function open() {
+    ask();
     search.value = "";
     menu.showPopover();
     fill();
@@ -113,4 +123,10 @@ export function choiceMenu(button, label, options, chosen, pick) {
     }
   });
   return menu;
+}
+
+// What speaks against a choice: nothing mends it but another one, or other choices have to be made with it.
+export function inWords({ words, off, with: others }) {
+  if (off) return `Cannot run: ${words}`;
+  return others ? `Only with ${others}: ${words}` : `Cannot run as it is: ${words}`;
 }
