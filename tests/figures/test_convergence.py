@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.figures import convergence, curve_style
-from workbench.figures.style import COLOURS, DASHES
+from workbench.figures import convergence
 from workbench.run import Run, Stopping, configure, run_through
+from workbench.scenes.style import COLOURS, DASHES, curve_style
 
 
 def record_of(**choices):

@@ -4,8 +4,8 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.figures import save, timeline
-from workbench.figures.style import COLOURS
 from workbench.recording import Event, Trace
+from workbench.scenes.style import COLOURS
 
 
 def trace(label="measured", iterations=4, length=1e-5):

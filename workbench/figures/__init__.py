@@ -21,7 +21,6 @@ from workbench.figures.ritz import ritz
 from workbench.figures.roofline import roofline
 from workbench.figures.row_lengths import row_lengths
 from workbench.figures.saving import save
-from workbench.figures.style import CURVES, CurveStyle, curve_style
 from workbench.figures.subdomains import section, subdomains
 from workbench.figures.sweep_curves import parallel_coordinates, sweep_curves
 from workbench.figures.throughput import throughput
@@ -29,9 +28,7 @@ from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
 
 __all__ = [
-    "CURVES",
     "Boundaries",
-    "CurveStyle",
     "block_comparison",
     "block_conditioning",
     "block_convergence",
@@ -40,7 +37,6 @@ __all__ = [
     "column_heatmap",
     "convergence",
     "crossover",
-    "curve_style",
     "directions_on_grid",
     "error_estimates",
     "field",

@@ -10,8 +10,9 @@ from matplotlib.ticker import MaxNLocator
 
 from workbench.errors import InputError
 from workbench.figures.block_runs import AXES, block_history, products
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.recording import Record
+from workbench.scenes.style import curve_style
 
 Runs = Record | Sequence[Record]
 """A run with many right-hand sides, or those of single columns, one after another."""

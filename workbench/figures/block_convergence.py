@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import AXES, block_history, places, title_of
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.recording import Record
+from workbench.scenes.style import curve_style
 
 FAINT = 0.25
 """Opacity of the curve of one column, and of the band."""

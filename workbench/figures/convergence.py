@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.recording import Record
+from workbench.scenes.style import curve_style
 
 MARKS = 8
 """Markers per curve."""

@@ -11,7 +11,8 @@ from workbench.analysis.convergence_estimates import Estimates
 from workbench.analysis.ritz import cg_bound
 from workbench.figures.level_spectra import MATH
 from workbench.figures.ritz import GREY
-from workbench.figures.style import COLOURS, DASHES, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS, DASHES
 
 
 def error_estimates(

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from workbench.analysis.convergence_estimates import nonzero
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 MATH = {"A": "$A$", "M^-1 A": "$M^{-1}A$", "M^-1 P A": "$M^{-1}PA$"}
 

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures.colormaps import VIK
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 FAINTEST = 1e-6
 """The least value that is shown, relative to the largest."""

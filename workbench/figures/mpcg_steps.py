@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.errors import InputError
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import curve_style
 from workbench.solvers.multi.basis import Step
 
 MOST_BARS = 24

@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import block_history, title_of
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.recording import Record
+from workbench.scenes.style import curve_style
 
 
 def rank_and_pivot(record: Record, *, title: str = "", width: float = 5.5, height: float = 3.8) -> Figure:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import curve_style
 
 
 def residual_gap(

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 GREY = "#666666"
 

@@ -11,7 +11,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 LONGEST_NAME = 40
 GREY = "#444444"

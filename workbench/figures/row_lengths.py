@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 MAX_BARS = 60
 LOG_SCALE_RATIO = 100.0

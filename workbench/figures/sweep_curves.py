@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import curve_style
 
 
 def sweep_curves(

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from workbench.errors import InputError
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import curve_style
 
 Curve = tuple[Sequence[int], Sequence[float]]
 

@@ -12,8 +12,9 @@ from matplotlib.patches import Patch
 from workbench.devices.clock import WAITING, rank
 from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
 from workbench.recording import Event, Trace
+from workbench.scenes.style import COLOURS
 
 HATCHES = ("", "////", "....", "xxxx")
 LONGEST_NAME = 44

@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import throughput
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.machine.describe import describe_machine
 from workbench.machine.profile import profile
 from workbench.papers.block_cg import System, flops_printed, printed, scaled, systems
 from workbench.papers.block_cg_iteration import ITERATIONS, cupy_seconds, iteration, scipy_seconds
 from workbench.papers.reproduction import Progress, Reproduction
+from workbench.scenes.style import curve_style
 
 CPU, GPU = "i5-8250u", "rtx2080s"
 COLUMNS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)

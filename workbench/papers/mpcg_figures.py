@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import convergence
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.papers.mpcg import Progress, about_here, fit_sentence
 from workbench.papers.mpcg_counts import MPCG
 from workbench.papers.mpcg_model import fitted
@@ -18,6 +18,7 @@ from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import STOPPING, seconds_in_boxes, solved
 from workbench.papers.mpcg_sweeps import modelled_gpu, sweep_seconds, sweeps_of
 from workbench.papers.reproduction import Reproduction
+from workbench.scenes.style import curve_style
 
 DOMAIN = 300
 """N of Figures 4 and 5."""

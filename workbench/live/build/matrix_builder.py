@@ -20,9 +20,9 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.number_text import amount, count
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import amount, count
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.row_lengths import LOG_SCALE_RATIO, binned
-from workbench.live.plots.scene import Axis, BarsOf, LineAt, Scene
-from workbench.live.ui.number_text import count
+from workbench.number_text import count
+from workbench.scenes.scene import Axis, BarsOf, LineAt, Scene
 
 
 def row_lengths_scene(lengths: np.ndarray) -> Scene:

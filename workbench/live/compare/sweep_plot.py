@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_scene, sweep_figure
 from workbench.live.compare.sweep_text import VALUES, each_of
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import Scene
 from workbench.live.transport.publisher import Publisher
 from workbench.run.sweeping import Row
+from workbench.scenes.scene import Scene
 
 VIEWS = ("curves", "map", "parallel")
 

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.live.compare.sweep_text import absences, spent, unit_of
-from workbench.live.plots.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
-from workbench.live.ui.number_text import count, duration
+from workbench.number_text import count, duration
 from workbench.run.sweeping import Row
+from workbench.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.block_runs import block_history, places
-from workbench.live.plots.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
-from workbench.live.ui.number_text import count, number
+from workbench.number_text import count, number
 from workbench.recording import Record
+from workbench.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
 
 RESIDUAL = "‖rⱼ‖ / ‖bⱼ‖"
 FLOOR = 1e-16

@@ -17,19 +17,19 @@ from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_col
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
-from workbench.live.plots.scene import Scene
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.papers.block_cg import gflops
 from workbench.recording import Record
 from workbench.registry import registered
 from workbench.run import Result, Session, State, Stopping, configure
+from workbench.scenes.scene import Scene
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 2, "poisson7": 3, "two-layer": 2}

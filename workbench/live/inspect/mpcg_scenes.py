@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.plots.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
-from workbench.live.ui.number_text import duration, number
+from workbench.number_text import duration, number
+from workbench.scenes.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
 from workbench.solvers.multi.basis import Step
 
 FAINTEST = 1e-6

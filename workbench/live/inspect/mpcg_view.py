@@ -23,7 +23,6 @@ from workbench.live.inspect.mpcg_scenes import (
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
-from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.live.ui.controls import button
@@ -33,6 +32,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.run import Configuration, Result, Session, State, configure
+from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank
 
 PROBLEMS = ("poisson-fd", "two-layer")
 SIZES = (64, 128, 200, 300, 500, 1000)

@@ -24,12 +24,12 @@ from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import FILE, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.recording import Record, load
 from workbench.registry import unknown_name
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.figures import curve_style
 from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import BlockHistory, ColumnHistory, History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
+from workbench.scenes.style import curve_style
 
 AXES = ("iterations", "seconds", "bytes")
 """What residuals are drawn against: seconds of each run's own clock, bytes that its iterations read and write."""

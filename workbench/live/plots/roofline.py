@@ -18,10 +18,8 @@ from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.hints import fitting
-from workbench.live.plots.kernel_styles import kernel_looks
 from workbench.live.plots.roofline_scene import X, Y, roofline_scene
 from workbench.live.plots.roofline_table import sentence, table
-from workbench.live.plots.scene import blank
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.run_handle import RunHandle, RunSource
@@ -32,6 +30,8 @@ from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
 from workbench.recording import Trace
 from workbench.run.run_queue import MACHINE, QueueSlot
+from workbench.scenes.scene import blank
+from workbench.scenes.style import kernel_looks
 
 HERE = "this machine, measured"
 NONE_YET = "no machine"

@@ -28,10 +28,10 @@ from workbench.live.plots.spectrum_scenes import estimates_scene, levels_scene, 
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count, number
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
+from workbench.number_text import count, number
 
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.analysis.convergence_estimates import Estimates, nonzero
 from workbench.analysis.ritz import cg_bound
 from workbench.figures.level_spectra import removed
-from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
-from workbench.live.ui.number_text import number
+from workbench.number_text import number
+from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
 NAMES = {"A": "A", "M^-1 A": "M⁻¹A", "M^-1 P A": "M⁻¹PA"}
 EXACT = 2

@@ -10,11 +10,11 @@ import numpy as np
 
 from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.devices.cycle_names import level_of, summed_name
-from workbench.live.plots.kernel_styles import look_of
 from workbench.live.plots.modelled_trace import Comparison
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 from workbench.run import Session, State
+from workbench.scenes.style import look_of
 
 _KEYS = itertools.count(1)
 

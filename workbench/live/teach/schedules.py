@@ -15,14 +15,14 @@ from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.ui.number_text import count
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
+from workbench.scenes.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 
 GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
