@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 from workbench.devices.clock import WAITING, rank
 from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
+from workbench.figures.layers import LABEL
 from workbench.figures.style import new_figure
 from workbench.recording import Event, Trace
 from workbench.scenes.style import COLOURS
@@ -124,7 +125,8 @@ def _draw_lane(
         )
         if event.seconds > MIN_LABELLED_WIDTH * span and len(event.name) <= 8:
             ink = "black" if colour == "#4a93c4" or hatch else "white"
-            axes.text(left + length / 2, row, event.name, ha="center", va="center", fontsize="small", color=ink)
+            at = left + length / 2, row
+            axes.text(*at, event.name, ha="center", va="center", fontsize="small", color=ink, gid=LABEL)
 
 
 def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:

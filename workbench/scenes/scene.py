@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.number_text import number
+from workbench.number_text import tick
 from workbench.scenes.style import CurveStyle, curve_style
 
 
@@ -36,14 +36,18 @@ class Layer:
 
     layer: ClassVar[str]
     arrays: ClassVar[tuple[str, ...]] = ("x", "y")
-    style: int | None = 0
+    name: str
+
+    @property
+    def colour(self) -> str | None:
+        """What all of it is drawn in, where it has one colour."""
+        return None
 
     @property
     def reported(self) -> dict[str, Any]:
         said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore[reportArgumentType]
         numbers = [said.pop(name) for name in self.arrays]
-        colour = None if self.style is None else curve_style(self.style).colour
-        return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": colour, **said}
+        return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": self.colour, **said}
 
     @property
     def numbers(self) -> list[np.ndarray]:
@@ -51,12 +55,22 @@ class Layer:
         return [np.ravel(values) for values in found if values is not None]
 
 
+class Styled(Layer):
+    """A layer in the colour of a style, as `curve_style` takes it."""
+
+    style: int
+
+    @property
+    def colour(self) -> str:
+        return curve_style(self.style).colour
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class CurveOf(Layer):
+class CurveOf(Styled):
     """Values y at positions x, both of shape (n,). style: as `curve_style` takes it. every: a mark at each value.
 
-    only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks.
-    rim: around it, so that it can be seen on a map.
+    only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks. mark:
+    marks along it. rim: around it, so that it can be seen on a map. of: the name of the curve that it belongs to.
     """
 
     layer = "curve"
@@ -73,13 +87,17 @@ class CurveOf(Layer):
     dash: tuple[float, ...] | None = None
     tag: str = ""
     rim: bool = False
+    mark: bool = True
+    of: str = ""
 
     @property
     def look(self) -> CurveStyle:
         """Colour, dash and marker as they are drawn."""
         look = curve_style(self.style)
         if self.plain:
-            look = dataclasses.replace(look, dash=(), marker="")
+            look = dataclasses.replace(look, dash=())
+        if self.plain or not self.mark:
+            look = dataclasses.replace(look, marker="")
         return look if self.dash is None else dataclasses.replace(look, dash=self.dash)
 
     @property
@@ -88,12 +106,12 @@ class CurveOf(Layer):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PointsOf(Layer):
+class PointsOf(Styled):
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
     texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
     word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
-    a mark, in units of y. faint: pale, behind what matters.
+    a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
     """
 
     layer = "points"
@@ -115,10 +133,11 @@ class PointsOf(Layer):
     tall: float = 0.0
     word: str = ""
     faint: bool = False
+    of: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class BarsOf(Layer):
+class BarsOf(Styled):
     """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,)."""
 
     layer, arrays = "bars", ("x", "y", "base")
@@ -148,11 +167,16 @@ class LineAt(Layer):
     upright: bool = False
     fitted: bool = False
     style: int | None = None
+    name: str = ""
+
+    @property
+    def colour(self) -> str | None:
+        return None if self.style is None else curve_style(self.style).colour
 
     @property
     def words(self) -> str:
         """The label with the value."""
-        return self.label.replace("{}", number(self.value))
+        return self.label.replace("{}", tick(self.value))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -175,6 +199,7 @@ class CellsOf(Layer):
     texts: Sequence[Sequence[str]] | None = None
     keys: Sequence[str] | None = None
     figures: bool = True
+    name: str = ""
 
     @property
     def reported(self) -> dict[str, Any]:
@@ -196,6 +221,7 @@ class ParallelOf(Layer):
     shares: np.ndarray
     texts: Sequence[Sequence[str]]
     keys: Sequence[str] | None = None
+    name: str = ""
 
     @property
     def reported(self) -> dict[str, Any]:
@@ -206,9 +232,9 @@ class ParallelOf(Layer):
 class Scene:
     """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
 
-    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
-    can be turned between logarithmic and linear. bare: without axes. square: a unit of x is as long as one of y. live:
-    more is to come.
+    title: what of the run it shows, printed above it. spoken: the picture in words, with its numbers. ways: which axes
+    a zoom moves, "x", "y" or "xy". logs: which axes can be turned between logarithmic and linear. bare: without axes.
+    square: a unit of x is as long as one of y. live: more is to come.
     """
 
     name: str
@@ -216,6 +242,7 @@ class Scene:
     y: Axis
     layers: Sequence[Layer] = ()
     note: str = ""
+    title: str = ""
     spoken: str = ""
     ways: str = "x"
     logs: str = ""

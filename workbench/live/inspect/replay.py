@@ -13,9 +13,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.figures import draw
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -134,7 +134,7 @@ class Replay(View):
         convergence.add(record)
         timeline.show(record, run.title)
         self.save_bar = SaveBar(
-            lambda: {"convergence": figures.convergence([record]), **timeline.figures()},
+            lambda: {"convergence": draw(convergence.scene()), **timeline.figures()},
             provenance=lambda: record.provenance,
             about=lambda: run.file_title,
             folder=self._folder,
