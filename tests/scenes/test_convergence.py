@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from workbench.live import ConvergenceView
+from workbench.live.ui.run_list import RunList
+from workbench.recording import load, save
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.scenes import CurveOf, LineAt, PointsOf, convergence_scene, residual_gap_scene
 from workbench.scenes.style import COLOURS, DASHES, curve_style
@@ -83,3 +88,16 @@ def test_recurrences_and_true_residuals_of_a_method_have_one_colour():
     assert [list(curve.y) for curve in found] == [[1.0, 0.1], [1.0, 0.2], [1.0, 0.3], [1.0, 0.4]]
     assert found[0].look.colour == found[1].look.colour != found[2].look.colour
     assert [layer.value for layer in scene.layers if isinstance(layer, LineAt)] == [1]
+
+
+def test_a_run_keeps_its_style_in_its_file(records, tmp_path):
+    styled = [dataclasses.replace(record, style=style) for record, style in zip(records, (5, 12), strict=True)]
+    opened = [load(save(record, tmp_path / f"{record.style}.run.npz")) for record in styled]
+    assert [curve.style for curve in curves(convergence_scene(opened))] == [5, 12]
+    # Two runs that had one style in different lists are told apart.
+    assert [curve.style for curve in curves(convergence_scene([opened[0], opened[0]]))] == [0, 1]
+    view, runs = ConvergenceView(), RunList()
+    assert [view.add(record).style for record in (*opened, opened[0])] == [5, 12, 0]
+    assert [runs.add(record, "File").style for record in (*opened, opened[0])] == [5, 12, 0]
+    np.testing.assert_array_equal([curve.style for curve in curves(view.scene())], [5, 12, 0])
+    view.close()

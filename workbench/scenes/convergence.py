@@ -46,11 +46,13 @@ def convergence_scene(
     """||r||/||b|| against iterations, one curve per run; rings mark true residuals b - A x.
 
     names: one per run, by default those of its parts. tolerance: drawn as a level line. styles: of each run, by default
-    that which is kept with it, or the first ones. drift: also draw ||Z^T r||/||b|| of deflated runs, dotted, which
-    should stay near rounding.
+    those that are kept with them where they differ, else the first ones. drift: also draw ||Z^T r||/||b|| of deflated
+    runs, dotted, which should stay near rounding.
     """
     names = [record.label for record in records] if names is None else names
-    styles = range(len(records)) if styles is None else styles
+    if styles is None:
+        kept = [record.style for record in records if record.style is not None]
+        styles = kept if len(set(kept)) == len(records) else range(len(records))
     layers: list[Layer] = []
     for record, name, style in zip(records, names, styles, strict=True):
         history, norm = record.history, record.norm_of_b

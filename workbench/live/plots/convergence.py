@@ -123,8 +123,9 @@ class ConvergenceView(StreamView):
             self._add(ColumnCurve(next(self._keys), f"column {j}", self._next_style(), session, column=j))
 
     def add(self, record: Record, label: str = "", style: int | None = None) -> Curve:
-        """Put a run that has ended on the plot, for example one loaded from a file; label and style as in `watch`."""
-        style = self._next_style() if style is None else style
+        """Put a run that has ended on the plot, for example one loaded from a file. Its label is by default that of its
+        blocks, its style that which its file keeps or the first free one."""
+        style = self._next_style(record.style) if style is None else style
         return self._add(Curve.of_record(next(self._keys), label or record.label, style, record))
 
     def scene(self) -> Scene:
@@ -262,10 +263,11 @@ class ConvergenceView(StreamView):
         self.publisher.wake()
         return curve
 
-    def _next_style(self) -> int:
-        """The first style that no curve on the plot has."""
+    def _next_style(self, kept: int | None = None) -> int:
+        """The style that a run had, or the first, that no curve on the plot has."""
         used = {curve.style for curve in self._curves}
-        return next(style for style in itertools.count() if style not in used)
+        free = next(style for style in itertools.count() if style not in used)
+        return free if kept is None or kept in used else kept
 
 
 def _named(curve: Curve) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +37,8 @@ def export(kind: str, runs: Sequence[ListedRun], folder: Path) -> list[Path]:
     Raises InputError when there is no run, or none with a trace where traces are asked for, or when the folder cannot
     be written.
     """
-    made = [(record, file_stem(run)) for run in runs if (record := run.record) is not None]
+    ended = [(record, run) for run in runs if (record := run.record) is not None]
+    made = [(dataclasses.replace(record, style=run.style), file_stem(run)) for record, run in ended]
     if not made:
         raise InputError(NONE)
     if kind == "trace" and not any(record.trace for record, _ in made):
