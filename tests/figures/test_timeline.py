@@ -56,7 +56,7 @@ def test_kernel_styles_are_unique_and_independent_of_the_range():
     assert len(styles) == 9
     one = timeline(made, (8, 8))
     assert boxes(one)[0].get_facecolor().tolist() == boxes(whole)[8].get_facecolor().tolist()
-    assert boxes(one)[0].get_hatch() == boxes(whole)[8].get_hatch() == "////"
+    assert boxes(one)[0].get_hatch() == boxes(whole)[8].get_hatch() == "...."
     assert len(COLOURS) == 8
 
 
