@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -51,8 +53,15 @@ def test_curves_keep_their_order_and_what_belongs_to_them_comes_last():
     scene = Scene("two", X, LOG, [CurveOf("a", ONE, TWO), ring, CurveOf("b", ONE, TWO / 2, 1)])
     figure = draw(scene)
     assert labels_of(figure) == ["a", "b", "true residual"]
+    scene = dataclasses.replace(scene, layers=[*scene.layers, LineAt(0.5, "tolerance {}")])
+    figure = draw(scene)
+    assert labels_of(figure)[-1] == "tolerance 0.5"
+    renamed = relabelled(figure, {"tolerance 0.5": "aim", "a": "run"})
+    assert [text.get_text() for text in renamed.axes[0].texts] == ["aim"]
+    assert labels_of(renamed) == ["run", "b", "true residual"]
+    assert len(relabelled(figure, {"tolerance 0.5": None}).axes[0].get_lines()) == 3
     # Without its run a ring has nothing to stand at.
-    without = relabelled(figure, {"a": None})
+    without = relabelled(figure, {"a": None, "tolerance 0.5": None})
     assert [line.get_label() for line in without.axes[0].get_lines()] == ["b"]
 
 

@@ -125,10 +125,10 @@ def bars(axes: Axes, layer: BarsOf) -> None:
 def line(axes: Axes, layer: LineAt) -> None:
     """A dashed line across the panel, with its label at its end."""
     look = {"color": layer.colour or INK, "linewidth": 0.8, "zorder": 0.5}
-    (axes.axvline if layer.upright else axes.axhline)(layer.value, linestyle=(0, (5, 4)), **look)
+    (axes.axvline if layer.upright else axes.axhline)(layer.value, linestyle=(0, (5, 4)), gid=layer.words, **look)
     if not layer.label:
         return
-    words: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "color": INK}
+    words: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "color": INK, "gid": layer.words}
     if layer.upright:
         axes.annotate(layer.words, (layer.value, 1), xycoords=("data", "axes fraction"), xytext=(3, -9), **words)
     else:
