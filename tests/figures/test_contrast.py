@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench.live
-from workbench.figures import CURVES
-from workbench.figures.style import COLOURS
+from workbench.scenes.style import COLOURS, CURVES
 
 THEME = (Path(workbench.live.__file__).parent / "static" / "ui" / "theme.js").read_text(encoding="utf-8")
 PAGES = {"light": ("#ffffff", "#1b1d22"), "dark": ("#14161a", "#e9eaed")}

@@ -16,9 +16,10 @@ from PIL import Image
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import convergence, field, heatmap, plotted_data, read_provenance, row_lengths, save, timeline
+from workbench.figures import draw, field, plotted_data, read_provenance, save, timeline
 from workbench.figures.columns import MIN_FONT_SIZE, resized
 from workbench.run import Session, configure
+from workbench.scenes import Axis, CellsOf, Scene, convergence_scene, row_lengths_scene
 
 PROVENANCE = {"configuration": {"problem": "two-layer (n = 8) \\ 'κ'"}, "list": [1, 2.5, None]}
 KINDS = ("svg", "pdf", "png")
@@ -33,7 +34,7 @@ def record():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_provenance_is_written_and_read_back(record, tmp_path, kind):
-    path = save(convergence([record]), tmp_path / f"a.{kind}", {**PROVENANCE, "run": record.provenance})
+    path = save(draw(convergence_scene([record])), tmp_path / f"a.{kind}", {**PROVENANCE, "run": record.provenance})
     found = read_provenance(path)
     assert {name: found[name] for name in PROVENANCE} == PROVENANCE
     assert found["run"] == record.provenance
@@ -43,7 +44,7 @@ def test_provenance_is_written_and_read_back(record, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_without_provenance_are_refused(record, tmp_path, kind):
-    path = save(convergence([record]), tmp_path / f"a.{kind}")
+    path = save(draw(convergence_scene([record])), tmp_path / f"a.{kind}")
     with pytest.raises(InputError, match="has no provenance"):
         read_provenance(path)
     path.write_bytes(b"something else")
@@ -54,7 +55,7 @@ def test_files_without_provenance_are_refused(record, tmp_path, kind):
 
 
 def test_decompression_bombs_are_refused(record, tmp_path):
-    path = save(convergence([record]), tmp_path / "a.png")
+    path = save(draw(convergence_scene([record])), tmp_path / "a.png")
     content = bytearray(path.read_bytes())
     # Width and height in the first chunk, IHDR, whose checksum follows its 17 bytes.
     content[16:24] = struct.pack("!II", 60_000, 60_000)
@@ -65,13 +66,13 @@ def test_decompression_bombs_are_refused(record, tmp_path):
 
 
 def test_text_in_a_pdf_is_truetype(record, tmp_path):
-    content = save(convergence([record]), tmp_path / "a.pdf").read_bytes()
+    content = save(draw(convergence_scene([record])), tmp_path / "a.pdf").read_bytes()
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
 
 
 def test_plotted_data_are_written_as_csv(record, tmp_path):
-    figure = convergence([record], ["a, run"])
+    figure = draw(convergence_scene([record], ["a, run"]))
     save(figure, tmp_path / "a.svg", PROVENANCE, plotted_data(figure))
     lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith('# {"written"')
@@ -82,12 +83,14 @@ def test_plotted_data_are_written_as_csv(record, tmp_path):
 
 
 def test_image_cells_and_boxes_are_listed(record):
-    cells = plotted_data(heatmap(np.array([[3.0, 50.0], [7.0, np.nan]]), ["a", "b"], ["c", "d"]))
+    map_of = CellsOf("iterations", np.array([[3.0, 50.0], [7.0, np.nan]]))
+    cells = plotted_data(draw(Scene("map", Axis("x"), Axis("y"), [map_of])))
     np.testing.assert_array_equal(cells["value"], [3, 50, 7, np.nan])
     boxes = plotted_data(timeline(record.trace, (3, 3)))
     noted = record.trace.rows[record.trace.column("iteration") == 3]
     total = (noted["end"] - noted["start"]).sum()
-    assert sum(boxes["value"]) == pytest.approx(1e6 * total)
+    scale = 1e3 if timeline(record.trace, (3, 3)).axes[0].get_xlabel().endswith("ms") else 1e6
+    assert sum(boxes["value"]) == pytest.approx(scale * total)
     assert set(boxes["series"]) == {record.trace.kernels[kernel].name for kernel in noted["kernel"]}
 
 
@@ -96,7 +99,7 @@ def test_bands_are_listed_by_corners_and_bars_by_base_and_length():
     band = plotted_data(field(np.array([low, high]), "r", sides=("", "")))
     corners = set(zip(band["x"], band["y"], strict=True))
     assert {(x, y) for side in (low, high) for x, y in zip((0.0, 0.25, 1.0), side[[0, 1, 2]], strict=True)} <= corners
-    bars = plotted_data(row_lengths(np.array([3, 4, 4])))
+    bars = plotted_data(draw(row_lengths_scene(np.array([3, 4, 4]))))
     assert [bars[name] for name in ("x", "y", "value")] == [[3, 4], [0, 0], [1, 2]]
 
 
@@ -135,12 +138,12 @@ def test_saving_in_two_threads_restores_rc_params(tmp_path):
 
 def test_table_columns_of_different_lengths_are_refused(record, tmp_path):
     with pytest.raises(InputError, match="must have one length"):
-        save(convergence([record]), tmp_path / "a.svg", None, {"x": [1, 2], "y": [1]})
+        save(draw(convergence_scene([record])), tmp_path / "a.svg", None, {"x": [1, 2], "y": [1]})
 
 
 @pytest.mark.parametrize(("columns", "millimetres"), [(1, 85), (2, 175)])
 def test_a_figure_is_as_wide_as_its_columns(record, tmp_path, columns, millimetres):
-    figure = convergence([record] * 2, ["one run with a long name, cg + neumann:2", "another, cg + jacobi"])
+    figure = draw(convergence_scene([record] * 2, ["one run with a long name, cg + neumann:2", "another, cg + jacobi"]))
     before = figure.get_size_inches().tolist()
     path = save(figure, tmp_path / "a.png", columns=columns)
     with Image.open(path) as image:

@@ -4,8 +4,8 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.figures import save, timeline
-from workbench.figures.style import COLOURS
 from workbench.recording import Event, Trace
+from workbench.scenes.style import COLOURS
 
 
 def trace(label="measured", iterations=4, length=1e-5):
@@ -56,7 +56,7 @@ def test_kernel_styles_are_unique_and_independent_of_the_range():
     assert len(styles) == 9
     one = timeline(made, (8, 8))
     assert boxes(one)[0].get_facecolor().tolist() == boxes(whole)[8].get_facecolor().tolist()
-    assert boxes(one)[0].get_hatch() == boxes(whole)[8].get_hatch() == "////"
+    assert boxes(one)[0].get_hatch() == boxes(whole)[8].get_hatch() == "...."
     assert len(COLOURS) == 8
 
 

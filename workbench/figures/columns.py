@@ -10,6 +10,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from workbench.errors import InputError
+from workbench.figures.layers import LABEL
 
 MILLIMETRES = {1: 85.0, 2: 175.0}
 """Widths of one column and of two."""
@@ -68,10 +69,10 @@ def _wrap_titles(figure: Figure, width: float) -> float:
 
 
 def _remove_overlapping_labels(figure: Figure) -> None:
-    """Remove centred labels that overlap other text; the legend names their boxes too."""
+    """Remove labels of boxes and points that overlap other text; the legend names what they stand at too."""
     figure.draw_without_rendering()
     for axes in figure.axes:
-        labels = [text for text in axes.texts if text.get_horizontalalignment() == "center"]
+        labels = [text for text in axes.texts if text.get_gid() == LABEL]
         occupied = [text.get_window_extent() for text in axes.get_yticklabels()]
         for text in labels:
             extent = text.get_window_extent()

@@ -24,8 +24,9 @@ LINE_HEIGHT = 1.4
 
 
 def labels_of(figure: Figure) -> list[str]:
-    """The labels in the legends, each once, in order."""
+    """The labels in the legends and at lines, each once, in order."""
     found = [text.get_text() for legend in _legends(figure) for text in legend.get_texts()]
+    found += [text.get_text() for axes in figure.axes for text in axes.texts if text.get_gid() == text.get_text()]
     return list(dict.fromkeys(found))
 
 
@@ -70,11 +71,14 @@ def _change(axes: Axes, changed: Mapping[str, str | None]) -> None:
     """Remove and rename artists of one axes."""
     artists: list[Artist | Container] = [*axes.get_children(), *axes.containers]
     gone = {artist.get_gid() for artist in artists if isinstance(artist, Artist) and _is_gone(artist, changed)} - {None}
+    gone |= {name for name, label in changed.items() if label is None}
     for artist in artists:
         if _is_gone(artist, changed) or (isinstance(artist, Artist) and artist.get_gid() in gone):
             artist.remove()
         elif new := changed.get(str(artist.get_label())):
             artist.set_label(new)
+        elif isinstance(artist, Text) and (new := changed.get(str(artist.get_gid()))):
+            artist.set_text(new)
 
 
 def _is_gone(artist: Artist | Container, changed: Mapping[str, str | None]) -> bool:

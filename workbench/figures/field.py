@@ -9,7 +9,8 @@ from matplotlib.colors import Normalize, SymLogNorm
 from matplotlib.figure import Figure
 
 from workbench.figures.colormaps import VIK
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.style import new_figure
+from workbench.scenes.style import COLOURS
 
 DECADES = 3
 """Decades below the largest value on a logarithmic colour scale; smaller values are on a linear scale."""

@@ -12,10 +12,11 @@ from matplotlib.patches import Patch
 from workbench.devices.clock import WAITING, rank
 from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
-from workbench.figures.style import COLOURS, new_figure
+from workbench.figures.layers import HATCHES, LABEL
+from workbench.figures.style import new_figure
 from workbench.recording import Event, Trace
+from workbench.scenes.style import kernel_looks
 
-HATCHES = ("", "////", "....", "xxxx")
 LONGEST_NAME = 44
 MAX_BOXES = 4000
 """More boxes than pixel columns are not visible and make files slow to open."""
@@ -85,19 +86,15 @@ def _middle(trace: Trace) -> tuple[int, int]:
 def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
     """Colour and hatch of each kernel shown, longest total time first; those of a level of a coarse solve are one.
 
-    The style depends on the kernel's first appearance in the trace, so that it is the same for every range of
-    iterations, and for modelled and measured traces.
+    They are those of the page, for every range of iterations, and for modelled and measured traces.
     """
-    names = list(dict.fromkeys(summed_name(kernel.name) for kernel in trace.kernels))
+    looks = kernel_looks(summed_name(kernel.name) for kernel in trace.kernels)
     seconds: dict[str, float] = {}
     for event in shown:
         name = summed_name(event.name)
         seconds[name] = seconds.get(name, 0.0) + event.seconds
-    ranks = {name: names.index(name) for name in sorted(seconds, key=lambda name: -seconds[name])}
-    return {
-        name: (COLOURS[rank % len(COLOURS)], HATCHES[rank // len(COLOURS) % len(HATCHES)])
-        for name, rank in ranks.items()
-    }
+    longest = sorted(seconds, key=lambda name: -seconds[name])
+    return {name: (looks[name][0], HATCHES[looks[name][1]]) for name in longest}
 
 
 def _draw_lane(
@@ -123,7 +120,8 @@ def _draw_lane(
         )
         if event.seconds > MIN_LABELLED_WIDTH * span and len(event.name) <= 8:
             ink = "black" if colour == "#4a93c4" or hatch else "white"
-            axes.text(left + length / 2, row, event.name, ha="center", va="center", fontsize="small", color=ink)
+            at = left + length / 2, row
+            axes.text(*at, event.name, ha="center", va="center", fontsize="small", color=ink, gid=LABEL)
 
 
 def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.devices.default_accelerator import default_accelerator
-from workbench.figures import throughput
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures import draw
+from workbench.figures.style import new_figure
 from workbench.machine.describe import describe_machine
 from workbench.machine.profile import profile
 from workbench.papers.block_cg import System, flops_printed, printed, scaled, systems
 from workbench.papers.block_cg_iteration import ITERATIONS, cupy_seconds, iteration, scipy_seconds
 from workbench.papers.reproduction import Progress, Reproduction
+from workbench.scenes.scene import Axis, CurveOf, Scene
+from workbench.scenes.style import curve_style
 
 CPU, GPU = "i5-8250u", "rtx2080s"
 COLUMNS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
 """Right-hand sides measured, of those in Figure 6."""
+RATE = Axis("GFLOP/s by the paper's count", log=True)
 
 
 def fig5(max_n: int, progress: Progress) -> Reproduction:
@@ -88,7 +92,7 @@ def _rates(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
 def fig6(max_n: int, progress: Progress) -> Reproduction:
     """GFLOP/s against the number of right-hand sides."""
     accelerator, why = default_accelerator()
-    rows, panels = [], {}
+    rows, panels = [], []
     curves = printed()["fig6"]
     for system in (found for found in systems(max_n, progress) if found.name in curves):
         made = _growing(system, curves[system.name], accelerator, progress)
@@ -96,9 +100,9 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
         named = {"printed, 2080S": "printed_2080S", "modelled, 2080S": "modelled_2080S", "CPU, here": "cpu"}
         named |= {f"{accelerator}, here": accelerator} if accelerator else {}
         named["SciPy column by column, here"] = "SciPy"
-        panels[system.source] = {
-            label: ([row["b"] for row in made], [row[key] for row in made]) for label, key in named.items()
-        }
+        b, *rates = (np.array([row[key] for row in made]) for key in ("b", *named.values()))
+        layers = [CurveOf(label, b, rate, style) for style, (label, rate) in enumerate(zip(named, rates, strict=True))]
+        panels.append(Scene(system.source, Axis(f"right-hand sides, {system.source}", "count"), RATE, layers))
     claims = printed()["claims"]
     notes = [
         "GFLOP/s by the paper's operation count times b, single precision, pseudo-block-cg (the paper's recurrences).",
@@ -109,7 +113,7 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
         *scaled(max_n),
     ]
     title = "Figure 6: GFLOP/s with b right-hand sides"
-    return Reproduction("fig6", title, rows, notes, throughput(panels, title=title))
+    return Reproduction("fig6", title, rows, notes, draw(*panels, beside=True, width=8.5, title=title))
 
 
 def _growing(system: System, rates: list[float], accelerator: str, progress: Progress) -> list[dict[str, Any]]:

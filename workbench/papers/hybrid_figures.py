@@ -12,6 +12,7 @@ from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import MODEL, milliseconds, printed_best
 from workbench.papers.reproduction import Progress, Reproduction
+from workbench.scenes.crossover import crossover_scene
 
 ENTRIES = 50
 """Non-zeros per row, about as many as in the papers' structural matrices."""
@@ -37,9 +38,8 @@ def crossover(max_n: int, progress: Progress) -> Reproduction:
         *MODEL,
         *hybrid_machines.NOTES,
     ]
-    return Reproduction(
-        "crossover", title.replace("\n", " "), rows, notes, figures.crossover(unknowns, seconds, title=title)
-    )
+    picture = figures.draw(crossover_scene(unknowns, seconds), title=title)
+    return Reproduction("crossover", title.replace("\n", " "), rows, notes, picture)
 
 
 def timeline(max_n: int, progress: Progress) -> Reproduction:

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from workbench.devices.default_accelerator import default_accelerator
-from workbench.figures import convergence
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures import draw
+from workbench.figures.style import new_figure
 from workbench.papers.mpcg import Progress, about_here, fit_sentence
 from workbench.papers.mpcg_counts import MPCG
 from workbench.papers.mpcg_model import fitted
@@ -18,6 +18,8 @@ from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import STOPPING, seconds_in_boxes, solved
 from workbench.papers.mpcg_sweeps import modelled_gpu, sweep_seconds, sweeps_of
 from workbench.papers.reproduction import Reproduction
+from workbench.scenes.convergence import convergence_scene
+from workbench.scenes.style import curve_style
 
 DOMAIN = 300
 """N of Figures 4 and 5."""
@@ -46,7 +48,8 @@ def fig4(max_n: int, progress: Progress) -> Reproduction:
         "Modelled: the counts behind the model of Table 3, f = 1, exact solves, overlap of one point.",
         *_smaller(here),
     ]
-    return Reproduction("fig4", title, rows, notes, convergence(records, labels, tolerance=STOPPING.rtol, title=title))
+    scene = convergence_scene(records, labels, tolerance=STOPPING.rtol)
+    return Reproduction("fig4", title, rows, notes, draw(scene, title=title))
 
 
 def fig5(max_n: int, progress: Progress) -> Reproduction:

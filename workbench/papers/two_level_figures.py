@@ -8,11 +8,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from workbench.figures.style import curve_style, new_figure
+from workbench.figures.style import new_figure
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.papers.timing import MEDIANS, medians
 from workbench.papers.two_level import LEVEL_ONE, timed
 from workbench.run import configure
+from workbench.scenes.style import curve_style
 
 
 def fig1(max_n: int, progress: Progress) -> Reproduction:

@@ -26,6 +26,8 @@ HINT = "runs are written by `workbench solve --save`"
 SOLUTION_TYPES = ("f4", "f8", "c8", "c16")
 MEMBERS = ("head", *COLUMNS, "true_residuals", "columns", "rank", "pivot", "solution", "trace")
 """The arrays in a file; "columns" to "pivot" are of runs with many right-hand sides, the last two are optional."""
+MOST_STYLES = 1000
+"""Styles that a file may name; another number is one of a damaged file."""
 EARLIER_KEYS = {"parted_at": "residual_gap_at"}
 """Keys of a summary as earlier versions wrote them, and their names now."""
 
@@ -37,7 +39,7 @@ class Record:
     summary: the fields that `workbench solve --json` prints, without the residual history.
     provenance: problem, configuration, versions, machine, device, seed, time of the run.
     solution: x, shape (N,), or (N, s) for many right-hand sides, if it was stored. trace: events, if the run was
-    traced.
+    traced. style: index of its colour, dash and mark, None where it was never drawn.
     """
 
     summary: dict[str, Any]
@@ -45,6 +47,7 @@ class Record:
     history: History
     solution: np.ndarray | None = None
     trace: Trace | None = None
+    style: int | None = None
 
     @property
     def label(self) -> str:
@@ -82,7 +85,14 @@ class Record:
 
 def save(record: Record, path: str | Path) -> Path:
     """Write a run to a file, about 56 bytes per iteration. Raises InputError if the folder cannot be written."""
-    head = {"format": FORMAT, "version": VERSION, "summary": record.summary, "provenance": record.provenance}
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "summary": record.summary,
+        "provenance": record.provenance,
+    }
+    if record.style is not None:
+        head["style"] = record.style
     arrays = record.history.to_arrays()
     if record.solution is not None:
         arrays["solution"] = record.solution
@@ -132,7 +142,9 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
         )
     text = arrays.pop("trace", None)
     trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
-    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace)
+    style = head.get("style")
+    known = isinstance(style, int) and 0 <= style < MOST_STYLES
+    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace, style if known else None)
 
 
 def _with_present_keys(summary: Any) -> Any:

@@ -64,7 +64,7 @@ def load_runs(path: str | Path) -> list[NamedRun]:
             with zipfile.ZipFile(stream) as archive:
                 if INDEX not in archive.namelist():
                     record = load(path)
-                    return [NamedRun(record, f"{record.problem_label}, {record.label}")]
+                    return [NamedRun(record, f"{record.problem_label}, {record.label}", style=record.style or 0)]
                 return _read(archive, os.fstat(stream.fileno()).st_size)
         except InputError as error:
             text = str(error)

@@ -16,9 +16,9 @@ from workbench.live.build.live_configuration import live_configuration
 from workbench.live.build.live_panel import ending
 from workbench.live.build.live_scenes import curve_scene, spectrum_scene
 from workbench.live.build.live_solver import LiveSolver
-from workbench.live.plots.scene import CurveOf, LineAt, PointsOf
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.run import Stopping, configure
+from workbench.scenes.scene import CurveOf, LineAt, PointsOf
 
 SQUARE = Bubbles2D(n=32, sides="x-:dirichlet")
 DEFLATION = configure(SQUARE, deflation="levelset:4").deflation

@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
-from workbench.live.ui.number_text import amount, duration
+from workbench.number_text import amount, duration
 from workbench.recording import load
 from workbench.run import Race, Session, State, Stopping, configure
 from workbench.run.setup_phases import SetupPhase

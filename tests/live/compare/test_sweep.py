@@ -147,7 +147,7 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     view.wait(LIMIT)
     (layer,) = view.map.plot.scene.layers
     assert layer.absent == ["failed"]
-    with pytest.raises(InputError, match="all of them are NaN"):
+    with pytest.raises(InputError, match="no run has a value to draw yet"):
         view.map.figure()
     until(lambda: "1 failed" in view.status.text)
 

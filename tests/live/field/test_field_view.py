@@ -19,7 +19,7 @@ from workbench.live.field import field_view as module
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import scene
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.number_text import count as grouped
+from workbench.number_text import count as grouped
 from workbench.recording import load, save
 from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
 

@@ -82,7 +82,7 @@ def test_figures_follow_a_run_that_goes_on(view_of, eventually, tmp_path):
     result = session.wait(LIMIT)
     # The chosen iteration stays.
     assert (view.iteration.value, view.iteration.max) == (1, result.iterations)
-    assert view.figure().axes[0].get_title() == "iteration 1"
+    assert view.figure().get_suptitle() == "iteration 1"
 
 
 def test_the_residuals_alone_need_no_look_at_the_run(view_of):

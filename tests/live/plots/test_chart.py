@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.live.plots.chart import ChartStack, ChartView
-from workbench.live.plots.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
+from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 
 X, Y = Axis("x"), Axis("y", log=True)
 

@@ -13,10 +13,10 @@ from workbench.analysis.convergence_estimates import nonzero
 from workbench.analysis.ritz import iterations_by_bound, ritz_values
 from workbench.errors import InputError
 from workbench.live import SpectrumView
-from workbench.live.plots.spectrum_scenes import levels_scene
 from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
+from workbench.scenes.spectrum import levels_scene
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_it_shows_the_last_iteration_of_a_run_that_has_ended(view, result):
     assert f"{promised} on M<sup>−1</sup> P A (κ = {last[-1] / last[0]:.3g}) iterations." in view.message.value
     (axes,) = view.figures()["estimates"].axes
     labels = [line.get_label() for line in axes.get_lines()]
-    assert {"CG bound, κ of $A$", "CG bound, κ of $M^{-1}A$", "CG bound, exact κ", "true error"} <= set(labels)
+    assert {"CG bound, κ of A", "CG bound, κ of M⁻¹A", "CG bound, exact κ", "true error"} <= set(labels)
 
 
 def test_the_slider_moves_the_pictures_and_the_words(view):

@@ -18,7 +18,7 @@ from workbench.live.solve.explorer_text import ending, result_html
 from workbench.live.transport.publisher import POLL_SOON
 from workbench.live.ui.export import KINDS, PICTURES
 from workbench.live.ui.file_names import slug
-from workbench.live.ui.number_text import duration
+from workbench.number_text import duration
 from workbench.recording import load, load_trace
 from workbench.run import Reason, Session, State, Stopping, configure, setup
 from workbench.run.share_link import from_link, to_link

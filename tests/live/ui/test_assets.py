@@ -114,7 +114,8 @@ def test_every_token_that_is_used_is_defined():
     assert set(re.findall(r"var\((--wb-[\w-]+)", text)) - defined - by_modules == set()
 
 
-def test_saved_figures_have_the_map_of_the_page_for_what_has_a_sign():
-    written = re.search(r'^  vik: "([^"]+)"', FILES["ui/maps.js"], re.MULTILINE)
+@pytest.mark.parametrize("name", STOPS)
+def test_saved_figures_have_the_maps_of_the_page(name):
+    written = re.search(rf'^  {name}: "([^"]+)"', FILES["ui/maps.js"], re.MULTILINE)
     assert written is not None
-    assert [f"#{stop}" for stop in written[1].split()] == list(STOPS)
+    assert [f"#{stop}" for stop in written[1].split()] == list(STOPS[name])

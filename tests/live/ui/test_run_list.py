@@ -9,7 +9,6 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import curve_style
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.transport.publisher import Publisher
@@ -17,6 +16,7 @@ from workbench.live.ui import run_table
 from workbench.live.ui.run_list import KEPT, RunList, labels
 from workbench.live.ui.run_table import RunTable
 from workbench.run import Race, Run, Session, Stopping, configure, run_through
+from workbench.scenes.style import curve_style
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.block_facts import facts
-from workbench.live.ui.number_text import count, number
+from workbench.number_text import count, number
 from workbench.problems import Problem
 
 SHAPES = {"bubbles-2d": "square", "bubbles-3d": "cube"}

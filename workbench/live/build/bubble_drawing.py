@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.ui.number_text import count
+from workbench.number_text import count
 from workbench.problems.bubbles import Bubbles
 from workbench.problems.sides import Boundary, parse_sides
 

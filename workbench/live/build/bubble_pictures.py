@@ -13,7 +13,7 @@ from workbench.errors import InputError
 from workbench.figures import boundaries, section
 from workbench.figures.subdomains import ordinal
 from workbench.live.build.bubble_drawing import Drawing
-from workbench.live.ui.number_text import count
+from workbench.number_text import count
 from workbench.problems.bubble_geometry import Geometry
 
 SIDES = {2: (128, 512), 3: (32, 128)}

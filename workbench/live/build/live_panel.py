@@ -25,12 +25,12 @@ from workbench.live.build.live_scenes import (
 from workbench.live.build.live_solver import LiveSolve, LiveSolver
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import blank
 from workbench.live.transport.publisher import POLL_SOON, PollAgain
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.number_text import count, duration
 from workbench.live.ui.status import StatusLine
+from workbench.number_text import count, duration
 from workbench.run import Configuration, Quantity, State
+from workbench.scenes.scene import blank
 
 QUIET = 0.25
 """Seconds of a solve during which nothing is said of it: most end sooner, and words that flash cannot be read."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
-from workbench.live.ui.number_text import count, number
+from workbench.number_text import count, number
 from workbench.run import Norm, Run
+from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene, blank
 
 RESIDUAL = Axis("‖r‖/‖b‖", log=True)
 RITZ = Axis("Ritz value", log=True)

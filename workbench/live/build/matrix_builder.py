@@ -12,7 +12,6 @@ from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.build.matrix_facts import Facts, facts
 from workbench.live.build.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
-from workbench.live.build.row_lengths_scene import row_lengths_scene
 from workbench.live.build.uploads import check_upload, store, without_folder
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
@@ -20,13 +19,14 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.number_text import amount, count
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import amount, count
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse, cached
+from workbench.scenes.row_lengths import row_lengths_scene
 
 START = "Upload a matrix, name one, or give a path."
 HEIGHT = 300

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.figures import pattern_counts
 from workbench.live.field.pictures import MOST_PIXELS, Scene
-from workbench.live.ui.number_text import amount, count, span
+from workbench.number_text import amount, count, span
 from workbench.operators.matrix import SYMMETRY_TOLERANCE
 from workbench.problems import Problem
 

@@ -17,9 +17,9 @@ from workbench.live.field.pictures import Scene
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.listeners import Listeners
-from workbench.live.ui.number_text import span
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import span
 from workbench.problems import Problem
 from workbench.problems.poisson_formulas import PoissonFormulas, PoissonFormulas2D
 

@@ -11,8 +11,8 @@ from workbench.live.build.poisson_examples import EXAMPLES
 from workbench.live.build.sides_field import SidesField
 from workbench.live.ui.form_fields import Field
 from workbench.live.ui.form_schema import explanation
-from workbench.live.ui.number_text import count
 from workbench.live.ui.undoable_form import UndoableForm
+from workbench.number_text import count
 from workbench.problems import Problem
 from workbench.problems.formula import FUNCTIONS, Formula
 from workbench.problems.poisson import Poisson27, Poisson125

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
-from matplotlib.figure import Figure
 
 from workbench.errors import InputError
+from workbench.figures import draw
 from workbench.live.compare.race_entries import RaceEntries
-from workbench.live.compare.race_files import KINDS, ended, export_race, race_figure, race_name
+from workbench.live.compare.race_files import KINDS, ended, export_race, race_name
 from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
 from workbench.live.compare.race_offer import Offer
 from workbench.live.compare.race_table import entry_table, show_entries
@@ -110,7 +110,7 @@ class RaceView(PausableView):
             for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: {"race": self._figure()},
+            lambda: ended(self._drawn()) and {"race": draw(self.convergence.scene())},
             provenance=lambda: provenance(ended(self._drawn())),
             about=lambda: race_name(self._drawn(), str(self.measure.value)),
             folder=self.folder,
@@ -289,10 +289,6 @@ class RaceView(PausableView):
         self.convergence.with_setup = bool(self.with_setup.value)
         self.with_setup.disabled = self.measure.value != "seconds"
         self.publisher.wake()
-
-    def _figure(self) -> Figure:
-        plot = self.convergence
-        return race_figure(self._drawn(), plot.axis, self.tolerance.value, with_setup=plot.with_setup)
 
     @property
     def _rtol(self) -> float:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbench.figures import curve_style
 from workbench.live.compare.race_text import COLUMNS, LOW, row
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.run import RaceEntry
 from workbench.run.ranking import Ranking
+from workbench.scenes.style import curve_style
 
 VERBS = (
     {"name": "pause", "title": "Pause", "tip": "hold this entry, or resume it", "inline": True},

@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.figures import curve_style
 from workbench.live.ui.form_fields import as_text
 from workbench.live.ui.html_table import html_table
-from workbench.live.ui.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample
+from workbench.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
 from workbench.run.ranking import Finish, Ranking, rank
+from workbench.scenes.style import curve_style
 
 COLUMNS = (
     "Entry",

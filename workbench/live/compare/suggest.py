@@ -17,8 +17,8 @@ from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.html_table import html_table
-from workbench.live.ui.number_text import duration, number
 from workbench.live.ui.sort_table import SortTable
+from workbench.number_text import duration, number
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.run_queue import QueueSlot
 from workbench.run.thread_job import ThreadJob

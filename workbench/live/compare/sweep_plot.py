@@ -10,12 +10,14 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_scene, sweep_figure
+from workbench.errors import InputError
+from workbench.figures import draw
+from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_scene
 from workbench.live.compare.sweep_text import VALUES, each_of
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import Scene
 from workbench.live.transport.publisher import Publisher
 from workbench.run.sweeping import Row
+from workbench.scenes.scene import Scene
 
 VIEWS = ("curves", "map", "parallel")
 
@@ -72,7 +74,9 @@ class SweepPlot:
 
     def figure(self) -> Figure:
         """What is shown as a figure. Raises InputError where no run gave a value."""
-        return sweep_figure(self.runs, self._view, str(self.down.value), str(self.across.value))
+        if self.runs.best()[1] < 0:
+            raise InputError("no run has a value to draw yet")
+        return draw(self._scene())
 
     def close(self) -> None:
         """End what serves it."""

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from workbench import figures
-from workbench.live.compare.sweep_text import absences, spent, unit_of
-from workbench.live.plots.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
-from workbench.live.ui.number_text import count, duration
+from workbench.live.compare.sweep_text import absences, spent
+from workbench.number_text import count, duration
 from workbench.run.sweeping import Row
+from workbench.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)
@@ -159,33 +157,6 @@ def parallel_scene(runs: Runs) -> Scene:
     note = "" if runs.rows else "No run has ended yet."
     layers = [layer] if runs.rows else []
     return Scene(f"parallel {runs.value}", x, Axis(""), layers, note=note, spoken=spoken(runs), bare=True)
-
-
-def sweep_figure(runs: Runs, view: str, down: str, across: str) -> Figure:
-    """The same as a figure to save. Raises InputError where no run gave a value."""
-    if view == "parallel":
-        return figures.parallel_coordinates(*parallel_of(runs))
-    if view == "curves":
-        curves = curves_of(runs, down, across)
-        x = np.array([float(value) for value in runs.over[across]])
-        values = {name: np.array([took for took, _ in found]) for name, found in curves.items()}
-        unit, factor = unit_of(np.concatenate(list(values.values())).tolist()) if runs.timed else ("", 1.0)
-        drawn = {name: one * factor for name, one in values.items()}
-        label = f"{runs.title}, {unit}" if unit else runs.title
-        return figures.sweep_curves(x, drawn, xlabel=across, ylabel=label, log=spread(x))
-    rows = runs.over[down] if down != across else [None]
-    pairs = [[{across: value} | ({} if row is None else {down: row}) for value in runs.over[across]] for row in rows]
-    found = np.array([[runs.best(**pair)[0] for pair in line] for line in pairs])
-    unit, factor = unit_of(found[np.isfinite(found)].tolist()) if runs.timed else ("", 1.0)
-    return figures.heatmap(
-        found * factor,
-        [""] if down == across else [_text(value) for value in rows],
-        [_text(value) for value in runs.over[across]],
-        row_title="" if down == across else down,
-        column_title=across,
-        label=f"{runs.title}, {unit}" if unit else runs.title,
-        absent=absences(runs.rows, runs.over, down, across),
-    )
 
 
 def spoken(runs: Runs) -> str:

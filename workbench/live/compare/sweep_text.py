@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.live.ui.number_text import count
+from workbench.number_text import count
 from workbench.run.sweeping import Row
 from workbench.settings import METHOD
 

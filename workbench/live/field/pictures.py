@@ -13,7 +13,7 @@ from workbench.figures.pattern import ENTRIES
 from workbench.figures.subdomains import COEFFICIENT, ordinal
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import MOST_PIXELS, Cut
-from workbench.live.ui.number_text import count as grouped
+from workbench.number_text import count as grouped
 from workbench.problems import LinearSystem
 
 SIDE = "side lengths"

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.live.field.pictures import Scene, scene
-from workbench.live.ui.number_text import count as grouped
+from workbench.number_text import count as grouped
 from workbench.operators import Operator
 from workbench.problems import LinearSystem, Problem
 from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import Cut
 from workbench.live.field.pictures import Outlines, Picture, blank, plane_picture
-from workbench.live.ui.number_text import count as grouped
+from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
 
 COEFFICIENT = "coefficient"

@@ -20,8 +20,8 @@ from workbench.live.field.quantities import BARS, field_picture, is_logarithmic,
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
 from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
-from workbench.live.ui.number_text import count as grouped
 from workbench.live.ui.run_handle import RunSource
+from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
 
 

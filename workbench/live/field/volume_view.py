@@ -21,9 +21,9 @@ from workbench.live.field.volume_still import Still
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module
-from workbench.live.ui.number_text import count as grouped
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
+from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"

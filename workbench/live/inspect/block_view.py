@@ -11,25 +11,25 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
-from workbench.live.inspect.block_scenes import columns_scene, products_scene, rank_scenes
+from workbench.figures import draw
 from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_columns
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
-from workbench.live.plots.scene import Scene
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.papers.block_cg import gflops
 from workbench.recording import Record
 from workbench.registry import registered
 from workbench.run import Result, Session, State, Stopping, configure
+from workbench.scenes.block import columns_scene, products_scene, rank_scenes
+from workbench.scenes.scene import Scene
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 2, "poisson7": 3, "two-layer": 2}
@@ -128,13 +128,8 @@ class BlockView(View):
         """The chosen figure of the last run. Raises InputError before the first has ended."""
         if self.result is None:
             raise InputError("there is no run to draw yet; press Run")
-        record, tolerance = self.result.record(), Stopping.rtol
-        if self.view.value == VIEWS[2]:
-            return column_heatmap(record, tolerance=tolerance)
-        if self.view.value == VIEWS[3]:
-            return rank_and_pivot(record)
-        against = "products" if self.view.value == VIEWS[1] else "iterations"
-        return block_convergence(record, tolerance=tolerance, against=against)
+        live = self.view.value == VIEWS[0]
+        return draw(self.convergence.scene()) if live else draw(*self._scenes(self.result.record()))
 
     def close(self) -> None:
         """End the run and take everything off the page."""

@@ -11,19 +11,11 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import block_conditioning, boxes_over_field, directions_on_grid, term_weights, time_split
+from workbench.figures import draw
 from workbench.live.inspect.mpcg_figures import Follower, Inside, Part, inside
-from workbench.live.inspect.mpcg_scenes import (
-    boxes_scene,
-    conditioning_scenes,
-    directions_scene,
-    time_scene,
-    weights_scene,
-)
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import Curve
-from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.publisher import POLL_SOON, PollAgain, Publisher
 from workbench.live.ui.controls import button
@@ -33,6 +25,8 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.run import Configuration, Result, Session, State, configure
+from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank
 
 PROBLEMS = ("poisson-fd", "two-layer")
 SIZES = (64, 128, 200, 300, 500, 1000)
@@ -143,25 +137,13 @@ class MPCGView(View):
         self.publisher.wake()
 
     def figure(self) -> Figure:
-        """The chosen figure, of the running mpcg or of the last. Raises InputError before the first
-        iteration, and for residuals, which are live."""
+        """The chosen figure, of the running mpcg or of the last. Raises InputError before the first iteration."""
         shown, view = self._shown, self.view.value
+        if view == VIEWS[0]:
+            return draw(self.convergence.scene())
         if shown is None or not shown.has(PARTS.get(str(view))):
             raise InputError("there is nothing to draw yet; press Run, or wait for an iteration")
-        steps, count = shown.steps, len(shown.steps)
-        if view == VIEWS[1] and shown.residual is not None:
-            when = "last" if shown is self._last else f"iteration {count}"
-            return boxes_over_field(shown.residual, shown.grid, shown.pieces, label=f"|b − A x|, {when} (1)")
-        if view == VIEWS[2] and shown.block is not None:
-            title = "" if shown is self._last else f"iteration {count}"
-            return directions_on_grid(shown.block, shown.grid, title=title)
-        if view == VIEWS[3]:
-            return term_weights(steps, iteration=min(self.iteration.value, count) - 1)
-        if view == VIEWS[4]:
-            return block_conditioning(steps)
-        if view == VIEWS[5]:
-            return time_split(steps)
-        raise InputError("the curves of residuals are live; choose another figure to save it")
+        return draw(*self._scenes(shown))
 
     def close(self) -> None:
         """End the runs and take everything off the page."""
@@ -219,7 +201,7 @@ class MPCGView(View):
         part = PARTS.get(str(self.view.value))
         follows = self._look(part)
         drawn = self._shown
-        self.save_bar.press.disabled = drawn is None or not drawn.has(part) or self.view.value == VIEWS[0]
+        self.save_bar.press.disabled = drawn is None or not drawn.has(part)
         self.iteration.disabled = drawn is None or self.view.value != VIEWS[3]
         self.about.value = self._about()
         self._show()

@@ -13,9 +13,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.figures import draw
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -24,12 +24,12 @@ from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import FILE, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.recording import Record, load
 from workbench.registry import unknown_name
 
@@ -134,7 +134,7 @@ class Replay(View):
         convergence.add(record)
         timeline.show(record, run.title)
         self.save_bar = SaveBar(
-            lambda: {"convergence": figures.convergence([record]), **timeline.figures()},
+            lambda: {"convergence": draw(convergence.scene()), **timeline.figures()},
             provenance=lambda: record.provenance,
             about=lambda: run.file_title,
             folder=self._folder,

@@ -9,10 +9,10 @@ from typing import Any
 import ipywidgets as widgets
 import traitlets
 
-from workbench.live.plots.scene import Axis, Scene, blank
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.assets import module
 from workbench.live.ui.stream_view import StreamView
+from workbench.scenes.scene import Axis, Scene, blank
 
 EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import threading
@@ -19,6 +20,8 @@ from workbench.live.ui.stream_view import StreamView
 from workbench.recording import Record
 from workbench.registry import unknown_name
 from workbench.run import Norm, RaceEntry, Session
+from workbench.scenes.convergence import AGAINST, RESIDUAL
+from workbench.scenes.scene import LineAt, Scene
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
@@ -122,9 +125,26 @@ class ConvergenceView(StreamView):
             self._add(ColumnCurve(next(self._keys), f"column {j}", self._next_style(), session, column=j))
 
     def add(self, record: Record, label: str = "", style: int | None = None) -> Curve:
-        """Put a run that has ended on the plot, for example one loaded from a file; label and style as in `watch`."""
-        style = self._next_style() if style is None else style
+        """Put a run that has ended on the plot, for example one loaded from a file. Its label is by default that of its
+        blocks, its style that which its file keeps or the first free one."""
+        style = self._next_style(record.style) if style is None else style
         return self._add(Curve.of_record(next(self._keys), label or record.label, style, record))
+
+    def scene(self) -> Scene:
+        """The runs on the plot that have ended, as they are drawn, for a file.
+
+        Raises InputError while there is none, and against bytes if those of no run are counted.
+        """
+        against = "total" if self._axis == "seconds" and self._with_setup else self._axis
+        ended = [curve for curve in self._curves if curve.ended]
+        if not ended:
+            raise InputError("no run on the plot has ended; wait, or choose others")
+        layers = [layer for curve in ended for layer in curve.layers(self._axis, with_setup=self._with_setup)]
+        if not layers:
+            raise InputError("the bytes of no run are counted; choose iterations or seconds for the picture")
+        lines = dict.fromkeys(curve.line for curve in ended if curve.line)
+        marks = [LineAt(line, "tolerance {}", fitted=True) for line in lines]
+        return Scene("convergence", AGAINST[against], RESIDUAL, [*layers, *marks], logs="y")
 
     def redraw(self, curve: Curve, label: str, style: int) -> None:
         """Give a curve another label or style; does nothing if it has both."""
@@ -184,6 +204,7 @@ class ConvergenceView(StreamView):
         messages, samples, room = [], [], MOST_SAMPLES
         # The turn first: what it marked is then in the news.
         turn, (axis, with_setup) = self._turn, self._sent_axis
+        against = AGAINST["total" if axis == "seconds" and with_setup else axis]
         for curve in self._curves:
             news = curve.news(room, axis, with_setup=with_setup)
             if news:
@@ -199,6 +220,7 @@ class ConvergenceView(StreamView):
                 "pace": pace,
                 "axis": axis,
                 "setup": with_setup,
+                "against": dataclasses.asdict(against),
             }
             self.link.send({"reset": self._rewound, "curves": messages, **options}, buffer)
             self._rewound = False
@@ -244,10 +266,11 @@ class ConvergenceView(StreamView):
         self.publisher.wake()
         return curve
 
-    def _next_style(self) -> int:
-        """The first style that no curve on the plot has."""
+    def _next_style(self, kept: int | None = None) -> int:
+        """The style that a run had, or the first, that no curve on the plot has."""
         used = {curve.style for curve in self._curves}
-        return next(style for style in itertools.count() if style not in used)
+        free = next(style for style in itertools.count() if style not in used)
+        return free if kept is None or kept in used else kept
 
 
 def _named(curve: Curve) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.figures import curve_style
 from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import BlockHistory, ColumnHistory, History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
+from workbench.scenes.convergence import run_layers
+from workbench.scenes.scene import Layer
+from workbench.scenes.style import curve_style
 
 AXES = ("iterations", "seconds", "bytes")
 """What residuals are drawn against: seconds of each run's own clock, bytes that its iterations read and write."""
@@ -140,6 +142,34 @@ class Curve:
             return iterations
         return iterations * (np.nan if self.iteration_bytes is None else self.iteration_bytes)
 
+    @property
+    def ended(self) -> bool:
+        """The run is over, and its history complete."""
+        return not self.look() or (self.session is not None and self.session.ended)
+
+    def layers(self, axis: str, *, with_setup: bool = True) -> list[Layer]:
+        """The run as it is drawn; nothing where it has no sample on one of the `AXES`."""
+        if self.history is None:
+            return []
+        # The positions first: the history may grow before the residuals are taken.
+        x = self.positions(axis, with_setup=with_setup)
+        relative = self.history["residual"][: x.size] / self.norm_of_b
+        if not np.isfinite(x).any():
+            return []
+        return run_layers(self.label, x, relative, np.array(self._rings).reshape(-1, 2), self.style, self.tag)
+
+    @property
+    def tag(self) -> str:
+        """The number of the run."""
+        return self.label.partition(": ")[0]
+
+    @property
+    def _rings(self) -> list[list[float]]:
+        """Iterations and relative true residuals."""
+        confirmed = self.history.true_residuals if self.history is not None else np.empty((0, 2))
+        finite = confirmed[np.isfinite(confirmed[:, 1])].tolist() if confirmed.size else []
+        return [[iteration, value / self.norm_of_b] for iteration, value in finite]
+
     def news(
         self, most: int, axis: str = "iterations", *, with_setup: bool = True
     ) -> tuple[dict[str, Any], np.ndarray] | None:
@@ -151,29 +181,25 @@ class Curve:
         if self.waiting:
             return None
         fresh, positions = np.empty(0), np.empty(0)
-        rings: list[list[float]] = []
         if self.history is not None:
             # The positions first: the history may grow before the residuals are taken.
             places = self.positions(axis, with_setup=with_setup)
             fresh = self.history["residual"][self.sent : places.size][:most] / self.norm_of_b
             if axis != "iterations":
                 positions = places[self.sent :][: fresh.size]
-            confirmed = self.history.true_residuals
-            finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
-            rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
         if fresh.size == 0 and self.state == self.reported:
             return None
         message = {
             "key": self.key,
             "label": self.label,
-            "tag": self.label.partition(": ")[0],
+            "tag": self.tag,
             "first": self.sent,
             "count": fresh.size,
             "live": self.live,
             "open": self.session is not None,
             "residualGapAt": self.residual_gap_at,
             "tolerance": self.line,
-            "rings": rings,
+            "rings": self._rings,
             **dataclasses.asdict(curve_style(self.style)),
         }
         self.sent += fresh.size

@@ -5,23 +5,19 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench import figures
 from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
+from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.hints import fitting
-from workbench.live.plots.kernel_styles import kernel_looks
-from workbench.live.plots.roofline_scene import X, Y, roofline_scene
 from workbench.live.plots.roofline_table import sentence, table
-from workbench.live.plots.scene import blank
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.run_handle import RunHandle, RunSource
@@ -32,6 +28,9 @@ from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
 from workbench.recording import Trace
 from workbench.run.run_queue import MACHINE, QueueSlot
+from workbench.scenes.roofline import X, Y, roofline_scene
+from workbench.scenes.scene import blank
+from workbench.scenes.style import kernel_looks
 
 HERE = "this machine, measured"
 NONE_YET = "no machine"
@@ -83,7 +82,6 @@ class RooflineView(RunView):
                 self.save_bar.box,
             ]
         )
-        self._figure: Callable[[], Figure] | None = None
         self._moving = False
         self._waits = False
         self.show()
@@ -103,7 +101,9 @@ class RooflineView(RunView):
 
     def figures(self) -> dict[str, Figure]:
         """The picture as it stands, by the name `roofline`."""
-        return {"roofline": self._figure()} if self._figure else {}
+        trace = self.trace
+        title = f"kernels {trace.label} on {trace.machine}" if trace else ""
+        return {"roofline": draw(self.plot.scene, title=title)} if self.plot.scene.layers else {}
 
     def measure(self) -> None:
         """Measure this machine again; does nothing while the run continues."""
@@ -157,21 +157,13 @@ class RooflineView(RunView):
 
     def _say(self, sentence: str) -> None:
         """Why there is no picture."""
-        self.message.value, self.table.value, self._figure = html.escape(sentence), "", None
+        self.message.value, self.table.value = html.escape(sentence), ""
         self.plot.show(blank("roofline", sentence, X, Y))
 
     def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
         looks = kernel_looks(kernel.name for kernel in list(trace.kernels))
         spoken = re.sub("<[^>]*>", "", sentence(found, roof))
         self.plot.show(roofline_scene(found, roof, looks, spoken), live=self.busy)
-        self._figure = lambda: figures.roofline(
-            found,
-            roof.bandwidth.value if roof else None,
-            roof.flops.value if roof and roof.flops else None,
-            basis=f"{roof.bandwidth.basis} on {roof.title}" if roof else "",
-            title=f"kernels {trace.label} on {trace.machine}",
-            colours={name: colour for name, (colour, _) in looks.items()},
-        )
 
     def _roof(self) -> tuple[Profile | None, str]:
         """The machine's limits, and a sentence where there are none."""

@@ -6,10 +6,10 @@ import html
 from collections.abc import Mapping
 
 from workbench.analysis.roofline import RooflinePoint
-from workbench.live.plots.kernel_styles import patch
 from workbench.live.ui.html_table import Html, html_table
-from workbench.live.ui.number_text import count, percent
 from workbench.machine.profile import Profile
+from workbench.number_text import count, percent
+from workbench.scenes.style import COLOURS
 
 HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "% of roofline", "flop/B", "Gflop/s")
 
@@ -49,6 +49,16 @@ def _row(spot: RooflinePoint, roof: Profile | None, look: tuple[str, int]) -> li
         _known(spot.intensity, 1),
         _known(spot.flop_rate, 1e9),
     ]
+
+
+def patch(look: tuple[str, int]) -> str:
+    """A square of that look, as HTML. The page's own colours go before those of print."""
+    colour, hatch = look
+    own = f"var(--wb-s{COLOURS.index(colour) + 1}, {colour})"
+    ground = f"repeating-linear-gradient(45deg, {own} 0 3px, transparent 3px 5px)" if hatch else own
+    return (
+        f'<span class="wb-patch" style="background: {ground}; display: inline-block; width: 14px; height: 10px"></span>'
+    )
 
 
 def _known(value: float | None, unit: float) -> str:

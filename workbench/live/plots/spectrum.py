@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
 from matplotlib.figure import Figure
 
-from workbench import figures
 from workbench.analysis.convergence_estimates import (
     MAX_ITERATIONS,
     Estimates,
@@ -23,15 +22,16 @@ from workbench.analysis.convergence_estimates import (
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
+from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.spectrum_scenes import estimates_scene, levels_scene, nothing_yet, ritz_scene
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.number_text import count, number
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
+from workbench.number_text import count, number
+from workbench.scenes.spectrum import estimates_scene, levels_scene, nothing_yet, ritz_scene
 
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
@@ -87,7 +87,6 @@ class SpectrumView(RunView):
             self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
         )
         self.box = widgets.VBox([controls, self.message, self.press, *self.parts.values(), self.save_bar.box])
-        self._figures: dict[str, Callable[[], Figure]] = {}
         self._moving = False
         self.show()
         for control in (self.slider, self.delay):
@@ -96,7 +95,8 @@ class SpectrumView(RunView):
 
     def figures(self) -> dict[str, Figure]:
         """The pictures as they stand: `ritz`, `estimates` and, where the spectra are known, `levels`."""
-        return {name: make() for name, make in dict(self._figures).items()}
+        title = self.watched.title if self.watched else ""
+        return {name: draw(plot.scene, title=title) for name, plot in self.plots.items() if plot.scene.layers}
 
     @property
     def own(self) -> np.ndarray | None:
@@ -149,9 +149,6 @@ class SpectrumView(RunView):
         positive = nonzero(known) if known is not None else None
         conditions = level_conditions(self.exact)
         before = dict(list(conditions.items())[:-1])
-        title = watched.title
-        self._figures["ritz"] = lambda: figures.ritz(columns, positive, last=count, title=title)
-        self._figures["estimates"] = lambda: figures.error_estimates(found, before, last=count)
         said, errors = sentences(columns[at], found, positive)
         self.plots["ritz"].show(ritz_scene(columns, positive, count, said), live=watched.busy)
         self.plots["estimates"].show(estimates_scene(found, before, count, errors), live=watched.busy)
@@ -203,10 +200,8 @@ class SpectrumView(RunView):
 
     def _draw_levels(self) -> None:
         self.parts["levels"].layout.display = None if self.exact else "none"
-        if self.exact and "levels" not in self._figures:
-            exact = self.exact
-            self._figures["levels"] = lambda: figures.level_spectra(exact, title="exact spectra of A, M⁻¹A and M⁻¹PA")
-            self.plots["levels"].show(levels_scene(exact))
+        if self.exact and not self.plots["levels"].scene.layers:
+            self.plots["levels"].show(levels_scene(self.exact))
 
     def _footnotes(self, watched: RunHandle) -> str:
         notes, history = [self.why] if self.why else [], watched.history

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import WAITING, is_worker, rank
-from workbench.devices.cycle_names import level_of, summed_name
-from workbench.live.plots.kernel_styles import look_of
+from workbench.devices.cycle_names import level_of
 from workbench.live.plots.modelled_trace import Comparison
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 from workbench.run import Session, State
+from workbench.scenes.style import KernelLooks
 
 _KEYS = itertools.count(1)
 
@@ -37,7 +37,7 @@ class Shown:
     comparison: Comparison | None = None
     words: str = ""
     key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
-    _styles: dict[str, int] = dataclasses.field(default_factory=dict)
+    _looks: KernelLooks = dataclasses.field(default_factory=KernelLooks)
 
     def look(self) -> bool:
         """Take over what the session has by now; True while it may grow."""
@@ -122,10 +122,8 @@ class Shown:
         self.sent, self.kernels, self.reported = 0, 0, ()
 
     def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
-        """A kernel with its style. One name looks the same on every lane, for every size and on every machine, and all
-        kernels of a level look the same."""
-        style = self._styles.setdefault(summed_name(kernel.name), len(self._styles))
-        colour, hatch = look_of(style)
+        """A kernel with its style. One name looks the same on every lane, for every size and on every machine."""
+        style, colour, hatch = self._looks.of(kernel.name)
         looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         looks |= {"level": level_of(kernel.name)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import figures
-from workbench.errors import InputError, error_message
+from workbench.errors import error_message
+from workbench.figures import draw
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import AXES
 from workbench.live.plots.listed_curves import ListedCurves
@@ -18,7 +18,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import provenance
 from workbench.live.ui.rows import row
-from workbench.live.ui.run_list import ListedRun, RunList, labels
+from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
@@ -43,7 +43,7 @@ class RunsPage(View):
         self.axis = widgets.ToggleButtons(options=AXES[:2])
         self.axis.observe(lambda change: setattr(self.convergence, "axis", change["new"]), "value")
         self.save_bar = SaveBar(
-            lambda: {"convergence": self._figure()},
+            lambda: {"convergence": draw(self.convergence.scene())},
             provenance=lambda: provenance(self._shown()),
             about=lambda: f"{len(self._shown())} runs",
             folder=folder,
@@ -95,12 +95,6 @@ class RunsPage(View):
     def _shown(self) -> list[ListedRun]:
         """The runs on the plot that have a result."""
         return [r for r in self.runs.runs if not r.hidden and self._shows(r) and r.record is not None]
-
-    def _figure(self) -> Any:
-        shown = self._shown()
-        if not shown:
-            raise InputError("no run on the plot has ended; wait, or choose others")
-        return figures.convergence([run.record for run in shown if run.record is not None], labels(shown))
 
     def _enable(self) -> None:
         none = not any(run.record is not None for run in self.runs.runs if not run.active)

@@ -10,8 +10,8 @@ from typing import Any
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.frontend import FORGETS, in_voila
-from workbench.live.ui.number_text import compiling, count, duration, number
 from workbench.live.ui.run_handle import RunHandle
+from workbench.number_text import compiling, count, duration, number
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
 from workbench.live.plots.curve import Curve
-from workbench.live.ui.number_text import compiling, count, duration
+from workbench.number_text import compiling, count, duration
 from workbench.run import Session, State
 from workbench.run.job import ENDED
 

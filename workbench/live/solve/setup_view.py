@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.ui.html_table import html_table
-from workbench.live.ui.number_text import amount, compiling, seconds
+from workbench.number_text import amount, compiling, seconds
 from workbench.run.setup_phases import in_words
 
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")

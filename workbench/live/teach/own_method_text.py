@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.analysis.solver_costs import Cost
 from workbench.live.ui.html_table import Html, html_table
-from workbench.live.ui.number_text import amount
+from workbench.number_text import amount
 
 LANGUAGE = """\
 <b>What a line may be</b>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -13,16 +12,16 @@ from workbench.analysis.schedules import METHODS, Expected, all_expected, fastes
 from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
-from workbench.figures.crossover import crossover
+from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
-from workbench.live.plots.scene import Axis, CurveOf, LineAt, PointsOf, Scene
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.ui.number_text import count
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.view import View
+from workbench.number_text import count
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
+from workbench.scenes.crossover import crossover_scene
 
 GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
@@ -75,7 +74,7 @@ class Schedules(View):
         rows = [self.like, *self.sliders.values(), self.method]
         controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
         self.save_bar = SaveBar(
-            lambda: {"crossover": self._figure(), **self.lanes.figures(ITERATIONS)},
+            lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.figures(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
@@ -124,35 +123,11 @@ class Schedules(View):
         unknowns = unknowns_up_to(LARGEST, POINTS)
         times = curves(chosen, rate, unknowns)
         self.plot.show(crossover_scene(unknowns, times, at=size))
-        title = f"modelled, {rate:.4g} entries a row"
-        self._figure = lambda: crossover(unknowns, times, title=title, at=size)
+        self._title = f"modelled, {rate:.4g} entries a row"
 
     def _start_from(self, name: str, **more: float) -> None:
         numbers = MachineParameters.of(machine(name))
         self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
-
-
-def crossover_scene(unknowns: Sequence[int], seconds: Mapping[str, Sequence[float | None]], *, at: int) -> Scene:
-    """As `figures.crossover`: seconds per iteration and unknown against N, rings at the fastest, a line at N = `at`."""
-    sizes = np.asarray(unknowns, float)
-    shares = np.array([[math.nan if value is None else value for value in each] for each in seconds.values()]) / sizes
-    runs = ~np.isnan(shares)
-    layers: list[Any] = [
-        CurveOf(name, sizes[known], each[known], style=place)
-        for place, (name, each, known) in enumerate(zip(seconds, shares, runs, strict=True))
-    ]
-    some = runs.any(axis=0)
-    quickest = np.nanmin(shares[:, some], axis=0)
-    layers += [
-        PointsOf("the fastest", sizes[some], quickest, style=len(seconds), size=7, outlined=True),
-        LineAt(at, "N = {}", upright=True),
-    ]
-    x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
-    spoken = (
-        f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns. "
-        f"The fastest takes {1e9 * quickest.min():.3g} to {1e9 * quickest.max():.3g} ns."
-    )
-    return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")
 
 
 def _slider(text: str, low: float, high: float, others: list[float]) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
 from workbench.devices.cycle_names import COARSEST
-from workbench.figures.style import COLOURS
-from workbench.live.ui.number_text import count
+from workbench.number_text import count
+from workbench.scenes.style import COLOURS
 
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""

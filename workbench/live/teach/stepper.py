@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
-from workbench.figures.residual_gap import residual_gap
+from workbench.live.plots.chart import ChartView
 from workbench.live.ui.html_table import Html, html_table
 from workbench.live.ui.view import View
 from workbench.run import configure
+from workbench.scenes.convergence import residual_gap_scene
 
-WIDTH, DPI = 640, 180
-"""Pixels of the page that the picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
 
@@ -37,9 +35,9 @@ class Stepper(View):
         last = max(map(len, self.walks)) - 1
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "60%"})
         self.tables = (widgets.HTML(), widgets.HTML())
-        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
+        self.plot = ChartView()
         self.slider.observe(lambda _change: self.show(), "value")
-        self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.picture])
+        self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.plot])
         self.show()
 
     def difference(self, name: str, iteration: int) -> float:
@@ -64,9 +62,7 @@ class Stepper(View):
             name: ([moment.recurrence for moment in moments], [moment.true_residual for moment in moments])
             for name, moments in zip(self.names, self.walks, strict=True)
         }
-        png = io.BytesIO()
-        residual_gap(residuals, at=iteration).savefig(png, format="png", dpi=DPI)
-        self.picture.value = png.getvalue()
+        self.plot.show(residual_gap_scene(residuals, at=iteration))
 
     def _table(self, title: str, moment: Moment) -> str:
         rows = [

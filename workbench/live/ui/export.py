@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +10,14 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workbench import figures
 from workbench.errors import InputError
+from workbench.figures import draw, timeline
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import ListedRun, labels
 from workbench.recording import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
 from workbench.run import Norm
+from workbench.scenes.convergence import convergence_scene
 
 PICTURES = ("svg", "pdf", "png")
 KINDS = {
@@ -35,7 +37,8 @@ def export(kind: str, runs: Sequence[ListedRun], folder: Path) -> list[Path]:
     Raises InputError when there is no run, or none with a trace where traces are asked for, or when the folder cannot
     be written.
     """
-    made = [(record, file_stem(run)) for run in runs if (record := run.record) is not None]
+    ended = [(record, run) for run in runs if (record := run.record) is not None]
+    made = [(dataclasses.replace(record, style=run.style), file_stem(run)) for record, run in ended]
     if not made:
         raise InputError(NONE)
     if kind == "trace" and not any(record.trace for record, _ in made):
@@ -74,11 +77,12 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
     # A line only where it holds for every run.
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
     records, names = [record for record, _ in found], [label for _, label in found]
-    drawn = {"convergence": figures.convergence(records, names, tolerance=tolerance)}
+    styles = [run.style for run in runs if run.record is not None]
+    drawn = {"convergence": draw(convergence_scene(records, names, tolerance=tolerance, styles=styles))}
     if field is not None:
         drawn[f"field {plane}".strip()] = field
     if records[-1].trace:
-        drawn["timeline"] = figures.timeline(records[-1].trace)
+        drawn["timeline"] = timeline(records[-1].trace)
     return drawn
 
 

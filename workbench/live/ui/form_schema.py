@@ -10,7 +10,7 @@ from workbench.analysis.solver_costs import line_counts
 from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
-from workbench.live.ui.number_text import SUPERSCRIPTS, THIN, count
+from workbench.number_text import SUPERSCRIPTS, THIN, count
 from workbench.registry import Block, Parameter, registered
 
 DOCS = {

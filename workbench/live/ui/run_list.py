@@ -146,7 +146,8 @@ class RunList:
         hidden: bool = False,
         pinned: bool = False,
     ) -> ListedRun:
-        """Add a run, started or not. name: by default the method. style: by default the first free one."""
+        """Add a run, started or not. name: by default the method. style: by default that which its file keeps, where
+        no other run has it, or the first free one."""
         run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).method, 0, hidden, pinned)
         self.enter(run, style)
         return run
@@ -156,7 +157,8 @@ class RunList:
         with self._lock:
             taken = {other.style for other in self.runs}
             first = MANY if run.origin == SWEEP else 0
-            free = next(index for index in itertools.count(first) if index not in taken)
+            kept = run.source.style if isinstance(run.source, Record) else None
+            free = next(index for index in (kept, *range(first, first + len(taken) + 1)) if index not in (None, *taken))
             run.style = free if style is None else style
             self.runs = (*self.runs, run)
             self._drop_oldest(run.origin)

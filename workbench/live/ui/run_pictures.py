@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 
 import ipywidgets as widgets
-from matplotlib.figure import Figure
 
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.view import View
 
-WIDTH, DPI = 760, 140
-"""Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SHARE = 0.1
 """Of the time while a run is active that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
 PAINTING = threading.Lock()
@@ -73,17 +69,3 @@ class RunView(View):
             if self.extent() != self._shown and (not watched.busy or time.monotonic() >= self._next):
                 self.show()
         return not over
-
-
-def paint(image: widgets.Image, figure: Figure) -> None:
-    """Put a figure into a widget."""
-    png = io.BytesIO()
-    with PAINTING:
-        figure.savefig(png, format="png", dpi=DPI)
-    image.value = png.getvalue()
-    image.layout.display = None
-
-
-def picture() -> widgets.Image:
-    """A place for a figure, hidden until one is painted."""
-    return widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain", "display": "none"})

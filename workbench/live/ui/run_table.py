@@ -9,16 +9,16 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.figures import curve_style
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui import run_list
-from workbench.live.ui.number_text import compiling, duration, relative
 from workbench.live.ui.run_handle import ACTIVE, RunHandle
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.live.ui.status import StatusLine
+from workbench.number_text import compiling, duration, relative
 from workbench.run import Reason, Run, State
 from workbench.run.machine_use import sharing
+from workbench.scenes.style import curve_style
 
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active runs."""

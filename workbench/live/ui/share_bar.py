@@ -17,9 +17,9 @@ from workbench.live.ui.assets import module
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.files import File, written
 from workbench.live.ui.frontend import in_voila
-from workbench.live.ui.number_text import count
 from workbench.live.ui.page_link import link_in, query_of
 from workbench.live.ui.view import LiveWidget
+from workbench.number_text import count
 from workbench.run import Configuration
 from workbench.run.link_codec import ENDING, LINK, is_shared
 from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_script

@@ -8,10 +8,10 @@ from typing import Any
 
 import traitlets
 
-from workbench.figures.style import COLOURS, CurveStyle
 from workbench.live.ui.assets import module
-from workbench.live.ui.number_text import count, number
 from workbench.live.ui.view import LiveWidget
+from workbench.number_text import count, number
+from workbench.scenes.style import COLOURS, CurveStyle
 
 Act = Callable[[str, list[Any], str], object]
 

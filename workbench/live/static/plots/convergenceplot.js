@@ -10,20 +10,16 @@ import { Plot } from "./plot.js";
 // The convergence plot: relative residuals of runs that may still be active, and the tolerance at which they are compared.
 
 const NONE_YET = { first: [], open: false };
-// What residuals are drawn against; least: the shortest picture.
-const AGAINST = {
-  iterations: { title: "iteration", kind: "count", whole: true, word: "iteration", least: 10 },
-  seconds: { title: "iteration time on each run's own clock", kind: "s", least: 1e-4 },
-  total: { title: "setup and iteration time on each run's own clock", kind: "s", least: 1e-4 },
-  bytes: { title: "read and written by the iterations", kind: "B", least: 1e3 },
-};
+// The shortest picture, by what the axis counts.
+const LEAST = { count: 10, s: 1e-4, B: 1e3 };
+const ITERATIONS = { title: "iteration", kind: "count", whole: true, word: "iteration" };
 
 export class ConvergencePlot extends Plot {
   constructor(hear) {
     super(hear);
     this.curves = new Map();
-    [this.axis, this.setup] = ["iterations", false];
-    this.x.is(AGAINST.iterations);
+    this.against = ITERATIONS;
+    this.x.is(ITERATIONS);
     this.y.is({ title: "‖r‖ / ‖b‖", log: true });
     // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
     [this.moved, this.held] = [null, false];
@@ -31,10 +27,6 @@ export class ConvergencePlot extends Plot {
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
     [this.left, this.next, this.words] = [0, 0, null];
-  }
-
-  get against() {
-    return AGAINST[this.axis === "seconds" && this.setup ? "total" : this.axis];
   }
 
   get live() {
@@ -52,7 +44,7 @@ export class ConvergencePlot extends Plot {
       this.curves.clear();
       this.drawnAs = "";
     }
-    if (content.axis !== this.axis || content.setup !== this.setup) this.turn(content);
+    if (content.against.title !== this.against.title) this.turn(content);
     this.marked = content.marked;
     let used = 0;
     const take = (count) => fresh.subarray(used, (used += count));
@@ -67,9 +59,9 @@ export class ConvergencePlot extends Plot {
     this.reveal();
   }
 
-  turn({ axis, setup }) {
-    [this.axis, this.setup] = [axis, setup];
-    this.x.is({ ...this.against, log: this.x.log });
+  turn({ against }) {
+    this.against = against;
+    this.x.is({ ...against, log: this.x.log });
     [this.shown.x, this.measured] = [null, null];
   }
 
@@ -93,7 +85,7 @@ export class ConvergencePlot extends Plot {
 
   // While a run grows the axis has an end that lasts.
   across() {
-    const { least } = this.against;
+    const least = LEAST[this.against.kind];
     const ends = this.visible.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
     const longest = Math.max(least, ...ends);
     const grows = this.visible.some((curve, place) => curve.live && ends[place] === longest);

@@ -1,4 +1,4 @@
-// How numbers, times and amounts are written on the page; live/ui/number_text.py writes them alike.
+// How numbers, times and amounts are written on the page; number_text.py writes them alike.
 // Three significant digits, the unit that fits, thin spaces between groups of digits and before a unit, a true minus.
 
 const THIN = "\u2009";

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.plots.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
-from workbench.live.ui.number_text import duration, number
+from workbench.number_text import duration, number
+from workbench.scenes.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
 from workbench.solvers.multi.basis import Step
 
 FAINTEST = 1e-6
@@ -34,7 +34,7 @@ def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.n
         layers.append(CurveOf(f"box {place}", across, up, place, plain=True, rim=True))
     said = f"|b − Ax| at {when} under {len(pieces)} boxes; at most {number(largest)}."
     x_axis, y_axis = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
-    return Scene("boxes", x_axis, y_axis, layers, spoken=said, ways="xy", square=True)
+    return Scene("boxes", x_axis, y_axis, layers, title=when, spoken=said, ways="xy", square=True)
 
 
 def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Scene:
@@ -60,7 +60,7 @@ def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Sce
     cells = CellsOf("p / max |p|", tiles, log=False, map="signed", figures=False)
     said = f"{count} directions of {when}, from left to right and from top to bottom, each over its largest value."
     x, y = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
-    return Scene("directions", x, y, [cells], spoken=said, ways="xy", square=True)
+    return Scene("directions", x, y, [cells], title=when, spoken=said, ways="xy", square=True)
 
 
 def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
@@ -71,7 +71,8 @@ def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
     words = [[f"term {term}", f"weight {value:.4g}"] for term, value in enumerate(values)]
     said = f"Weights of {values.size} terms in iteration {iteration + 1}."
     x = Axis("term", "count", whole=True, word="term")
-    return Scene("weights", x, Axis("weight in the step"), [BarsOf("", terms, values, 0.8, texts=words)], spoken=said)
+    bars, title = BarsOf("", terms, values, 0.8, texts=words), f"iteration {iteration + 1}"
+    return Scene("weights", x, Axis("weight in the step"), [bars], title=title, spoken=said)
 
 
 def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
@@ -119,7 +120,8 @@ def time_scene(steps: Sequence[Step]) -> Scene:
         layers.append(BarsOf(name, iterations, base + row, 1.0, base.copy(), place, texts=words))
         base = base + row
     said = f"Time of the parts of {len(steps)} iterations, {duration(total)} together."
-    return Scene("time of parts", ITERATIONS, Axis("time of an iteration", "s"), layers, spoken=said)
+    title, y = f"{duration(total)} together", Axis("time of an iteration", "s")
+    return Scene("time of parts", ITERATIONS, y, layers, title=title, spoken=said)
 
 
 def _check(grid: tuple[int, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.live.ui.number_text import amount, count, duration, number, relative
+from workbench.number_text import amount, count, duration, number, relative
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,33 @@ def amount(nbytes: float) -> str:
     return _in_units(nbytes, AMOUNTS)
 
 
+def unit_of(kind: str, largest: float) -> tuple[str, float]:
+    """The unit of an axis that reaches so far, and how many of it are one of `kind`: "s", "B", "" and "count" for
+    none, or any other unit, which is kept."""
+    if kind not in ("s", "B"):
+        return ("" if kind == "count" else kind), 1.0
+    size, unit, _ = next(entry for entry in (TIMES if kind == "s" else AMOUNTS) if largest >= entry[2])
+    return unit, 1.0 / size
+
+
+def said(value: float, kind: str = "") -> str:
+    """A value of a kind, as `unit_of` takes it, in words."""
+    kinds = {"s": duration, "B": amount, "count": lambda value: count(round(value)), "": number}
+    return kinds[kind](value) if kind in kinds else f"{number(value)}{THIN}{kind}"
+
+
+def tick(value: float, *, powers: bool = False) -> str:
+    """A number at an axis or a line: 0.25, 20 000, 10⁻⁶. powers: all of them are written as powers of ten."""
+    if powers and value > 0:
+        exponent = round(math.log10(value))
+        return str(10**exponent) if exponent in (0, 1) else f"10{str(exponent).translate(SUPERSCRIPTS)}"
+    if value and not 1e-3 <= abs(value) < 1e7:
+        mantissa, times, power = number(value).partition(f"{THIN}×{THIN}")
+        mantissa = mantissa.rstrip("0").rstrip(".")
+        return power if mantissa == "1" else f"{mantissa}{times}{power}"
+    return (MINUS if value < 0 else "") + _grouped(f"{abs(value):.7g}")
+
+
 def span(low: float, high: float, say: Callable[[Any], str]) -> str:
     """The least and the greatest of some values in words. say: writes one of them."""
     return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"

@@ -8,9 +8,9 @@ import numpy as np
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
-from workbench.live.plots.scene import Axis, CurveOf, Layer, PointsOf, Scene
-from workbench.live.ui.number_text import amount, count, duration, percent
 from workbench.machine.profile import Profile
+from workbench.number_text import amount, count, duration, percent
+from workbench.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 
 X = Axis("operations per byte", "flop/B", log=True)
 Y = Axis("operations per second", "Gflop/s", log=True)

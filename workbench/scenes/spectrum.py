@@ -8,9 +8,8 @@ import numpy as np
 
 from workbench.analysis.convergence_estimates import Estimates, nonzero
 from workbench.analysis.ritz import cg_bound
-from workbench.figures.level_spectra import removed
-from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
-from workbench.live.ui.number_text import number
+from workbench.number_text import number
+from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
 NAMES = {"A": "A", "M^-1 A": "M⁻¹A", "M^-1 P A": "M⁻¹PA"}
 EXACT = 2
@@ -96,3 +95,8 @@ def nothing_yet(name: str, note: str) -> Scene:
     """Axes before there is anything to see."""
     title = "eigenvalue, Ritz value" if name == "ritz" else "A-norm of the error ‖e‖"
     return Scene(name, ITERATIONS, Axis(title, log=True), note=note, spoken=note)
+
+
+def removed(count: int) -> str:
+    """How many eigenvalues deflation removes."""
+    return f"{count} eigenvalue{'s' * (count != 1)} removed by deflation"

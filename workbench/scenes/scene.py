@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.figures import curve_style
+from workbench.number_text import tick
+from workbench.scenes.style import CurveStyle, curve_style
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,23 +31,49 @@ class Axis:
     marks: Sequence[float] | None = None
 
 
-class Layer(Protocol):
-    """A part of a scene: what it says of itself, and its numbers."""
+class Layer:
+    """A part of a scene, a dataclass: `arrays` are its numbers, and all else is what it says of itself."""
+
+    layer: ClassVar[str]
+    arrays: ClassVar[tuple[str, ...]] = ("x", "y")
+    name: str
 
     @property
-    def reported(self) -> dict[str, Any]: ...
+    def colour(self) -> str | None:
+        """What all of it is drawn in, where it has one colour."""
+        return None
 
     @property
-    def numbers(self) -> list[np.ndarray]: ...
+    def reported(self) -> dict[str, Any]:
+        said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore[reportArgumentType]
+        numbers = [said.pop(name) for name in self.arrays]
+        return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": self.colour, **said}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        found = (getattr(self, name) for name in self.arrays)
+        return [np.ravel(values) for values in found if values is not None]
+
+
+class Styled(Layer):
+    """A layer in the colour of a style, as `curve_style` takes it."""
+
+    style: int
+
+    @property
+    def colour(self) -> str:
+        return curve_style(self.style).colour
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class CurveOf:
+class CurveOf(Styled):
     """Values y at positions x, both of shape (n,). style: as `curve_style` takes it. every: a mark at each value.
 
-    only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks.
-    rim: around it, so that it can be seen on a map.
+    only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks. mark:
+    marks along it. rim: around it, so that it can be seen on a map. of: the name of the curve that it belongs to.
     """
+
+    layer = "curve"
 
     name: str
     x: np.ndarray
@@ -60,30 +87,34 @@ class CurveOf:
     dash: tuple[float, ...] | None = None
     tag: str = ""
     rim: bool = False
+    mark: bool = True
+    of: str = ""
+
+    @property
+    def look(self) -> CurveStyle:
+        """Colour, dash and marker as they are drawn."""
+        look = curve_style(self.style)
+        if self.plain:
+            look = dataclasses.replace(look, dash=())
+        if self.plain or not self.mark:
+            look = dataclasses.replace(look, marker="")
+        return look if self.dash is None else dataclasses.replace(look, dash=self.dash)
 
     @property
     def reported(self) -> dict[str, Any]:
-        look = dataclasses.asdict(curve_style(self.style))
-        if self.plain:
-            look |= {"dash": (), "marker": ""}
-        if self.dash is not None:
-            look["dash"] = self.dash
-        shown = {name: getattr(self, name) for name in ("name", "every", "only", "chosen", "faint", "tag", "rim")}
-        return {"layer": "curve", "count": len(self.x), **look, **shown}
-
-    @property
-    def numbers(self) -> list[np.ndarray]:
-        return [np.asarray(self.x), np.asarray(self.y)]
+        return super().reported | dataclasses.asdict(self.look)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PointsOf:
+class PointsOf(Styled):
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
     texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
     word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
-    a mark, in units of y. faint: pale, behind what matters.
+    a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
     """
+
+    layer = "points"
 
     name: str
     x: np.ndarray
@@ -102,36 +133,14 @@ class PointsOf:
     tall: float = 0.0
     word: str = ""
     faint: bool = False
-
-    @property
-    def reported(self) -> dict[str, Any]:
-        names = (
-            "name",
-            "size",
-            "marker",
-            "sizes",
-            "texts",
-            "labels",
-            "keys",
-            "colours",
-            "hatches",
-            "filled",
-            "outlined",
-            "tall",
-            "word",
-            "faint",
-        )
-        shown = {name: getattr(self, name) for name in names}
-        return {"layer": "points", "count": len(self.x), "colour": curve_style(self.style).colour, **shown}
-
-    @property
-    def numbers(self) -> list[np.ndarray]:
-        return [np.asarray(self.x), np.asarray(self.y)]
+    of: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class BarsOf:
+class BarsOf(Styled):
     """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,)."""
+
+    layer, arrays = "bars", ("x", "y", "base")
 
     name: str
     x: np.ndarray
@@ -143,44 +152,42 @@ class BarsOf:
 
     @property
     def reported(self) -> dict[str, Any]:
-        colour, based = curve_style(self.style).colour, self.base is not None
-        shown = {"name": self.name, "wide": self.wide, "texts": self.texts, "marker": "s", "dash": ()}
-        return {"layer": "bars", "count": len(self.x), "colour": colour, "based": based, **shown}
-
-    @property
-    def numbers(self) -> list[np.ndarray]:
-        return [np.asarray(self.x), np.asarray(self.y), *([] if self.base is None else [np.asarray(self.base)])]
+        return super().reported | {"based": self.base is not None, "marker": "s", "dash": ()}
 
 
 @dataclasses.dataclass(frozen=True)
-class LineAt:
+class LineAt(Layer):
     """A line across the plot at a value of y, or of x if it is upright. label: holds the value at {}. fitted: the axis
     reaches it."""
+
+    layer, arrays = "line", ()
 
     value: float
     label: str = ""
     upright: bool = False
     fitted: bool = False
     style: int | None = None
+    name: str = ""
 
     @property
-    def reported(self) -> dict[str, Any]:
-        colour = None if self.style is None else curve_style(self.style).colour
-        shown = {name: getattr(self, name) for name in ("value", "label", "upright", "fitted")}
-        return {"layer": "line", "colour": colour, **shown}
+    def colour(self) -> str | None:
+        return None if self.style is None else curve_style(self.style).colour
 
     @property
-    def numbers(self) -> list[np.ndarray]:
-        return []
+    def words(self) -> str:
+        """The label with the value."""
+        return self.label.replace("{}", tick(self.value))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class CellsOf:
+class CellsOf(Layer):
     """A map of values, shape (rows, columns), row 0 at the bottom, NaN for none. title, kind: of the values.
 
     map: "batlow" for counts and times, "viridis" for magnitudes, "signed" with zero in the middle. left: the place of
     the first column. absent: a reason for each cell without a value. texts, keys: of each cell, row after row.
     """
+
+    layer, arrays = "cells", ("values",)
 
     title: str
     values: np.ndarray
@@ -192,49 +199,42 @@ class CellsOf:
     texts: Sequence[Sequence[str]] | None = None
     keys: Sequence[str] | None = None
     figures: bool = True
+    name: str = ""
 
     @property
     def reported(self) -> dict[str, Any]:
         rows, columns = self.values.shape
-        shown = {name: getattr(self, name) for name in ("title", "log", "map", "left", "absent", "texts", "keys")}
-        size = {"rows": rows, "columns": columns, "count": rows * columns}
-        return {"layer": "cells", "valueKind": self.kind, "numbers": self.figures, **size, **shown}
-
-    @property
-    def numbers(self) -> list[np.ndarray]:
-        return [self.values.ravel()]
+        return super().reported | {"valueKind": self.kind, "numbers": self.figures, "rows": rows, "columns": columns}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ParallelOf:
+class ParallelOf(Layer):
     """Parallel coordinates: a line for each run through an upright axis for each parameter.
 
     axes: of each its title and its ticks as pairs of a share from 0 to 1 and a text; the last is the result. shares:
     where each run meets each axis, shape (runs, axes), NaN for none. texts, keys: of each run.
     """
 
+    layer, arrays = "parallel", ("shares",)
+
     axes: Sequence[tuple[str, Sequence[tuple[float, str]]]]
     shares: np.ndarray
     texts: Sequence[Sequence[str]]
     keys: Sequence[str] | None = None
+    name: str = ""
 
     @property
     def reported(self) -> dict[str, Any]:
-        axes = [{"title": title, "ticks": list(ticks)} for title, ticks in self.axes]
-        return {"layer": "parallel", "axes": axes, "texts": self.texts, "keys": self.keys, "count": self.shares.size}
-
-    @property
-    def numbers(self) -> list[np.ndarray]:
-        return [self.shares.ravel()]
+        return super().reported | {"axes": [{"title": title, "ticks": list(ticks)} for title, ticks in self.axes]}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
     """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
 
-    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
-    can be turned between logarithmic and linear. bare: without axes. square: a unit of x is as long as one of y. live:
-    more is to come.
+    title: what of the run it shows, printed above it. spoken: the picture in words, with its numbers. ways: which axes
+    a zoom moves, "x", "y" or "xy". logs: which axes can be turned between logarithmic and linear. bare: without axes.
+    square: a unit of x is as long as one of y. live: more is to come.
     """
 
     name: str
@@ -242,6 +242,7 @@ class Scene:
     y: Axis
     layers: Sequence[Layer] = ()
     note: str = ""
+    title: str = ""
     spoken: str = ""
     ways: str = "x"
     logs: str = ""
@@ -251,13 +252,11 @@ class Scene:
 
     def message(self) -> tuple[dict[str, Any], bytes]:
         """For the page, and its numbers as float32."""
-        axes = {way: dataclasses.asdict(getattr(self, way)) for way in ("x", "y")}
-        reported = {
-            name: getattr(self, name) for name in ("name", "note", "spoken", "ways", "logs", "bare", "square", "live")
-        }
+        said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        said |= {"x": dataclasses.asdict(self.x), "y": dataclasses.asdict(self.y)}
         numbers = [np.asarray(part, np.float32) for layer in self.layers for part in layer.numbers]
         data = np.concatenate(numbers).tobytes() if numbers else b""
-        return {**axes, **reported, "layers": [layer.reported for layer in self.layers]}, data
+        return said | {"layers": [layer.reported for layer in self.layers]}, data
 
 
 def blank(name: str, note: str, x: Axis, y: Axis) -> Scene:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.figures.row_lengths import LOG_SCALE_RATIO, binned
-from workbench.live.plots.scene import Axis, BarsOf, LineAt, Scene
-from workbench.live.ui.number_text import count
+from workbench.errors import InputError
+from workbench.number_text import count
+from workbench.scenes.scene import Axis, BarsOf, LineAt, Scene
+
+MAX_BARS = 60
+LOG_SCALE_RATIO = 100.0
+"""Ratio of the highest to the lowest bar from which the vertical axis is logarithmic."""
 
 
 def row_lengths_scene(lengths: np.ndarray) -> Scene:
-    """lengths: entries of each row, shape (N,). Cost: one pass over them."""
+    """lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row."""
     counts, edges = binned(lengths)
     each = int(edges[1] - edges[0])
     middles = (edges[:-1] + edges[1:]) / 2
@@ -29,3 +33,14 @@ def row_lengths_scene(lengths: np.ndarray) -> Scene:
 
 def _range(low: float, high: float) -> str:
     return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+
+
+def binned(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of rows per bin, shape (k,), and bin edges halfway between integers, shape (k + 1,)."""
+    if not lengths.size:
+        raise InputError("a matrix without rows has no row lengths")
+    low, high = int(lengths.min()), int(lengths.max())
+    each = -(-(high - low + 1) // MAX_BARS)
+    bars = -(-(high - low + 1) // each)
+    counts = np.bincount((lengths - low) // each, minlength=bars)
+    return counts, low - 0.5 + each * np.arange(bars + 1)

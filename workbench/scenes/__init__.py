@@ -1,0 +1,38 @@
+"""What pictures show, as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
+
+from workbench.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes
+from workbench.scenes.convergence import convergence_scene, residual_gap_scene
+from workbench.scenes.crossover import crossover_scene
+from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.scenes.roofline import roofline_scene
+from workbench.scenes.row_lengths import row_lengths_scene
+from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
+from workbench.scenes.spectrum import estimates_scene, levels_scene, ritz_scene
+
+__all__ = [
+    "Axis",
+    "BarsOf",
+    "CellsOf",
+    "CurveOf",
+    "LineAt",
+    "ParallelOf",
+    "PointsOf",
+    "Scene",
+    "boxes_scene",
+    "columns_scene",
+    "comparison_scenes",
+    "conditioning_scenes",
+    "convergence_scene",
+    "crossover_scene",
+    "directions_scene",
+    "estimates_scene",
+    "levels_scene",
+    "products_scene",
+    "rank_scenes",
+    "residual_gap_scene",
+    "ritz_scene",
+    "roofline_scene",
+    "row_lengths_scene",
+    "time_scene",
+    "weights_scene",
+]
