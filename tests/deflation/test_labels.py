@@ -68,7 +68,5 @@ def test_more_vectors_than_unknowns_are_refused():
 
 
 def test_the_explicit_inverse_is_limited_in_size():
-    with pytest.raises(
-        InputError, match="of 5 deflation vectors takes .* use coarse solver auto"
-    ):
+    with pytest.raises(InputError, match="of 5 deflation vectors takes .* use coarse solver auto"):
         find("coarse", "inverse:4").factor(sparse.eye_array(5, format="csr"))
