@@ -113,6 +113,14 @@ def test_a_line_a_span_and_a_unit():
     assert axes.get_title(loc="left") == "y"
 
 
+def test_marks_alone_have_ticks():
+    scene = Scene("marks", Axis("n", log=True, marks=[16, 48, 128]), LOG, [CurveOf("", 16 * ONE, TWO)])
+    figure = draw(scene)
+    figure.canvas.draw()
+    ticks = figure.axes[0].get_xticklabels(which="both")
+    assert [tick.get_text() for tick in ticks if tick.get_text()] == ["16", "48", "128"]
+
+
 def test_parallel_coordinates_have_a_line_for_each_run():
     shares = np.array([[0.0, 1.0], [1.0, np.nan]])
     axes = draw(

@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ticked
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from workbench.errors import InputError
 from workbench.figures.layers import DRAWN, INK, RULE, Words, number_ticks
@@ -122,5 +123,6 @@ def _ticks(ticked: Ticked, axis: Axis) -> None:
     if axis.marks is not None:
         ticked.set_ticks(list(axis.marks))
         ticked.set_major_formatter(Words(factor))
+        ticked.set_minor_formatter(NullFormatter())
     else:
         number_ticks(ticked, axis.log, factor, whole=axis.whole)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import draw
@@ -19,6 +19,7 @@ from workbench.papers.mpcg_solves import STOPPING, seconds_in_boxes, solved
 from workbench.papers.mpcg_sweeps import modelled_gpu, sweep_seconds, sweeps_of
 from workbench.papers.reproduction import Reproduction
 from workbench.scenes.convergence import convergence_scene
+from workbench.scenes.scene import Axis, CurveOf, Scene
 from workbench.scenes.style import curve_style
 
 DOMAIN = 300
@@ -151,26 +152,17 @@ def _bars(axes: Axes, rows: list[dict[str, Any]], parts: dict[str, str]) -> None
 
 def _kernels(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
     """Seconds against N on logarithmic axes: markers for what is printed, lines for the rest."""
-    figure = new_figure(6.5, 3.6)
-    axes = figure.add_subplot()
     named = {"printed, launches": "printed_launches_s", "printed, persistent": "printed_persistent_s"}
     named["modelled, launches"] = "modelled_launches_s"
     for device in ("cpu", *([accelerator] if accelerator else [])):
         named |= {f"{device}, here, {kernel}": f"measured_{device}_{kernel}_s" for kernel in KERNELS}
-    for place, (label, key) in enumerate(named.items()):
-        style = curve_style(place)
-        shown = [(row["N_here" if key.startswith("measured") else "N"], row[key]) for row in rows if row[key]]
-        line = "" if key.startswith("printed") else style.linestyle
-        axes.plot(
-            *zip(*shown, strict=True), color=style.colour, ls=line, marker=style.marker, markersize=4, label=label
-        )
-    axes.set(xscale="log", yscale="log", xlabel="N", ylabel="seconds of 5 N^2 Jacobi sweeps", title=title)
-    axes.title.set_fontsize("medium")
-    axes.set_xticks([row["N"] for row in rows], [str(row["N"]) for row in rows])
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(color="#dddddd", linewidth=0.5)
-    figure.legend(loc="outside right center", fontsize="small", frameon=False)
-    return figure
+    layers = []
+    for style, (label, key) in enumerate(named.items()):
+        size = "N_here" if key.startswith("measured") else "N"
+        x, y = (np.array([row[name] for row in rows if row[key]], float) for name in (size, key))
+        layers.append(CurveOf(label, x, y, style, every=True, only=key.startswith("printed")))
+    x_axis = Axis("N", "count", log=True, marks=[row["N"] for row in rows])
+    return draw(Scene("kernels", x_axis, Axis("seconds of 5 N² Jacobi sweeps", log=True), layers), title=title)
 
 
 def _smaller(here: int) -> list[str]:

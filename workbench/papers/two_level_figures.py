@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
+from workbench.figures import draw
 from workbench.figures.style import new_figure
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.papers.timing import MEDIANS, medians
 from workbench.papers.two_level import LEVEL_ONE, timed
 from workbench.run import configure
+from workbench.scenes.scene import Axis, CurveOf, Scene
 from workbench.scenes.style import curve_style
 
 
@@ -97,19 +98,15 @@ def _coarse_strategies(
 
 def _coarse_strategy_figure(rows: list[dict[str, Any]], first_levels: tuple[str, ...], sizes: list[int]) -> Figure:
     """Iteration time against n for each preconditioner and coarse solver."""
-    figure = new_figure(3.5, 2.6)
-    axes = figure.add_subplot()
+    layers = []
     for place, first in enumerate(first_levels):
         of_first = [row for row in rows if row["preconditioner"] == first]
-        for style, column in ((curve_style(2 * place), "inverse_s"), (curve_style(2 * place + 1), "triangular_s")):
+        for style, column in ((2 * place, "inverse_s"), (2 * place + 1, "triangular_s")):
             label = f"{first}, {'explicit inverse' if column == 'inverse_s' else 'triangular solve'}"
-            seconds = [row[column] for row in of_first]
-            axes.loglog(sizes, seconds, marker=style.marker, color=style.colour, linestyle=style.linestyle, label=label)
-    axes.set(xlabel="grid points per side n", ylabel="iteration time (s)")
-    axes.set_xticks(sizes, [str(n) for n in sizes])
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.legend(fontsize=6)
-    return figure
+            seconds = np.array([row[column] for row in of_first])
+            layers.append(CurveOf(label, np.array(sizes), seconds, style, every=True))
+    x = Axis("grid points per side n", "count", log=True, marks=sizes)
+    return draw(Scene("coarse solvers", x, Axis("iteration time", "s", log=True), layers))
 
 
 def _setup_shares(name: str, title: str, coarse: str, max_n: int, progress: Progress) -> Reproduction:

@@ -335,7 +335,7 @@ def test_times_are_shown_in_the_unit_that_suits_with_their_sum():
     ]
     view.map.value.value = "seconds"
     view.map.rows = view.rows
-    assert view.map.figure().axes[0].get_title(loc="left") == "setup + iteration time, ms"
+    assert view.map.figure().axes[1].get_ylabel() == "setup + iteration time (ms)"
     assert unit_of([20.0, None, math.nan]) == ("s", 1.0)
     assert unit_of([]) == ("s", 1.0)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
+from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import draw
@@ -17,7 +18,6 @@ from workbench.live.compare.race_table import entry_table, show_entries
 from workbench.live.compare.race_text import fastest, finer, progress, sentence
 from workbench.live.compare.tolerance_slider import ToleranceSlider
 from workbench.live.plots.convergence import ConvergenceView
-from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
@@ -110,9 +110,9 @@ class RaceView(PausableView):
             for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: ended(self._drawn()) and {"race": draw(self.convergence.scene())},
-            provenance=lambda: provenance(ended(self._drawn())),
-            about=lambda: race_name(self._drawn(), str(self.measure.value)),
+            self._figures,
+            provenance=lambda: provenance(ended(self._listed)),
+            about=lambda: race_name(self._listed, str(self.measure.value)),
             folder=self.folder,
             status=self.saved,
         )
@@ -247,7 +247,7 @@ class RaceView(PausableView):
 
         Returns the paths. Raises InputError.
         """
-        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._drawn(), self.folder)
+        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._listed, self.folder)
 
     def close(self) -> None:
         """End all entries and remove all widgets from the page."""
@@ -279,9 +279,15 @@ class RaceView(PausableView):
         box.add_class("wb-explorer").add_class("wb-race")
         return box
 
-    def _drawn(self) -> list[tuple[ListedRun, Curve | None]]:
-        """The entries that have begun, with their curves."""
-        return [(run, self.curves.of(run)) for run in self.entries.listed.values()]
+    @property
+    def _listed(self) -> list[ListedRun]:
+        """The entries that have begun."""
+        return list(self.entries.listed.values())
+
+    def _figures(self) -> dict[str, Figure]:
+        """The plot of the entries that have ended."""
+        ended(self._listed)
+        return {"race": draw(self.convergence.scene())}
 
     def _change_measure(self) -> None:
         """Show curves and ranking by the measure that is chosen now."""
@@ -317,10 +323,10 @@ class RaceView(PausableView):
 
     def _exporting(self, kind: str) -> Callable[[], None]:
         def write(folder: Path) -> list[Path]:
-            return export_race(kind, self._drawn(), folder)
+            return export_race(kind, self._listed, folder)
 
         def name() -> str:
-            return f"race {race_name(self._drawn(), kind)}"
+            return f"race {race_name(self._listed, kind)}"
 
         return lambda: self.save_bar.saver.save(write, name, "the export")
 

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.live.plots.curve import Curve
 from workbench.live.ui.export import export
 from workbench.live.ui.run_list import ListedRun
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
-Entries = Sequence[tuple[ListedRun, Curve | None]]
-"""The entries of a race in the list of runs, with their curves."""
 
 
-def export_race(kind: str, entries: Entries, folder: Path) -> list[Path]:
+def export_race(kind: str, entries: Sequence[ListedRun], folder: Path) -> list[Path]:
     """Write a file for each entry that has ended, in one of the `KINDS`; returns the paths.
 
     Raises InputError while no entry has ended, and when the folder cannot be written.
@@ -23,15 +20,15 @@ def export_race(kind: str, entries: Entries, folder: Path) -> list[Path]:
     return export(kind, ended(entries), folder)
 
 
-def ended(entries: Entries) -> list[ListedRun]:
-    """The entries with a result. Raises InputError while there is none."""
-    runs = [run for run, _ in entries if not run.active and run.record is not None]
+def ended(entries: Sequence[ListedRun]) -> list[ListedRun]:
+    """The entries of the list of runs with a result. Raises InputError while there is none."""
+    runs = [run for run in entries if not run.active and run.record is not None]
     if not runs:
         raise InputError("no entry has ended yet; wait, or press Stop")
     return runs
 
 
-def race_name(entries: Entries, measure: str) -> str:
+def race_name(entries: Sequence[ListedRun], measure: str) -> str:
     """The rest of the name of a race's file: problem, time of the start, axis."""
     first = ended(entries)[0].handle
     return f"{first.problem} {first.provenance['started']} {measure}"
