@@ -1,4 +1,4 @@
-"""The function of a kernel, made by numba as a C callback; it takes ten times as long as by `front_end`."""
+"""The function of a kernel, made by numba as a C callback; it takes four times as long as by `front_end`."""
 
 from __future__ import annotations
 
