@@ -41,11 +41,17 @@ OWN = {ARGUMENTS, LAST, "first_", "count_", "step_", "state_", "begin_", "end_"}
 
 
 class ByThreads(NamedTuple):
-    """The changed function, its name, and whether it has statements that run first."""
+    """A module with the changed function, its name, and whether it has statements that run first."""
 
     module: ast.Module
     name: str
     first: bool
+
+    @property
+    def function(self) -> ast.FunctionDef:
+        (function,) = self.module.body
+        assert isinstance(function, ast.FunctionDef)
+        return function
 
 
 def by_threads(text: str, name: str) -> ByThreads:

@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -28,6 +28,8 @@ from numba import njit as njit
 
 from workbench import compiling
 from workbench.jit import (
+    by_front_end,
+    by_numba,
     by_threads,
     c_abi,
     cache_lines,
@@ -39,6 +41,7 @@ from workbench.jit import (
     tiles,
     work_stealing,
 )
+from workbench.jit.front_end import MODULES, UnsupportedError
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
@@ -52,7 +55,9 @@ def kernel(taken, x):
             for i in range(min(chunk, n), max(chunk, n, 2)):
                 part[i] += np.conj(np.float64(x[i]))
 """
-"""The common part of most kernels, compiled once by a compiling process so that later kernels take less time."""
+"""The common part of most kernels."""
+MAKERS = by_front_end, by_numba
+"""What makes the function of a kernel, the fastest first."""
 
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
@@ -184,8 +189,11 @@ def generated(text: str) -> Kernel:
         return _generated[text]
 
 
-def compiled_bytes(source: Source, kinds: tuple) -> bytes:
-    """The object file of a kernel for these types. Raises errors of numba, and RuntimeError (see `c_abi`)."""
+def compiled_bytes(source: Source, kinds: tuple, makers: Sequence[Any] = MAKERS) -> bytes:
+    """The object file of a kernel for these types, by the first of these makers that supports it.
+
+    Raises UnsupportedError where none does, errors of numba, and RuntimeError (see `by_numba`).
+    """
     if source.text:
         text, file, line = source.text, source.module, 1
         # Numba finds modules by name.
@@ -197,9 +205,15 @@ def compiled_bytes(source: Source, kinds: tuple) -> bytes:
         text, file, namespace = "".join(lines), inspect.getsourcefile(function) or "", dict(function.__globals__)
     made = by_threads.by_threads(text, source.name)
     ast.increment_lineno(made.module, line - 1)
-    # Numba takes a set; in `source` it is sorted, so that its text is reproducible.
-    options = {name: set(value) if name == "fastmath" else value for name, value in source.options}
-    return c_abi.object_file(made, namespace | _vocabulary(), kinds, options, file)
+    for maker in makers:
+        try:
+            found, name = maker.worker(made, namespace | _vocabulary(), kinds, dict(source.options), file)
+        except UnsupportedError:
+            if maker is makers[-1]:
+                raise
+        else:
+            return c_abi.object_file(found, name, kinds, first=made.first, optimized=maker is by_numba)
+    raise AssertionError("a kernel needs a maker")
 
 
 def settle() -> None:
@@ -208,9 +222,10 @@ def settle() -> None:
         waiting.compile(kinds)
 
 
-def warm_up() -> None:
-    """Prepare a process that compiles kernels and runs none; compiling a first small one takes 1 s."""
-    compiled_bytes(generated(WARM_UP).source, (numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]))
+def warm_up(maker: Any) -> None:
+    """Prepare a process that compiles kernels and runs none: the first small one takes numba 1 s longer."""
+    kinds = numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]
+    compiled_bytes(generated(WARM_UP).source, kinds, (maker,))
 
 
 def _vocabulary() -> dict[str, Any]:
@@ -231,7 +246,7 @@ def _text_of(module: str) -> str:
 @functools.cache
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
-    support = (work_stealing, tiles, elements, cache_lines, dot_sums, by_threads, c_abi, linking)
+    support = (work_stealing, tiles, elements, cache_lines, dot_sums, by_threads, c_abi, linking, *MAKERS, *MODULES)
     texts = [inspect.getsource(module) for module in (*support, sys.modules[__name__])]
     processor = (llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, *processor)

@@ -1,4 +1,4 @@
-"""Kernels from generated Python source, compiled by numba."""
+"""Kernels from generated Python source."""
 
 from __future__ import annotations
 
