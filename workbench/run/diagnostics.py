@@ -95,17 +95,13 @@ class Diagnostics:
         """
         return self._residuals(self.solution(x))
 
-    def returned_residuals(self) -> np.ndarray:
-        """||b - A x|| for the x that is returned; infinite for an x that overflows where it is scaled back."""
-        return self._finite_residuals(self._returned())
-
     def verified_residuals(self) -> np.ndarray:
         """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
 
         In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
         unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return np.maximum(self.returned_residuals(), unit_roundoff * self.norms_of_b())
+        return np.maximum(self._finite_residuals(self._returned()), unit_roundoff * self.norms_of_b())
 
     def returned_x(self) -> np.ndarray:
         """x of the original system in host memory, orthogonal to the null space of A.
@@ -147,6 +143,7 @@ class Diagnostics:
         return np.atleast_1d(self._projection.drift(r))
 
     def _finite_residuals(self, solution: DeviceVector) -> np.ndarray:
+        """||b - A x||; infinite for an x that overflows where it is scaled back."""
         found = self._residuals(solution)
         return np.where(np.isfinite(found), found, np.inf)
 

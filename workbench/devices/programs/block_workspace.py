@@ -16,7 +16,7 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.programs.named_vectors import NamedVectors
-from workbench.devices.programs.program import Program
+from workbench.devices.programs.program import Program, Work
 from workbench.devices.traffic import block_work, product_flops
 from workbench.lines import shapes as typing_rules
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Update, scaling
@@ -25,8 +25,6 @@ from workbench.lines.parse import parse
 from workbench.lines.schedule import Inlined
 from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesError, Name, Shape, block
-
-Work = Callable[[], tuple[int, int]]
 
 
 class BlockWorkspace(NamedVectors["BlockProgram"]):
@@ -75,14 +73,12 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
 
 
 class BlockProgram(Program):
-    """A program of block vectors. calls: so far."""
+    """A program of block vectors."""
 
     def __init__(self, space: BlockWorkspace, lines: tuple[Line, ...], shapes: Mapping[str, Shape]) -> None:
         super().__init__(space, lines, shapes)
-        self.calls = 0
         self._conjugated: dict[str, str] = {}
         """Names of conjugates, which are read from the block vector itself."""
-        self._works: list[Work] = []
         for some in self._grouped(lines):
             fused = self._fused(some)
             if fused:
@@ -92,24 +88,9 @@ class BlockProgram(Program):
                 for step in self._steps(line):
                     self._add(*step, line.text)
 
-    def __call__(self) -> None:
-        self.calls += 1
-        for run in self._runs:
-            run()
-
-    @property
-    def passes(self) -> int:
-        return self._count
-
-    @property
-    def _count(self) -> int:
-        return len(self._works)
-
-    def _work(self, place: int) -> tuple[int, int]:
-        return self._works[place]()
-
     def _add(self, run: Callable[[], None], work: Work, name: str) -> None:
-        self._runs.append(self._timed(len(self._works), run, name))
+        clock = self._workspace.clock
+        self._runs.append(clock.timed(run, name, work) if clock else run)
         self._works.append(work)
 
     def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from workbench.devices.programs.program import Program
+from workbench.devices.programs.program import Program, Work
 from workbench.devices.programs.program_device import Storage
 from workbench.lines import count, schedule
-from workbench.lines.schedule import Apply, Pass, Step
+from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Line, Shapes, tall_names
 
 
@@ -18,15 +19,16 @@ class Compiled(Program):
         super().__init__(workspace, lines, shapes)
         self.steps = steps
         self._kernels: dict[int, Any] = {}
-        self._works: dict[int, tuple[int, int]] = {}
+        self._works = [self._work_of(step) for step in steps]
         self.bind()
 
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
         space = self._workspace
         runs = space.device.bind_steps(self.steps, space, self._shapes, self._kernels)
-        if space.clock:
-            self._runs = [self._timed(k, run, schedule.step_name(self.steps[k])) for k, run in enumerate(runs)]
+        if clock := space.clock:
+            named = zip(runs, map(schedule.step_name, self.steps), self._works, strict=True)
+            self._runs = [clock.timed(run, name, work) for run, name, work in named]
         else:
             self._runs = space.device.batched(runs, space)
 
@@ -39,19 +41,11 @@ class Compiled(Program):
     def passes(self) -> int:
         return sum(1 for step in self.steps if isinstance(step, Apply) or step.body)
 
-    @property
-    def _count(self) -> int:
-        return len(self.steps)
-
-    def _work(self, place: int) -> tuple[int, int]:
-        """Bytes and flops of a step; those of a pass are computed once: programs that are bound at every call would
-        otherwise spend more on them than on their kernels."""
-        step, space = self.steps[place], self._workspace
-        if isinstance(step, Pass):
-            if place not in self._works:
-                given = step, self._shapes, space.size
-                bytes_moved = count.bytes_of(*given, space.itemsize)
-                self._works[place] = bytes_moved, count.flops_of(*given, space.dtype)
-            return self._works[place]
-        operator = space.operator(step)
-        return operator.traffic, operator.flops
+    def _work_of(self, step: Step) -> Work:
+        """That of a pass is computed once: programs that are bound at every call would otherwise spend more on it than
+        on their kernels."""
+        space = self._workspace
+        if isinstance(step, Apply):
+            return lambda: ((operator := space.operator(step)).traffic, operator.flops)
+        given = step, self._shapes, space.size
+        return functools.cache(lambda: (count.bytes_of(*given, space.itemsize), count.flops_of(*given, space.dtype)))

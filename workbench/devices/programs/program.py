@@ -7,16 +7,21 @@ from typing import Any
 
 from workbench.lines.types import Line, Shapes
 
+Work = Callable[[], tuple[int, int]]
+"""Bytes and flops of a step."""
+
 
 class Program:
-    """Paper lines bound to a workspace; calling it runs all its steps once. lines: as planned."""
+    """Paper lines bound to a workspace; calling it runs all its steps once. lines: as planned. calls: so far."""
 
     def __init__(self, workspace: Any, lines: tuple[Line, ...], shapes: Shapes) -> None:
-        self.lines = lines
+        self.lines, self.calls = lines, 0
         self._workspace, self._shapes = workspace, shapes
         self._runs: list[Callable[[], None]] = []
+        self._works: list[Work] = []
 
     def __call__(self) -> None:
+        self.calls += 1
         for run in self._runs:
             run()
 
@@ -28,27 +33,14 @@ class Program:
     @property
     def passes(self) -> int:
         """Passes over memory in one call; an operator application, a reduction and a sum of block vectors are one."""
-        raise NotImplementedError
+        return len(self._works)
 
     @property
     def bytes(self) -> int:
         """Bytes read and written by one call, each vector once a pass."""
-        return sum(self._work(place)[0] for place in range(self._count))
+        return sum(work()[0] for work in self._works)
 
     @property
     def flops(self) -> int:
         """Floating-point operations of one call, counted as real ones."""
-        return sum(self._work(place)[1] for place in range(self._count))
-
-    @property
-    def _count(self) -> int:
-        raise NotImplementedError
-
-    def _work(self, place: int) -> tuple[int, int]:
-        """Bytes and flops of a step."""
-        raise NotImplementedError
-
-    def _timed(self, place: int, run: Callable[[], None], name: str) -> Callable[[], None]:
-        """The step as the clock of a traced run records it."""
-        clock = self._workspace.clock
-        return clock.timed(run, name, lambda: self._work(place)) if clock else run
+        return sum(work()[1] for work in self._works)
