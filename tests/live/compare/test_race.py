@@ -58,6 +58,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     # The one that iterates faster has the longer setup.
     for entry, seconds in ((first, 0.125), (second, 1000.0)):
         entry.run.setup.phases.done = [SetupPhase("A", seconds, 0)]
+        entry.run.setup.phases.compile_seconds = 4.5
     for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
         curve.setup_seconds = lane.run.setup_seconds
     page = page_of(view.convergence)
@@ -66,6 +67,8 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.ranking().finished[0].entry is first
     eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
+    # Compilation is in no time of an entry, and told apart.
+    assert view.winner.text.endswith("Compiling kernels took 9.00\u2009s more, once per machine.")
     setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}
     assert setups == {"1": "0.125\u2009s", "2": "16\u2009min 40\u2009s"}
     eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from types import SimpleNamespace
-
 import pytest
 
 from tests.waiting import LIMIT
@@ -200,20 +197,3 @@ def test_what_could_not_be_done_stays_said_when_older_runs_were_removed(table, e
     table.runs.add(Session(configure("two-layer", n=8)), "Race")
     eventually(lambda: len(table.table.rows) == KEPT + 1)
     assert table.message.text == said
-
-
-def test_a_run_that_ended_is_shown_as_such_though_the_table_was_asked_too_early(eventually):
-    runs, session = RunList(), Session(configure("two-layer", n=8, stopping=ENDLESS))
-    table = RunTable(runs, SimpleNamespace(add=lambda _publish: None, remove=lambda _publish: None, wake=lambda: None))
-    runs.add(session, "Solve")
-    session.start()
-    eventually(lambda: session.run and session.run.iterations)
-    assert table.publish()
-    table._next = math.inf
-    session.stop()
-    session.join(LIMIT)
-    assert table.publish()
-    table._next = 0.0
-    assert not table.publish()
-    assert shown(table)["1"]["State"] == "stopped by the user"
-    table.close()

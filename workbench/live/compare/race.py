@@ -15,7 +15,7 @@ from workbench.live.compare.race_files import KINDS, ended, export_race, race_na
 from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
 from workbench.live.compare.race_offer import Offer
 from workbench.live.compare.race_table import entry_table, show_entries
-from workbench.live.compare.race_text import fastest, finer, progress, sentence
+from workbench.live.compare.race_text import compilation, fastest, finer, progress, sentence
 from workbench.live.compare.tolerance_slider import ToleranceSlider
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
@@ -347,5 +347,6 @@ class RaceView(PausableView):
         text = sentence(found, self._stops_at) if self.race.begun else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self.entries.repeated:
             text += FIRST_TIME
+        text += compilation(entries)
         self.winner.say(text, "good" if found.finished else "plain")
         self.fastest.value = fastest(entries, found.measure, with_setup=found.with_setup)

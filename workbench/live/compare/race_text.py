@@ -12,7 +12,7 @@ from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample
-from workbench.number_text import SUPERSCRIPTS, amount, count, duration, number, relative
+from workbench.number_text import SUPERSCRIPTS, amount, compiling, count, duration, number, relative
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
 from workbench.run.ranking import Finish, Ranking, rank
@@ -51,11 +51,12 @@ def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure:
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
     whole = max(longest, 1e-30)
+    compiled = compiling(made.setup.phases.compile_seconds)
     parts = {
         "first": setup / whole,
         "second": iterating / whole,
         "colour": sample(curve_style(run.style))["colour"],
-        "label": f"setup {duration(setup)}, iterations {duration(iterating)}",
+        "label": "; ".join(filter(None, (f"setup {duration(setup)}, iterations {duration(iterating)}", compiled))),
     }
     return [
         name,
@@ -111,6 +112,12 @@ def sentence(found: Ranking, aim: float) -> str:
     if rest:
         parts.append(f"next is {_name(rest[0].entry)} with {_amount(rest[0], found.measure)}{_times(rest[0], first)}")
     return " ".join(["; ".join(parts) + ".", *_left_out(found)])
+
+
+def compilation(entries: Sequence[RaceEntry]) -> str:
+    """What compiling kernels for all entries took, as a sentence; empty for next to nothing."""
+    clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
+    return f" {clause[0].upper()}{clause[1:]}." if clause else ""
 
 
 def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:

@@ -94,7 +94,7 @@ class RunTable:
     def _show(self) -> None:
         listed = self.runs.runs[::-1]
         offered = [verb for verb in VERBS if verb["name"] not in SENT or verb["name"] in self.runs.acts]
-        marks = ["failed" if run.error else "" for run in listed]
+        marks = ["failed" if run.handle.state is State.FAILED else "" for run in listed]
         with self.table.hold_sync():
             self.table.verbs = offered
             self.table.show(*self._cells(listed), marks, [_facts(run) for run in listed])
@@ -185,10 +185,9 @@ def _time(value: float | None, shared: str) -> dict[str, Any]:
 
 def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str]:
     """How a run is, in few words, and the whole sentence."""
-    if handle.error and not summary:
-        return "failed", handle.error
     if not summary:
-        return WORDS.get(handle.state, "stopped by the user"), ""
+        ended = "failed" if handle.state is State.FAILED else "stopped by the user"
+        return WORDS.get(handle.state, ended), handle.error
     reason = str(summary["reason"])
     if summary.get("converged"):
         words = "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else "converged"
