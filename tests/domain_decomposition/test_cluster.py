@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 import workbench
+from tests.domain_decomposition.faults import hang_and_be_missed, kill_during, process_of, watched_clusters
 from tests.waiting import LIMIT
 from workbench.cli import main
 from workbench.domain_decomposition import quiet, workers
@@ -156,37 +157,14 @@ def test_a_lost_worker_changes_nothing(together, capfd, monkeypatch):
     assert capfd.readouterr() == ("", "")
 
 
-def kill_during(connected: Workers, pid: int, monkeypatch) -> None:
-    """Kill the worker once a request is under way: it is suspended, so that it cannot reply before."""
-    os.kill(pid, signal.SIGSTOP)
-    call = connected.call
-
-    def killing(method, calls):
-        monkeypatch.undo()
-        killer = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -9 {pid}"])
-        replies = call(method, calls)
-        killer.wait()
-        return replies
-
-    monkeypatch.setattr(connected, "call", killing)
-
-
 @pytest.mark.slow
 def test_a_worker_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
-    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
-    made: list[LocalWorkers] = []
-    start = LocalWorkers.__init__
-    monkeypatch.setattr(LocalWorkers, "__init__", lambda self, *values: (made.append(self), start(self, *values))[1])
+    made = watched_clusters(monkeypatch)
     run = Run(configuration("local:2"))
     run.step()
     holder = run.setup.first_level.members[0].solver.shares[0].holder
-    pid = run.setup.workers._client.run(os.getpid)[holder.address]
-    cluster = made[0]._cluster
-    os.kill(pid, signal.SIGSTOP)
-    later = threading.Timer(
-        0.5, cluster.sync, [cluster.scheduler.remove_worker], {"address": holder.address, "stimulus_id": "test"}
-    )
-    later.start()
+    pid = process_of(run.setup.workers, holder)
+    later = hang_and_be_missed(made[0], pid, holder)
     result = run_through(run)
     later.join()
     assert result.converged

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import threading
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.domain_decomposition.faults import hang_and_be_missed, kill_during, process_of, watched_clusters
 from workbench import registry
 from workbench.devices.pieces import Pieces
-from workbench.domain_decomposition import workers
 from workbench.domain_decomposition.local_workers import LocalWorkers
 from workbench.domain_decomposition.part_sums import PartSums, edge_of, part_of
 from workbench.domain_decomposition.tree_node import Neighbour, Peer, Place, TreeNode, Unreached
@@ -209,8 +207,8 @@ def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, mo
         run.step()
     connected = run.setup.workers
     holder = run.setup.first_level.members[0].solver.shares[0 if root else 2].holder
-    pid = connected._client.run(os.getpid)[holder.address]
-    kill_during(connected, method, pid, monkeypatch)
+    pid = process_of(connected, holder)
+    kill_during(connected, pid, monkeypatch, method)
     result = run_through(run)
     assert_same(result, expected)
     (note,) = lost(result)
@@ -220,44 +218,21 @@ def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, mo
     )
 
 
-def kill_during(connected, method, pid, monkeypatch) -> None:
-    """Kill the worker once a request of that method is under way: it is suspended, so that it cannot reply before."""
-    call = connected.call
-
-    def killing(name, calls, **more):
-        if name != method:
-            return call(name, calls, **more)
-        monkeypatch.undo()
-        os.kill(pid, signal.SIGSTOP)
-        killer = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -9 {pid}"])
-        replies = call(name, calls, **more)
-        killer.wait()
-        return replies
-
-    monkeypatch.setattr(connected, "call", killing)
-
-
 @pytest.mark.slow
 def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
     """The root does not hang, but waits for it."""
-    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
-    made: list[LocalWorkers] = []
-    start = LocalWorkers.__init__
-    monkeypatch.setattr(LocalWorkers, "__init__", lambda self, *values: (made.append(self), start(self, *values))[1])
+    made = watched_clusters(monkeypatch)
     expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
     run.step()
-    connected, cluster = run.setup.workers, made[0]._cluster
+    connected = run.setup.workers
     holder = run.setup.first_level.members[0].solver.shares[2].holder
-    pid = connected._client.run(os.getpid)[holder.address]
+    pid = process_of(connected, holder)
     call, timers = connected.call, []
 
     def hanging(name, calls, **more):
         if name == "rows" and not timers:
-            os.kill(pid, signal.SIGSTOP)
-            removed = {"address": holder.address, "stimulus_id": "test"}
-            timers.append(threading.Timer(0.5, cluster.sync, [cluster.scheduler.remove_worker], removed))
-            timers[0].start()
+            timers.append(hang_and_be_missed(made[0], pid, holder))
         return call(name, calls, **more)
 
     monkeypatch.setattr(connected, "call", hanging)
@@ -287,7 +262,7 @@ def test_a_loss_while_the_others_are_joined_again(monkeypatch):
     for _ in range(3):
         run.step()
     first, second, _ = run.setup.workers.processes
-    kill_during(run.setup.workers, "link", second, monkeypatch)
+    kill_during(run.setup.workers, second, monkeypatch, "link")
     os.kill(first, signal.SIGKILL)
     result = run_through(run)
     assert_same(result, expected)

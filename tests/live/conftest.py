@@ -73,6 +73,11 @@ class Page:
             self.paint()
 
 
+def page_says(widget: Any, content: Any) -> None:
+    """A message of the page to a widget, as its link brings it."""
+    widget.comm.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
+
+
 @pytest.fixture
 def page_of() -> Callable[[Any], Page]:
     return Page
@@ -87,7 +92,7 @@ def downloads() -> Callable[[Any], Callable[[], list[tuple[str, bytes]]]]:
 
         def take(message: dict[str, Any], buffers: list[bytes]) -> None:
             files.append((message["name"], b"".join(buffers)))
-            download._receive(download, {"kind": "saved", "number": message["number"]}, [])
+            page_says(download, {"kind": "saved", "number": message["number"]})
 
         download.send = take
         return lambda: list(files)

@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 from tests.conftest import grid_stencil, random_matrix
-from workbench import devices, registry
+from tests.preconditioners.by_hand import CPU, dense_inverse, set_up
+from workbench import registry
 from workbench.errors import InputError
 from workbench.jit import threads
 from workbench.jit.work_stealing import counters
@@ -16,25 +17,10 @@ from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
 from workbench.run import Run, configure, run_through, solve
 
-CPU = devices.device("cpu")
 GRIDS = [((7,), float), ((5, 7), float), ((17, 9), np.float32), ((9, 11), complex), ((3, 4, 5), float)]
 GRIDS += [((4, 3, 21), complex), ((5, 1, 9), float), ((6, 1), float), ((2, 3), float), ((1, 1), float)]
 COUNTS = {2: 81, 4: 68, 8: 62}
 """Means over five seeds of an independent implementation, two-layer n = 128 with stripes."""
-
-
-def set_up(spec, operator):
-    return registry.find("preconditioner", spec).setup(operator, CPU)
-
-
-def dense_inverse(M, operator):
-    size = operator.shape[0]
-    columns = np.empty((size, size), operator.dtype)
-    for place, unit in enumerate(np.eye(size, dtype=operator.dtype)):
-        u = np.empty_like(unit)
-        M.apply(unit, u)
-        columns[:, place] = u
-    return columns
 
 
 def dense_incomplete(A, block, omega):

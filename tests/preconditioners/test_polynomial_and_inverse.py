@@ -8,13 +8,12 @@ from numpy.polynomial.chebyshev import Chebyshev as Series
 from scipy import sparse
 
 from tests.conftest import grid_stencil, random_matrix
-from workbench import devices, registry
+from tests.preconditioners.by_hand import dense_inverse, set_up
 from workbench.errors import InputError
 from workbench.host.sparse_inverse import inverse_factor
 from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.run import Run, configure, run_through, solve
 
-CPU = devices.device("cpu")
 OPERATORS = {
     "2D": lambda: grid_stencil((5, 7)),
     "3D complex": lambda: grid_stencil((3, 4, 5), complex),
@@ -31,20 +30,6 @@ def path(cells):
     main = np.full(cells, 2.0)
     main[[0, -1]] = 1
     return BandStencil((cells,), main, (low,))
-
-
-def set_up(spec, operator, **values):
-    return registry.find("preconditioner", spec, **values).setup(operator, CPU)
-
-
-def dense_inverse(M, operator):
-    size = operator.shape[0]
-    columns = np.empty((size, size), operator.dtype)
-    for place, unit in enumerate(np.eye(size, dtype=operator.dtype)):
-        u = np.empty_like(unit)
-        M.apply(unit, u)
-        columns[:, place] = u
-    return columns
 
 
 def tolerance(operator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import textwrap
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -43,14 +44,16 @@ def resized(figure: Figure, columns: int) -> Figure:
     copy: Figure = pickle.loads(pickle.dumps(figure))
     width = MILLIMETRES[columns] / MM_PER_INCH
     old_width, old_height = copy.get_size_inches()
-    axes_height = (old_height - _height_of_legends(copy)) * max(MIN_HEIGHT_FACTOR, min(1.0, width / old_width))
+    height_factor = max(MIN_HEIGHT_FACTOR, min(1.0, width / old_width))
+    axes_height = (old_height - _height(_legends_below(copy), copy)) * height_factor
     for text in copy.findobj(Text):
         assert isinstance(text, Text)
         text.set_fontsize(max(MIN_FONT_SIZE, TEXT_SCALE * float(text.get_fontsize())))
     copy.set_size_inches(width, axes_height + SPARE_HEIGHT)
     axes_height += _wrap_titles(copy, width - LEFT_MARGIN)
     _move_legends(copy, width)
-    copy.set_size_inches(width, axes_height + _height_of_legends(copy))
+    # A legend has its size without a drawing, which takes most of the time here.
+    copy.set_size_inches(width, axes_height + _height(copy.legends, copy))
     _remove_overlapping_labels(copy)
     return copy
 
@@ -70,9 +73,11 @@ def _wrap_titles(figure: Figure, width: float) -> float:
 
 def _remove_overlapping_labels(figure: Figure) -> None:
     """Remove labels of boxes and points that overlap other text; the legend names what they stand at too."""
+    removable = {axes: [text for text in axes.texts if text.get_gid() == LABEL] for axes in figure.axes}
+    if not any(removable.values()):
+        return
     figure.draw_without_rendering()
-    for axes in figure.axes:
-        labels = [text for text in axes.texts if text.get_gid() == LABEL]
+    for axes, labels in removable.items():
         occupied = [text.get_window_extent() for text in axes.get_yticklabels()]
         for text in labels:
             extent = text.get_window_extent()
@@ -87,7 +92,6 @@ def _move_legends(figure: Figure, width: float) -> None:
     outside = list(figure.legends)
     for legend in outside:
         legend.remove()
-    figure.draw_without_rendering()
     inside = [axes.get_legend() for axes in figure.axes]
     covering = [legend for legend in inside if legend is not None and _size(legend, figure)[0] > width / 2]
     for legend in covering:
@@ -95,7 +99,6 @@ def _move_legends(figure: Figure, width: float) -> None:
     for legend in (*outside, *covering):
         for columns in LEGEND_COLUMNS:
             moved = _legend_below(legend, figure, width, columns)
-            figure.draw_without_rendering()
             if columns == 1 or _size(moved, figure)[0] <= width:
                 break
             moved.remove()
@@ -123,11 +126,16 @@ def _wrapped(text: str, width: float, size: float) -> str:
     return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
 
 
-def _height_of_legends(figure: Figure) -> float:
-    """Height in inches of the legends below the axes."""
-    figure.draw_without_rendering()
-    below = [legend for legend in figure.legends if _centre(legend, figure) < 0.4]
-    return sum(_size(legend, figure)[1] for legend in below)
+def _legends_below(figure: Figure) -> list[Legend]:
+    """The legends below the axes; where one stands is known when the figure is drawn."""
+    if figure.legends:
+        figure.draw_without_rendering()
+    return [legend for legend in figure.legends if _centre(legend, figure) < 0.4]
+
+
+def _height(legends: Sequence[Legend], figure: Figure) -> float:
+    """Height in inches of legends one below the other."""
+    return sum(_size(legend, figure)[1] for legend in legends)
 
 
 def _centre(legend: Legend, figure: Figure) -> float:

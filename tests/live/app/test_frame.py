@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipywidgets as widgets
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.errors import InputError
 from workbench.live.app import glossary
 from workbench.live.app.frame import Frame
@@ -80,7 +81,7 @@ def test_what_the_page_asks_is_answered_and_what_it_may_not_have_is_not(monkeypa
         {"kind": "docs", "page": "../secret"},
         {},
     ):
-        frame.shell._receive(None, message, None)
+        page_says(frame.shell, message)
     assert done == ["undo"]
     assert sent[0] == {"kind": "link", "text": "cgw1.text"}
     assert (sent[1]["kind"], sent[1]["title"]) == ("docs", "The CG family")

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
@@ -30,7 +31,7 @@ def builder():
 
 def say(builder, **message):
     """As the canvas does, and wait until it is done."""
-    builder.canvas._receive(None, message, [])
+    page_says(builder.canvas, message)
     assert builder._acts.wait(LIMIT)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
@@ -71,7 +72,7 @@ def builder():
 
 def say(builder, **message):
     """As the canvas does, and wait until it is done and considered."""
-    builder.canvas._receive(None, message, [])
+    page_says(builder.canvas, message)
     assert builder._acts.wait(LIMIT)
     assert builder.live.wait(LIMIT)
 

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
@@ -184,13 +185,13 @@ def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eve
     finished(view, eventually)
     page = page_of(view.convergence)
     eventually(lambda: page.messages)
-    view.convergence._receive(None, {"kind": "tolerance", "value": 3.3e-4, "turn": 7}, [])
+    page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
     assert view.tolerance.number.value == "0.00033"
     assert view.tolerance.slider.value == 5e-4
     eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
-    view.convergence._receive(None, {"kind": "tolerance", "value": None, "turn": 8}, [])
+    page_says(view.convergence, {"kind": "tolerance", "value": None, "turn": 8})
     assert view.tolerance.value == view.base.stopping.rtol
 
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
@@ -90,7 +91,7 @@ def test_a_click_on_a_point_chooses_the_run_in_the_list():
     view = SweepView("two-layer", {"n": [8, 16]})
     view.wait(LIMIT)
     assert view.map.view.value == "curves"
-    view.map.plot._receive(None, {"kind": "picked", "key": "1"}, [])
+    page_says(view.map.plot, {"kind": "picked", "key": "1"})
     (chosen,) = view.listed.chosen
     assert chosen.number == 2
     assert chosen.handle.summary["iterations"] == view.rows[1]["iterations"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.live.plots.chart import ChartStack, ChartView
 from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 
@@ -57,8 +58,8 @@ def test_the_page_is_sent_each_scene_once_and_all_again_when_it_asks(view, page_
 def test_a_click_gives_the_key(view):
     given = []
     view.on_pick(given.append)
-    view._receive(None, {"kind": "picked", "key": "7"}, [])
-    view._receive(None, {"kind": "ready"}, [])
+    page_says(view, {"kind": "picked", "key": "7"})
+    page_says(view, {"kind": "ready"})
     assert given == ["7"]
 
 

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import ConvergenceView
 from workbench.live.plots import convergence as module
@@ -148,11 +149,11 @@ def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
     heard = []
     view.on_tolerance(heard.append)
     for value, turn in ((1e-3, 5), (1e-4, 6), (-1.0, 7), (float("nan"), 8), ("much", 8), ([], 8)):
-        view._receive(None, {"kind": "tolerance", "value": value, "turn": turn}, [])
+        page_says(view, {"kind": "tolerance", "value": value, "turn": turn})
     assert heard == [1e-3, 1e-4]
     assert view.tolerance == curve.line == 1e-4
     eventually(lambda: page.messages[-1]["turn"] == 6 and page.messages[-1]["marked"])
-    view._receive(None, {"kind": "tolerance", "value": None, "turn": 9}, [])
+    page_says(view, {"kind": "tolerance", "value": None, "turn": 9})
     assert view.tolerance is None
     assert curve.line == pytest.approx(1e-6)
     eventually(lambda: page.messages[-1]["turn"] == 9 and not page.messages[-1]["marked"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import explore
 from workbench.live.solve.run_bar import RunBar
@@ -22,14 +23,14 @@ def bar(pressed):
 
 
 def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
-    bar._pressed(None, {"press": "run"}, None)
-    bar._pressed(None, {"press": "stop"}, None)
-    bar._pressed(None, {"press": "nothing"}, None)
-    bar._pressed(None, "no message", None)
+    page_says(bar, {"press": "run"})
+    page_says(bar, {"press": "stop"})
+    page_says(bar, {"press": "nothing"})
+    page_says(bar, "no message")
     assert pressed == ["run"]
     bar.show(State.RUNNING, alive=2)
     for name in ("stop", "pause", "step", "stop_all"):
-        bar._pressed(None, {"press": name}, None)
+        page_says(bar, {"press": name})
     assert pressed == ["run", "stop", "pause", "stop_all"]
 
 
@@ -47,9 +48,9 @@ def test_what_mends_a_conflict_can_be_pressed_while_there_is_one(bar, pressed):
     assert bar.buttons["mend"]["off"]
     bar.show(State.IDLE, why_not="they do not go together", wrong=True, mending="Use jacobi")
     assert bar.buttons["mend"] == {"off": False, "words": "Use jacobi", "tip": "make these changes in the form"}
-    bar._pressed(None, {"press": "mend"}, None)
+    page_says(bar, {"press": "mend"})
     bar.show(State.IDLE)
-    bar._pressed(None, {"press": "mend"}, None)
+    page_says(bar, {"press": "mend"})
     assert pressed == ["mend"]
 
 

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.errors import InputError
 from workbench.live import StepView
 from workbench.run import configure
@@ -20,7 +21,7 @@ def view():
 
 
 def said(view, **content):
-    view._receive(view, content, [])
+    page_says(view, content)
 
 
 def test_lines_and_iterations_forth_and_back(view):

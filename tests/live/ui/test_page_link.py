@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.live import explore, workbench
 from workbench.live.ui.page_link import LONGEST_ADDRESS, link_in, link_of_page, query_of
 from workbench.live.ui.share_bar import ShareBar
@@ -74,12 +75,12 @@ def test_the_bar_of_a_served_page_copies_an_address(served, tmp_path, eventually
     served("")
     bar = ShareBar(lambda: CHOSEN, lambda chosen: None, tmp_path)
     assert ["link", "Copy address"] in [action[:2] for action in bar.actions]
-    bar._receive(bar, {"kind": "link"}, [])
+    page_says(bar, {"kind": "link"})
     eventually(lambda: bar.number == 1)
     assert bar.text == f"?p={to_link(CHOSEN)}"
     assert bar.said == "Copied the address of this problem."
     loaded = []
     bar = ShareBar(lambda: CHOSEN, loaded.append, tmp_path)
-    bar._receive(bar, {"kind": "open", "text": f"http://host:8866/?p={to_link(CHOSEN)}"}, [])
+    page_says(bar, {"kind": "open", "text": f"http://host:8866/?p={to_link(CHOSEN)}"})
     eventually(lambda: bar.number == 1)
     assert loaded == [CHOSEN]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.errors import InputError
 from workbench.live.ui.share_bar import ShareBar
 from workbench.run import configure
@@ -21,7 +22,7 @@ def bar_over(folder, chosen=CHOSEN):
 def press(bar, eventually, **message):
     """Send the message of a button, and wait for the reply."""
     before = bar.number
-    bar._receive(bar, message, [])
+    page_says(bar, message)
     eventually(lambda: bar.number > before)
 
 
