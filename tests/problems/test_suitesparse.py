@@ -125,7 +125,7 @@ def test_a_good_download_is_kept_and_used_without_the_server(
 def test_a_registered_name_knows_its_group_size_and_checksum(mirror: Mirror, registry: Callable[..., None]):
     registry(sha256=hashlib.sha256(packed()).hexdigest(), zeros=2)
     assert SuiteSparse(matrix="tiny").assemble().operator.nnz == NNZ + 2, "explicit zeros are kept"
-    assert SuiteSparse(matrix="tiny").label == "Test/tiny"
+    assert SuiteSparse(matrix="tiny").label == "Matrix Test/tiny"
     assert mirror.asked == ["/Test/tiny.tar.gz"]
 
 
