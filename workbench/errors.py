@@ -28,6 +28,8 @@ RUN_SECONDS = "WORKBENCH_RUN_SECONDS"
 """The environment variable for the limit on the iteration time of each run of a page, in seconds."""
 CLUSTERS = "WORKBENCH_CLUSTERS"
 """The environment variable that says "none" where a page may not use a cluster."""
+DOWNLOADED_MB = "WORKBENCH_DOWNLOADED_MB"
+"""The environment variable for the limit on all matrices that the pages of a server download, in MB."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

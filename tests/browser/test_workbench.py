@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, opened
-from workbench.run.share_link import from_link
+from workbench.run import configure
+from workbench.run.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 
@@ -16,6 +18,12 @@ CELL = "from workbench.live import workbench\nworkbench(n=64)"
 BUBBLES = ".wb-building canvas.wb-canvas"
 TABS = ".wb-rail .wb-tab"
 CURVES = ".wb-convergence canvas.wb-canvas"
+PLACES = (np.mgrid[:30, :30].reshape(2, -1).T + np.random.default_rng(1).uniform(0.4, 0.6, (900, 2))) / 30
+MANY = configure("bubbles-2d", n=128, layout="list", bubbles="; ".join(f"{x:.7f},{y:.7f},0.011" for x, y in PLACES))
+"""More bubbles than an address holds."""
+REOPEN = "Reopen the last session"
+LEAVE = "() => window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+"""Whether the page may be left without a question."""
 
 
 @pytest.fixture(params=["lab", "voila"])
@@ -31,7 +39,7 @@ def bench(page, request, place, shoot):
     return made
 
 
-def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path):
+def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path, request):
     page = bench.page
     # Build: a fifth bubble, and subdomains that follow all of them.
     bench.button("Add").click()
@@ -126,7 +134,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     if place == "lab":
         come_back(bench)
     else:
-        start_again(bench)
+        come_back_served(bench, request.getfixturevalue("app_url"))
 
 
 def come_back(bench):
@@ -143,12 +151,41 @@ def come_back(bench):
     bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas").get("curves") == "1")
 
 
-def start_again(bench):
-    """A reloaded Voila page starts a new kernel without the runs; the page then says so."""
+def come_back_served(bench, url):
+    """A reloaded Voila page has a new kernel and shows the view, the problem and the runs again; so does another page
+    of this browser, when the first one is closed and it is asked to."""
     page = bench.page
     page.reload()
-    page.wait_for_selector(BUBBLES)
-    bench.until_said("4 bubbles on")
+    page.locator(".wb-replay").locator("visible=true").wait_for()
+    bench.turn_to("Build", ".wb-building canvas")
+    bench.until_said("5 bubbles on")
+    assert not bench.button(REOPEN).count()
     bench.turn_to("Solve", ".wb-solving canvas")
-    bench.until_said("Reloading this page discards its state")
-    assert page.locator(".wb-solving .wb-table tbody tr").count() == 0
+    rows = ".wb-solving .wb-table tbody tr"
+    bench.until(lambda: page.locator(rows).count() == 5)
+    bench.until(lambda: "view=solve.solve" in page.url)
+
+    # A page beside it has nothing to reopen, and a problem that is too long for an address is in its storage.
+    page = page.context.new_page()
+    beside = Bench(page, bench.shoot)
+    page.goto(url)
+    beside.until_said("4 bubbles on")
+    assert not beside.button(REOPEN).count()
+    beside.open_link(to_link(MANY))
+    beside.until_said("900 bubbles on")
+    beside.until(lambda: "kept=" in page.url and "p=" not in page.url)
+    bench.page.goto("about:blank")
+    page.reload()
+    beside.until_said("900 bubbles on")
+    beside.button(REOPEN).wait_for()
+    beside.shoot("offered")
+    beside.button(REOPEN).click()
+    page.locator(".wb-solving canvas").locator("visible=true").first.wait_for()
+    beside.until(lambda: page.locator(rows).count() == 5)
+    # What is active is lost, so the browser asks; until that is answered the kernel stays.
+    page.locator('.wb-solving [data-act="step"]').click()
+    beside.until_said("paused, iteration")
+    assert not page.evaluate(LEAVE)
+    page.locator('.wb-solving [data-act="stop"]').click()
+    beside.until_said("(?i)stopped by the user")
+    page.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.errors import InputError
+from workbench.errors import DOWNLOADED_MB, InputError
 from workbench.problems import catalogue, download, suitesparse
 from workbench.problems.catalogue import Entry
 from workbench.problems.suitesparse import SuiteSparse, cache_folder
@@ -120,6 +120,18 @@ def test_a_good_download_is_kept_and_used_without_the_server(
     again = SuiteSparse(matrix="Test/tiny").assemble()
     np.testing.assert_array_equal(again.operator.to_csr().toarray(), system.operator.to_csr().toarray())
     assert mirror.asked == ["/Test/tiny.tar.gz"]
+
+
+def test_a_page_downloads_no_more_than_its_server_keeps(mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch):
+    size = len(packed())
+    other = cache / "suitesparse" / "Test2" / "other.tar.gz"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(bytes(1000))
+    monkeypatch.setenv(DOWNLOADED_MB, f"{(size + 999) / 1e6:.6f}")
+    assert "since this server keeps at most 0.00" in refusal()
+    assert contents(cache) == ["other.tar.gz"]
+    monkeypatch.setenv(DOWNLOADED_MB, f"{(size + 1000) / 1e6:.6f}")
+    SuiteSparse(matrix="Test/tiny").assemble()
 
 
 def test_a_registered_name_knows_its_group_size_and_checksum(mirror: Mirror, registry: Callable[..., None]):

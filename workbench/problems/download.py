@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.client
+import math
+import os
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -15,7 +17,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from workbench.errors import InputError, one_line, printable_path
+from workbench.errors import DOWNLOADED_MB, InputError, one_line, printable_path
 from workbench.files import opened, read_bytes, replacing, write
 
 CHUNK = 1 << 18
@@ -30,16 +32,24 @@ def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
 
     When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must
     have, is empty. When the block raises what is wrong with the file, or anything else goes wrong, nothing is kept.
-    Raises InputError with the URL, the reason and where to put the file by hand.
+    Raises InputError with the URL, the reason and where to put the file by hand, and on a page of `make app` where all
+    files in the folders beside that of `target` would have more than the limit `DOWNLOADED_MB`.
     """
     by_hand = f"; try again, or fetch that file elsewhere and put it at {target}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+    room = _room(target.parents[1])
     with replacing(target) as stream:
         received = hashlib.sha256()
         for chunk in _chunks(url, by_hand):
+            room -= len(chunk)
+            if room < 0:
+                raise InputError(
+                    f"{printable_path(url)} is not downloaded, since this server keeps at most "
+                    f"{os.environ[DOWNLOADED_MB]} MB of downloaded matrices; choose one that it has or a smaller one"
+                )
             stream.write(chunk)
             received.update(chunk)
         if sha256 and received.hexdigest() != sha256:
@@ -77,6 +87,14 @@ def file_sha256(path: Path) -> str:
     """The SHA-256 of a file as hexadecimal text."""
     with opened(path, "matrix file") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
+
+
+def _room(folder: Path) -> float:
+    """Bytes that may still be downloaded into a folder."""
+    most = os.environ.get(DOWNLOADED_MB)
+    if not most:
+        return math.inf
+    return 1e6 * float(most) - sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _record_of(path: Path) -> Path:

@@ -15,7 +15,7 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from tornado.web import HTTPError
 
 from workbench import limits
-from workbench.errors import CLUSTERS, KERNEL_MEMORY, RUN_SECONDS, InputError
+from workbench.errors import CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, RUN_SECONDS, InputError
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -28,6 +28,7 @@ class ForkingProvisioner(LocalProvisioner):
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
         bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
         bounds[CLUSTERS] = "" if pages.clusters else "none"
         kwargs["env"] = {**kwargs["env"], **bounds}
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
@@ -73,6 +74,10 @@ class PageKernels(AsyncMappingKernelManager):
 
     most_pages = traitlets.Int(
         100, min=1, help="Pages that are served at once, each with its kernel; further ones are refused."
+    ).tag(config=True)
+
+    downloaded_mb = traitlets.Int(
+        2000, min=0, help="MB of all matrices together that pages may download into the cache of the server's user."
     ).tag(config=True)
 
     clusters = traitlets.Bool(

@@ -15,6 +15,7 @@ import ipywidgets as widgets
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.app.frame import Frame
+from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
@@ -28,7 +29,8 @@ from workbench.live.teach.own_method import OwnMethod, originals
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_page import StepPage
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.page_link import asked_for
+from workbench.live.ui.frontend import in_voila
+from workbench.live.ui.page_link import asked_for, view_of_page
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
@@ -56,6 +58,9 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
+        # A notebook's kernel keeps all of it itself.
+        self.keeper = Keeper(self.runs, self._reopen) if in_voila() else None
+        self.explorer.forgets = False
         self._notice = widgets.HTML()
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
@@ -72,7 +77,7 @@ class Workbench(View):
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
-        self.frame.add("runs", RUNS, Page(lambda: RunsPage(self.runs, self.folder)))
+        self.frame.add("runs", RUNS, Page(self._runs))
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -105,6 +110,11 @@ class Workbench(View):
         """Show a page."""
         self.frame.turn_to(title)
 
+    def turn_to_place(self, place: str) -> None:
+        """Show the page of a place such as "compare.race"; where there is no such page, the present one stays."""
+        if place in self.frame.places:
+            self.frame.shell.shown = place
+
     def close(self) -> None:
         """End all runs and take everything off the page."""
         self._worker.close()
@@ -123,6 +133,7 @@ class Workbench(View):
 
     def _name_problem(self) -> None:
         """Name the present problem in the header, on the canvas that which is drawn; a wrong value changes no name."""
+        self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
         with contextlib.suppress(InputError):
             if self._undoable(builder):
@@ -130,6 +141,17 @@ class Workbench(View):
             else:
                 form = self.explorer.form
                 self.frame.name(form.configuration().problem, can_undo=form.can_undo)
+
+    def _note_place(self) -> None:
+        """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
+        if self.keeper is not None:
+            with contextlib.suppress(InputError):
+                chosen = self.explorer.form.configuration()
+                self.keeper.place(dataclasses.replace(chosen, **self._drawn()), self.frame.shell.shown)
+
+    def _reopen(self, configuration: Configuration, place: str) -> None:
+        self.load(configuration)
+        self.turn_to_place(place)
 
     def _undo(self) -> None:
         """Take back the last change of the canvas where that is in front, else that of the form."""
@@ -154,6 +176,14 @@ class Workbench(View):
 
     def _suggest(self) -> Suggest:
         return Suggest(self.configuration, self._take_pair, self._race_pairs)
+
+    def _runs(self) -> RunsPage:
+        made = RunsPage(self.runs, self.folder)
+        made.box.children = (*self._kept(), *made.box.children)
+        return made
+
+    def _kept(self) -> list[Keeper]:
+        return [self.keeper] if self.keeper is not None else []
 
     def _inside(self) -> InsidePage:
         return InsidePage(self.runs, self.explorer.publisher, self.folder, lambda: self.turn_to(SOLVE))
@@ -201,7 +231,7 @@ class Workbench(View):
         chosen = self.explorer.form.configuration()
         made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration)
         made.on_change(self._name_problem)
-        made.box.children = (self._notice, *made.box.children, self.share)
+        made.box.children = (*self._kept(), self._notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
         return made
 
@@ -211,12 +241,16 @@ class Workbench(View):
             builder = self.pages[BUILD].view
             if builder is None:
                 return
-            built, taken = (builder.problem, builder.deflation), self._taken
-            named = zip(("problem", "deflation"), built, taken, strict=True)
-            chosen: dict[str, Any] = {name: new for name, new, old in named if new is not None and new != old}
-            if chosen:
+            if chosen := self._drawn():
                 self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
-                self._note(builder, built[0])
+                self._note(builder, builder.problem)
+
+    def _drawn(self) -> dict[str, Any]:
+        """What was changed on the canvas since it was looked at last, by field. Raises InputError if that is wrong."""
+        builder = self.pages[BUILD].view
+        built = (builder.problem, builder.deflation) if builder is not None else (None, None)
+        named = zip(("problem", "deflation"), built, self._taken, strict=True)
+        return {name: new for name, new, old in named if new is not None and new != old}
 
     def _renew_builder(self, builder: Builder) -> None:
         """Show what was chosen elsewhere, where it is something that is built."""
@@ -248,6 +282,7 @@ def workbench(
     """
     configuration, refused = asked_for(lambda: _configured(problem, choices))
     made = Workbench(configuration, folder)
+    made.turn_to_place(view_of_page())
     if refused:
         made.share.say(refused, "bad")
     return made

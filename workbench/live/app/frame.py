@@ -44,6 +44,11 @@ class Frame:
         """The page that is shown."""
         return next(page for title, page in self.pages.items() if self._places[title] == self.shell.shown)
 
+    @property
+    def places(self) -> list[str]:
+        """Where the pages are, as "compare.race"."""
+        return list(self._places.values())
+
     def add(self, view: str, title: str, page: Page, *, flush: bool = False) -> None:
         """Put a page into a view of the rail. flush: without space around it. Raises InputError for no such view."""
         if view not in VIEWS:

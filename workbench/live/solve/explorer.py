@@ -26,6 +26,7 @@ from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
+from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
@@ -61,6 +62,8 @@ class Explorer(PausableView):
         self.runs = runs or RunList()
         self.changed: Callable[[], object] = lambda: None
         """Called after every change of the form."""
+        self.forgets = in_voila()
+        """Whether a page that is loaded again has lost its runs."""
         self.form = Form(self._form_changed, configuration)
         self.controller = Controller(
             self.publisher,
@@ -307,7 +310,8 @@ class Explorer(PausableView):
         """How the present run is, and its progress in the bar."""
         run = self._run_of(session)
         if session is None:
-            return sentence(None, 0, None, state)
+            said, tone = sentence(None, 0, None, state)
+            return said + FORGETS * self.forgets, tone
         curve = self.curves.of(run)
         if self._progress is None or self._progress.session is not session:
             self._progress = Progress(session, curve)

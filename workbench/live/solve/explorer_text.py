@@ -9,7 +9,6 @@ from typing import Any
 
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
-from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.run_handle import RunHandle
 from workbench.number_text import compiling, count, duration, number
 from workbench.run import Reason, Session, State
@@ -29,7 +28,7 @@ def sentence(
 ) -> tuple[str, str]:
     """How a run is, and the tone of that. progress: its iterations and those left, in words."""
     if session is None:
-        return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
+        return "Choose a problem and its blocks, then press Run.", "plain"
     name = f"Run {number_of_run}"
     if session.ending:
         return f"{name}: {STOPPING}", "busy"

@@ -11,14 +11,19 @@ from workbench.live.ui.frontend import in_voila
 from workbench.run import Configuration
 from workbench.run.share_link import from_link
 
-PARAMETER = "p"
+PARAMETER, VIEW = "p", "view"
 LONGEST_ADDRESS = 8000
 """Characters of a link in an address; servers and proxies refuse longer ones."""
 
 
 def link_of_page() -> str | None:
     """The share link in the address of the page that started this kernel, None without one. Voila passes the query."""
-    return _link_in_query(os.environ.get("QUERY_STRING", "")) if in_voila() else None
+    return _in_query(PARAMETER, os.environ.get("QUERY_STRING", "")) if in_voila() else None
+
+
+def view_of_page() -> str:
+    """The view in that address, as "compare.race"; empty without one."""
+    return _in_query(VIEW, os.environ.get("QUERY_STRING", "")) or "" if in_voila() else ""
 
 
 def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
@@ -34,7 +39,7 @@ def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
 
 def link_in(text: str) -> str:
     """The share link of a page's address; any other text as it is."""
-    found = _link_in_query(urlsplit(text).query) if text.startswith(("http://", "https://")) else None
+    found = _in_query(PARAMETER, urlsplit(text).query) if text.startswith(("http://", "https://")) else None
     return text if found is None else found
 
 
@@ -43,6 +48,6 @@ def query_of(link: str) -> str | None:
     return f"?{PARAMETER}={quote(link)}" if len(link) <= LONGEST_ADDRESS else None
 
 
-def _link_in_query(query: str) -> str | None:
-    values = parse_qs(query, keep_blank_values=True).get(PARAMETER)
+def _in_query(name: str, query: str) -> str | None:
+    values = parse_qs(query, keep_blank_values=True).get(name)
     return values[0] if values else None

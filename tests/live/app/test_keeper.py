@@ -1,0 +1,181 @@
+"""What a served page keeps in its browser, with a browser that is not there."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from ipywidgets.widgets.widget import _instances
+
+from tests.waiting import LIMIT
+from workbench.live import RunList, workbench
+from workbench.live.app import keeper as module
+from workbench.live.app.keeper import Keeper
+from workbench.live.ui.run_list import SOLVE
+from workbench.run import Run, Session, configure, run_through
+from workbench.run.share_link import to_link
+
+CHOSEN = configure("poisson5", n=8)
+
+
+@pytest.fixture
+def result():
+    return run_through(Run(CHOSEN))
+
+
+class Browser:
+    """The storage of a browser: the file of each run that is kept, by its name there."""
+
+    def __init__(self, keeper):
+        self.files, self.writes = {}, 0
+        keeper.send = self.take
+
+    def take(self, content, buffers=()):
+        if content["kind"] == "drop":
+            for token in content["tokens"]:
+                del self.files[token]
+        else:
+            self.writes += 1
+            self.files[content["token"]] = bytes(buffers[0])
+
+
+@pytest.fixture
+def kept(eventually):
+    """Makes an empty list of runs, what keeps it, and its browser."""
+    made = []
+
+    def make():
+        runs, shown = RunList(), []
+        keeper = Keeper(runs, lambda *given: shown.append(given))
+        made.append(keeper)
+        return runs, keeper, Browser(keeper), shown
+
+    yield make
+    for keeper in made:
+        keeper.close()
+
+
+def test_each_run_is_kept_once_and_again_when_it_is_changed(kept, result):
+    runs, keeper, browser, _ = kept()
+    first, second = runs.add(result, SOLVE), runs.add(result, SOLVE)
+    runs.notify()
+    assert keeper.wait(LIMIT)
+    assert (len(browser.files), browser.writes) == (2, 2)
+    runs.rename(first, "another name")
+    assert keeper.wait(LIMIT)
+    assert (len(browser.files), browser.writes) == (2, 3)
+    runs.remove(second)
+    assert keeper.wait(LIMIT)
+    assert len(browser.files) == 1
+
+
+def test_what_was_kept_comes_back_as_it_was_and_is_not_sent_again(kept, result):
+    runs, keeper, browser, _ = kept()
+    runs.pin([runs.add(result, SOLVE, "the name", style=7, hidden=True)], True)
+    assert keeper.wait(LIMIT)
+    again, other, other_browser, _ = kept()
+    for token, content in browser.files.items():
+        other._receive(other, {"kind": "run", "token": token}, [content])
+    assert other.wait(LIMIT)
+    (run,) = again.runs
+    assert (run.name, run.style, run.origin, run.hidden, run.pinned) == ("the name", 7, SOLVE, True, True)
+    assert run.record.summary == result.record().summary
+    assert other_browser.writes == 0
+    again.rename(run, "renamed")
+    assert other.wait(LIMIT)
+    assert list(other_browser.files) == list(browser.files)
+
+
+def test_names_in_the_storage_cannot_be_guessed(kept, result):
+    runs, keeper, browser, _ = kept()
+    for _ in range(2):
+        runs.add(result, SOLVE)
+    assert keeper.wait(LIMIT)
+    assert [len(token) for token in browser.files] == [32, 32]
+
+
+def test_a_run_that_is_too_large_is_told_and_not_kept(kept, result, monkeypatch):
+    monkeypatch.setattr(module, "RUN_BYTES", 1 << 10)
+    runs, keeper, browser, _ = kept()
+    runs.add(result, SOLVE)
+    assert keeper.wait(LIMIT)
+    assert keeper.said.startswith("Run 1 has ")
+    assert browser.files == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "buffers", "sentence"),
+    [
+        ({"kind": "run", "token": "a"}, [b"PK damaged"], "A run that this browser kept is damaged or no file of runs"),
+        ({"kind": "run", "token": "a"}, [], ""),
+        (
+            {"kind": "place", "link": "cgw1.AAAA"},
+            [],
+            "The problem that this browser kept cannot be opened: the link",
+        ),
+        ({"kind": "place"}, [], "The problem that this browser kept cannot be opened: a link begins with"),
+        ("nonsense", [], ""),
+    ],
+)
+def test_what_a_page_makes_up_is_told_and_adds_nothing(kept, content, buffers, sentence):
+    runs, keeper, _, shown = kept()
+    keeper._receive(keeper, content, buffers)
+    assert keeper.wait(LIMIT)
+    assert keeper.said.startswith(sentence)
+    assert bool(keeper.said) == bool(sentence)
+    assert (runs.runs, shown) == ((), [])
+
+
+def test_a_page_that_would_lose_an_active_run_is_busy(kept, eventually):
+    runs, keeper, browser, _ = kept()
+    session = Session(CHOSEN)
+    runs.add(session, SOLVE)
+    assert keeper.wait(LIMIT)
+    assert keeper.busy
+    session.wait(LIMIT)
+    eventually(lambda: not keeper.busy and browser.writes == 1)
+
+
+@pytest.fixture
+def served(monkeypatch, tmp_path):
+    """A page that Voila serves at an address that ends with this query."""
+    made = []
+
+    def serve(query):
+        monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+        monkeypatch.setenv("QUERY_STRING", query)
+        made.append(workbench(n=24, folder=tmp_path))
+        return made[-1]
+
+    yield serve
+    for page in made:
+        page.close()
+
+
+def test_the_address_opens_the_view_and_what_is_drawn(served, eventually):
+    page = served(f"p={to_link(CHOSEN)}&view=compare.race")
+    assert page.configuration == CHOSEN
+    eventually(lambda: (page.keeper.link, page.keeper.view) == (to_link(CHOSEN), "compare.race"))
+    assert "Reloading" not in page.explorer.status.text
+
+    page = served("view=no.such")
+    eventually(lambda: page.keeper.view == "build.build")
+    page.view("Build").builder._ask("add")
+    # The form does not have it yet.
+    eventually(lambda: page.keeper.link and "5 bubbles" in page.frame.shell.problem["name"])
+    eventually(lambda: page.keeper.link == to_link(page.configuration))
+    wanted = configure("bubbles-2d", n=40)
+    page.keeper._receive(page.keeper, {"kind": "place", "link": to_link(wanted), "view": "runs.runs"}, [])
+    assert page.keeper.wait(LIMIT)
+    assert page.configuration == wanted
+    eventually(lambda: (page.keeper.link, page.keeper.view) == (to_link(wanted), "runs.runs"))
+
+
+def test_a_closed_page_leaves_no_widget_and_no_thread(served, eventually):
+    widgets, threads = set(_instances), set(threading.enumerate())
+    page = served("")
+    for title in ("Runs", "Build"):
+        page.view(title)
+    page.close()
+    assert set(_instances) <= widgets
+    eventually(lambda: set(threading.enumerate()) <= threads)

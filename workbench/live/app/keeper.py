@@ -1,0 +1,137 @@
+"""What a served page keeps in its browser: the runs that have a result, and in its address the problem and the view."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+
+from workbench.errors import InputError, error_message
+from workbench.live.runs.run_files import ENDING, open_bytes, save_list
+from workbench.live.transport.worker import InOrder
+from workbench.live.ui.assets import module
+from workbench.live.ui.files import written
+from workbench.live.ui.page_link import LONGEST_ADDRESS
+from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.view import LiveWidget
+from workbench.run import Configuration
+from workbench.run.share_link import from_link, to_link
+
+RUN_BYTES = 8 << 20
+"""Of the file of one run; the websocket of the page takes 10 MiB at once."""
+ALL_BYTES = 64 << 20
+"""Of all runs that a browser keeps; the oldest go first."""
+DAYS = 14
+"""After its last change a session is forgotten."""
+LONGEST_TOKEN = 64
+KEPT = (
+    "Runs that have a result are kept in this browser and come back when the page is loaded again: each up to "
+    f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days. The server keeps nothing."
+)
+Known = tuple[str, object]
+
+
+class Keeper(LiveWidget):
+    """The runs of a list, each as a file of `save_list` with one run, in the storage of the browser alone.
+
+    Each load of a served page starts a kernel that knows nothing; the page then sends back what it kept. runs: the list
+    of the page. show: shows the problem and the view of a session that is opened again; called in a thread.
+    """
+
+    _esm = module("app/keeper.js")
+    link = traitlets.Unicode().tag(sync=True)
+    """The share link of the present problem and method; empty before one is known."""
+    view = traitlets.Unicode().tag(sync=True)
+    """The part in front, as "compare.race"."""
+    busy = traitlets.Bool(False).tag(sync=True)
+    """Whether a run is active, which is lost where the page is left."""
+    said = traitlets.Unicode().tag(sync=True)
+    """A sentence on what could not be kept or opened."""
+    bounds = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, runs: RunList, show: Callable[[Configuration, str], object]) -> None:
+        bounds = {"bytes": ALL_BYTES, "days": DAYS, "address": LONGEST_ADDRESS, "words": KEPT}
+        super().__init__(bounds=bounds)
+        self._runs, self._show = runs, show
+        self._known: dict[int, Known] = {}
+        """By the number of a run its name in the storage, and what else is kept of it."""
+        self._worker = InOrder("workbench-keep")
+        self.on_msg(self._receive)
+        runs.on_change(self._changed)
+
+    def place(self, configuration: Configuration, view: str) -> None:
+        """Let the address open this problem and view. Raises InputError for a configuration that no link holds."""
+        link = to_link(configuration)
+        with self.hold_sync():
+            self.link, self.view = link, view
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all is sent and opened; False when that takes longer."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Keep nothing more."""
+        self._runs.forget(self._changed)
+        self._worker.close()
+        super().close()
+
+    def _changed(self) -> None:
+        self._worker.ask(self._keep, "keep")
+
+    def _keep(self) -> None:
+        """Send what is new or has changed since it was sent."""
+        listed = self._runs.runs
+        self.busy = any(run.active for run in listed)
+        present = {run.number for run in listed}
+        gone = [number for number in self._known if number not in present]
+        if gone:
+            self.send({"kind": "drop", "tokens": [self._known.pop(number)[0] for number in gone]})
+        for run in listed:
+            token, before = self._known.get(run.number, (secrets.token_hex(16), None))
+            if not run.active and run.record is not None and before != _facts(run):
+                self._known[run.number] = (token, _facts(run))
+                self._hand_over(run, token)
+
+    def _hand_over(self, run: ListedRun, token: str) -> None:
+        try:
+            (file,) = written(lambda folder: [save_list([run], folder / f"run{ENDING}")])
+        # Nothing else would report it to the user.
+        except Exception as error:
+            self.said = f"Run {run.number} is not kept: {error_message(error, 'keeping it')}"
+            return
+        if len(file.content) > RUN_BYTES:
+            size, most = len(file.content) >> 20, RUN_BYTES >> 20
+            self.said = f"Run {run.number} has {size} MB, and this browser keeps at most {most} MB of a run; save it."
+            return
+        self.send({"kind": "keep", "token": token, "order": run.number}, [file.content])
+
+    def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind == "run" and buffers:
+            token, packed = str(content.get("token", ""))[:LONGEST_TOKEN], bytes(buffers[0])
+            self._worker.ask(lambda: self._restore(token, packed))
+        elif kind == "place":
+            link, view = str(content.get("link", "")), str(content.get("view", ""))
+            self._worker.ask(lambda: self._reopen(link, view))
+
+    def _restore(self, token: str, packed: bytes) -> None:
+        """Add what was kept to the list, where it keeps its place in the storage."""
+        try:
+            for run in open_bytes(self._runs, "A run that this browser kept", packed):
+                self._known[run.number] = (token, _facts(run))
+        # Nothing else would report it to the user.
+        except Exception as error:
+            self.said = error_message(error, "opening what was kept")
+
+    def _reopen(self, link: str, view: str) -> None:
+        try:
+            self._show(from_link(link), view)
+        except InputError as error:
+            self.said = f"The problem that this browser kept cannot be opened: {error}"
+
+
+def _facts(run: ListedRun) -> object:
+    """What a list may change of a run that has ended."""
+    return run.name, run.style, run.pinned, run.hidden
