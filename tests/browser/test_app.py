@@ -90,7 +90,7 @@ def test_a_page_whose_kernel_died_says_so_and_what_to_do(page, app_url, shoot):
     lab.until(page, lambda: page.evaluate(lab.BROKEN_CHAINS) == 0, "icons of a broken chain are shown")
     shoot("lost_kernel_app")
     page.reload()
-    page.wait_for_selector(BUBBLES)
+    page.locator(".wb-solving [data-act=run]:enabled").wait_for()
     assert page.locator(".wb-gone").count() == 0
 
 

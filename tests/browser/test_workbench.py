@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import Bench, opened
+from tests.browser.conftest import keep
 from workbench.run import configure
 from workbench.run.share_link import from_link, to_link
 
@@ -167,7 +168,7 @@ def come_back_served(bench, url):
 
     # A page beside it has nothing to reopen, and a problem that is too long for an address is in its storage.
     page = page.context.new_page()
-    beside = Bench(page, bench.shoot)
+    beside = Bench(page, lambda stage: keep(page, f"workbench_voila_{stage}"))
     page.goto(url)
     beside.until_said("4 bubbles on")
     assert not beside.button(REOPEN).count()

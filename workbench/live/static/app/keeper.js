@@ -107,7 +107,7 @@ function initialize({ model }) {
   }
 
   // The browser asks whether the page is to be left, in words of its own. Voila ends the kernel at the same event, which
-  // must not come before the answer; so it is told once the page is left.
+  // must not come before the answer; so it is told once the page is left. The page's template calls this before Voila.
   let left = false;
   const warn = (event) => {
     if (left || !model.get("busy")) return;
@@ -121,14 +121,14 @@ function initialize({ model }) {
   };
   const told = () => say(model.get("said"));
   const take = (content, buffers) => receive(content, buffers).catch(fail);
-  window.addEventListener("beforeunload", warn, true);
+  window.workbenchLeaving = warn;
   window.addEventListener("pagehide", leave);
   model.on("msg:custom", take);
   model.on("change:said", told);
   const ready = begin();
   ready.catch(fail);
   return () => {
-    window.removeEventListener("beforeunload", warn, true);
+    delete window.workbenchLeaving;
     window.removeEventListener("pagehide", leave);
     model.off("msg:custom", take);
     model.off("change:said", told);
