@@ -14,7 +14,6 @@ from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
 
 _ARGUMENT_OF_M = re.compile(r"\bM\((\w+)\)")
-_ARGUMENT_OF_A = re.compile(r"\bA\((\w+)\)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,9 +103,10 @@ class Solver(Block):
         return set(_ARGUMENT_OF_M.findall(self.iterate)) <= {"r", "R"}
 
     @property
-    def product_label(self) -> str:
+    def product(self) -> str:
         """The product with A as the lines of an iteration have it, as in A p; A alone where there are none."""
-        return label_of_product(self.iterate)
+        found = re.search(r"\bA\((\w+)\)", self.iterate)
+        return f"A {found[1]}" if found else "A"
 
     def check(self, device: Device, traits: MethodTraits) -> None:
         """Raise InputError if the method cannot run on this device or system; called before any setup."""
@@ -155,9 +155,3 @@ class Solver(Block):
         while True:
             iterate()
             yield
-
-
-def label_of_product(lines: str) -> str:
-    """A with its argument in these lines, as in A p; A alone where they have none."""
-    found = _ARGUMENT_OF_A.search(lines)
-    return f"A {found[1]}" if found else "A"

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.workspace import Workspace
 from workbench.lines.schedule import Inlined
-from workbench.solvers.base import Solver, label_of_product
+from workbench.solvers.base import Solver
 from workbench.solvers.block.row import BlockRow
 
 SCALARS = ("rr", "gamma", "uu", "delta", "alpha", "beta")
@@ -29,14 +29,8 @@ class BlockSolver(Solver):
         "computes the coefficients of all columns between its lines; step through cg, which it is for one real column"
     )
     takes_blocks: ClassVar[bool] = True
-    product: ClassVar[str] = ""
-    """The lines of an iteration that apply A."""
     scratch: ClassVar[str] = "S"
     """A block vector that every iteration overwrites before it is read, so that measurements may use it between two."""
-
-    @property
-    def product_label(self) -> str:
-        return label_of_product(self.product)
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         """The infinite recurrence. frozen, shape (s,), bool: columns whose X is to stay; set by the caller."""
