@@ -95,9 +95,9 @@ Step = Pass | Apply
 
 
 def step_name(step: Step) -> str:
-    """A step as traces name it: the operator and its argument, as in A p, or the lines of the pass."""
+    """A step in words, for traces: the operator, or the lines of the pass."""
     if isinstance(step, Apply):
-        return f"{step.operator} {step.argument}"
+        return step.operator
     return "; ".join(dict.fromkeys(line.text.strip() for line in step.body or step.scalars))
 
 

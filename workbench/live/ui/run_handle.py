@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.naming import method_name, problem_name
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
 from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
@@ -36,24 +35,18 @@ class RunHandle:
         return self.label or self.title
 
     @property
-    def parts(self) -> dict[str, str]:
-        """What names the run, see `workbench.naming.run_parts`."""
-        return self._named.parts
-
-    @property
     def problem(self) -> str:
-        """The name of the problem."""
-        return problem_name(self.parts)
+        """The label of the problem."""
+        if isinstance(self.source, (*ACTIVE, Run)):
+            return self.source.configuration.problem.label
+        return self._record.problem_label
 
     @property
     def method(self) -> str:
         """The names of the blocks."""
-        return method_name(self.parts)
-
-    @property
-    def code(self) -> str:
-        """The method as code writes it, for tooltips."""
-        return self._named.code
+        if isinstance(self.source, (*ACTIVE, Run)):
+            return self.source.configuration.label
+        return self._record.label
 
     @property
     def title(self) -> str:
@@ -168,7 +161,6 @@ class RunHandle:
         return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
 
     @property
-    def _named(self) -> Configuration | Record:
-        if isinstance(self.source, (*ACTIVE, Run)):
-            return self.source.configuration
+    def _record(self) -> Record:
+        assert isinstance(self.source, (Result, Record))
         return self.source if isinstance(self.source, Record) else self.source.record()
