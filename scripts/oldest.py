@@ -27,7 +27,7 @@ TESTS = (
     "tests/run/test_accelerators.py::test_the_solution_is_that_of_the_iteration_that_meets_the_tolerance",
     "tests/preconditioners/test_amg.py",
     "tests/recording/test_record.py",
-    "tests/figures/test_convergence.py",
+    "tests/figures/test_drawing.py",
     "tests/live/app/test_app.py",
     "tests/server/test_strangers.py",
 )
