@@ -18,7 +18,7 @@ export class ConvergencePlot extends Plot {
   constructor(hear) {
     super(hear);
     this.curves = new Map();
-    this.against = ITERATIONS;
+    [this.axis, this.setup, this.against] = ["iterations", false, ITERATIONS];
     this.x.is(ITERATIONS);
     this.y.is({ title: "‖r‖ / ‖b‖", log: true });
     // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
@@ -45,7 +45,7 @@ export class ConvergencePlot extends Plot {
       this.drawnAs = "";
     }
     if (content.against.title !== this.against.title) this.turn(content);
-    this.marked = content.marked;
+    [this.axis, this.setup, this.marked] = [content.axis, content.setup, content.marked];
     let used = 0;
     const take = (count) => fresh.subarray(used, (used += count));
     for (const described of content.curves) {
