@@ -38,8 +38,8 @@ def bench(page, request, place, shoot):
 
 
 def cell(bench, heading):
-    """The text of a column of the race's first entry."""
-    return lab.column(bench.page.locator(f"{RACE} .wb-sorted table"), heading)[0]
+    """The text of a column of the race's first entry; empty while the table has no row."""
+    return next(iter(lab.column(bench.page.locator(f"{RACE} .wb-sorted table"), heading)), "")
 
 
 def seconds(text):
@@ -50,9 +50,9 @@ def seconds(text):
 
 def race(bench, press=None):
     """Start the race, by this or else by its first button, and wait for the end of its entry, which is a new run."""
-    before = cell(bench, "entry")
+    before = bench.until(lambda: cell(bench, "entry"))
     (press or bench.page.locator(f'{RACE} [data-act="run"]')).click()
-    bench.until(lambda: cell(bench, "entry") != before and cell(bench, "state").startswith("converged"))
+    bench.until(lambda: cell(bench, "entry") not in ("", before) and cell(bench, "state").startswith("converged"))
     bench.page.locator(f"{RACE} .wb-legend .wb-entry", has_text=cell(bench, "entry")).wait_for()
     bench.until(lambda: bench.seen(CURVES)["live"] == "false" and int(bench.seen(CURVES)["count"]) > 1)
     bench.page.locator(f"{RACE} [role=status][data-state=done]").wait_for(state="attached")
