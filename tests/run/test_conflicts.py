@@ -179,3 +179,9 @@ def test_what_a_form_lets_through_starts_and_what_it_refuses_is_refused_by_the_s
             prepare(mended)
         counted[bool(found)] += 1
     assert min(counted) > 10
+
+
+def test_a_matrix_file_without_a_path_cannot_run():
+    (conflict,) = conflicts(configure("matrix-file"))
+    assert "needs a path" in conflict.sentence
+    assert conflict.fields == ("problem.path",)

@@ -41,6 +41,10 @@ class MatrixFile(Problem):
     def label(self) -> str:
         return file_stem(Path(self.path))
 
+    def check(self) -> None:
+        if not self.path:
+            raise InputError("matrix-file needs a path, such as matrix-file:bcsstk15.mtx.gz", at="problem.path")
+
     def assemble(self, seed: int = 0) -> LinearSystem:
         return self._read(Matrix)
 
@@ -56,8 +60,7 @@ class MatrixFile(Problem):
 
     @property
     def _file(self) -> Path:
-        if not self.path:
-            raise InputError("matrix-file needs a path, such as matrix-file:bcsstk15.mtx.gz")
+        self.check()
         return Path(self.path)
 
 
