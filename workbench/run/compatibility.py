@@ -67,11 +67,12 @@ def check_problem(configuration: Configuration) -> None:
     """Raise InputError for what the problem's parameters rule out before it is assembled: of both levels, of the
     right-hand side, the precision and the coarse solver. A matrix may still be no stencil."""
     problem, size = configuration.problem, configuration.problem.known_size
+    if reason := unmet(problem, configuration.deflation):
+        raise InputError(f"{reason}; use deflation none or blocks", changes={"deflation": "none"})
+    # What a change mends comes first: after what none mends, such as a missing path, no more is searched for.
     problem.check()
     if problem.is_complex_symmetric:
         check_complex_symmetric(configuration)
-    if reason := unmet(problem, configuration.deflation):
-        raise InputError(f"{reason}; use deflation none or blocks", changes={"deflation": "none"})
     if size is not None:
         configuration.deflation.check(problem.grid or (size.unknowns,))
         check_precision(configuration, two_phases=size.two_phases)
