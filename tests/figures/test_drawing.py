@@ -135,7 +135,7 @@ def test_panels_stand_above_or_beside_one_another_with_one_legend():
     above, below = draw(*scenes).axes
     assert above.get_shared_x_axes().joined(above, below)
     assert (above.get_xlabel(), below.get_xlabel()) == ("", "x")
-    left, right = draw(*scenes, beside=True).axes
+    left, right = draw(*scenes, side_by_side=True).axes
     assert left.get_shared_y_axes().joined(left, right)
     assert (left.get_title(loc="left"), right.get_title(loc="left")) == ("y", "")
     assert labels_of(draw(*scenes)) == ["a"]

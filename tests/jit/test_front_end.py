@@ -169,6 +169,7 @@ def test_functions_within_a_kernel():
         "number = 1\n    number = x",
         "out[0] = x[0.5]",
         "out[0] = (x[0], x[1])[2]",
+        "out[0] = 9223372036854775808",
     ],
 )
 def test_what_it_does_not_know_is_left_to_numba(line):

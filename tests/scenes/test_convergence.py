@@ -94,7 +94,7 @@ def test_a_run_keeps_its_style_in_its_file(records, tmp_path):
     styled = [dataclasses.replace(record, style=style) for record, style in zip(records, (5, 12), strict=True)]
     opened = [load(save(record, tmp_path / f"{record.style}.run.npz")) for record in styled]
     assert [curve.style for curve in curves(convergence_scene(opened))] == [5, 12]
-    # Two runs that had one style in different lists are told apart.
+    # Two runs that had one style in different lists look different.
     assert [curve.style for curve in curves(convergence_scene([opened[0], opened[0]]))] == [0, 1]
     view, runs = ConvergenceView(), RunList()
     assert [view.add(record).style for record in (*opened, opened[0])] == [5, 12, 0]

@@ -100,8 +100,6 @@ class Projection(Corrections):
                 )
             reason = f"{poor}; {reason}"
             self._factorize(chosen, basis, singular)
-        self.coarse_choice = reason
-        """Which coarse solver was chosen and why; empty where it was not left open."""
         self.notes = [*basis.notes, *([reason] if reason else []), *self._notes_of_factor]
         self.waits = self._coarse.waits or bound.waits
 

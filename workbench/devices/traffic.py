@@ -28,17 +28,6 @@ def block_bytes(rows: int, entries: int, item: int, index: int, remote: int = 0)
     return entries * (item + index) + 2 * rows * (index + item) + min(entries, remote) * item
 
 
-def term_bytes(matrix: int, rows: int, item: int, *, scaled: bool, summed: bool) -> int:
-    """Bytes of out = (base - L x)*scale: those of L, base and x read, out written, and one vector more for each of the
-    scale and the other vector of the dot products."""
-    return matrix + (3 + scaled + summed) * rows * item
-
-
-def term_flops(entries: int, rows: int, dtype: np.dtype, *, scaled: bool) -> int:
-    """Real operations of the same: a multiplication and a subtraction for each entry, a product by the scale."""
-    return product_flops(entries, dtype) + scaled * rows * COST["*"][dtype.kind == "c"]
-
-
 def product_flops(entries: int, dtype: np.dtype) -> int:
     """Real operations: a multiplication and an addition for each entry."""
     return (8 if dtype.kind == "c" else 2) * entries

@@ -24,28 +24,28 @@ PANEL, ROW, MARGIN = 2.8, 0.2, 0.8
 
 
 def draw(
-    *scenes: Scene, title: str = "", beside: bool = False, width: float = 6.5, height: float | None = None
+    *scenes: Scene, title: str = "", side_by_side: bool = False, width: float = 6.5, height: float | None = None
 ) -> Figure:
     """The scenes as panels, one above the other, with one legend below. Sizes in inches.
 
-    title: stands above, before those of the scenes. beside: the panels stand next to one another and have one vertical
-    axis. height: by default follows the number of panels and the legend. Raises InputError without a scene.
+    title: stands above, before those of the scenes. side_by_side: the panels have one vertical axis. height: by default
+    follows the number of panels and the legend. Raises InputError without a scene.
     """
     if not scenes:
         raise InputError("there is no picture to draw yet")
     square = any(scene.square for scene in scenes)
     figure = new_figure(width, PANEL, square=square)
-    shared = not beside and len({scene.x.title for scene in scenes}) == 1
-    shape = (1, len(scenes)) if beside else (len(scenes), 1)
-    panels = figure.subplots(*shape, squeeze=False, sharex=shared, sharey=beside).ravel()
+    shared = not side_by_side and len({scene.x.title for scene in scenes}) == 1
+    shape = (1, len(scenes)) if side_by_side else (len(scenes), 1)
+    panels = figure.subplots(*shape, squeeze=False, sharex=shared, sharey=side_by_side).ravel()
     for place, (axes, scene) in enumerate(zip(panels, scenes, strict=True)):
         _panel(axes, scene)
         if shared and place < len(scenes) - 1:
             axes.set_xlabel("")
-        if beside and place and scene.y == scenes[0].y:
+        if side_by_side and place and scene.y == scenes[0].y:
             axes.set_title("", loc="left")
     rows = _legend(figure, panels)
-    figure.set_size_inches(width, height or PANEL * (1 if beside else _panels(scenes)) + ROW * rows + MARGIN)
+    figure.set_size_inches(width, height or PANEL * (1 if side_by_side else _panels(scenes)) + ROW * rows + MARGIN)
     if caption := ", ".join(filter(None, (title, *dict.fromkeys(scene.title for scene in scenes)))):
         figure.suptitle(caption, fontsize="medium")
     return figure

@@ -98,8 +98,8 @@ def points(axes: Axes, layer: PointsOf) -> None:
         _each_point(axes, layer, colour)
     for k, words in enumerate(layer.labels or ()):
         away = PIXEL * (layer.sizes[k] if layer.sizes else layer.size) + 3
-        beside = {"xytext": (away, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, **beside)
+        right = {"xytext": (away, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(words, (layer.x[k], layer.y[k]), fontsize="small", gid=LABEL, **right)
 
 
 def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:
@@ -189,9 +189,9 @@ def parallel(axes: Axes, layer: ParallelOf) -> None:
         axes.axvline(place, color=EDGE, linewidth=0.8)
         axes.annotate(title, (place, 1), xytext=(0, 6), textcoords="offset points", ha="center", fontsize="small")
         for share, text in ticks:
-            beside: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+            right: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
             behind = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
-            axes.annotate(text, (place, share), fontsize="small", bbox=behind, **beside)
+            axes.annotate(text, (place, share), fontsize="small", bbox=behind, **right)
     axes.set(xlim=(-0.2, len(layer.axes) - 0.5), ylim=(-0.02, 1.08))
 
 

@@ -113,7 +113,7 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
         *scaled(max_n),
     ]
     title = "Figure 6: GFLOP/s with b right-hand sides"
-    return Reproduction("fig6", title, rows, notes, draw(*panels, beside=True, width=8.5, title=title))
+    return Reproduction("fig6", title, rows, notes, draw(*panels, side_by_side=True, width=8.5, title=title))
 
 
 def _growing(system: System, rates: list[float], accelerator: str, progress: Progress) -> list[dict[str, Any]]:

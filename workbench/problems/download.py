@@ -33,7 +33,7 @@ def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
     When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must
     have, is empty. When the block raises what is wrong with the file, or anything else goes wrong, nothing is kept.
     Raises InputError with the URL, the reason and where to put the file by hand, and on a page of `make app` where all
-    files in the folders beside that of `target` would have more than the limit `DOWNLOADED_MB`.
+    files in the folders next to that of `target` would have more than the limit `DOWNLOADED_MB`.
     """
     by_hand = f"; try again, or fetch that file elsewhere and put it at {target}"
     try:

@@ -69,9 +69,8 @@ def load_runs(path: str | Path) -> list[NamedRun]:
         except InputError as error:
             text = str(error)
             raise InputError(text if text.startswith(named) else f"{named} cannot be opened: {text}") from None
-        # What zipfile raises for invalid bytes; NotImplementedError if a damaged header names a version of ZIP that it
-        # cannot read.
-        except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
+        # What zipfile raises for invalid bytes, and for a damaged header with a version of ZIP that it cannot read.
+        except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError, ValueError):
             raise InputError(
                 f"{named} is damaged or no file of runs; use another copy, or save the runs again"
             ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,7 +26,7 @@ class References(NamedTuple):
     removed: float
 
 
-class Diagnostics:
+class Diagnostics(abc.ABC):
     """Measurements at the present iterates x, by column; x is on the device, of shape (N,), or (N, s) for s columns.
 
     columns: the number of right-hand sides. projection: in its form for x.
@@ -41,26 +42,26 @@ class Diagnostics:
         """Whether x is the solution itself, of whatever variant."""
 
     @property
+    @abc.abstractmethod
     def x(self) -> DeviceVector:
         """The present iterates."""
-        raise NotImplementedError
 
     @property
+    @abc.abstractmethod
     def right_hand_sides(self) -> DeviceVector:
         """b of the scaled system, of the shape of x."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def b(self, column: int) -> DeviceVector:
         """A right-hand side, shape (N,)."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def solver_system(self, column: int) -> tuple[DeviceVector, DeviceVector]:
         """The right-hand side of the system that the solver iterates on, and its iterate, shape (N,)."""
-        raise NotImplementedError
 
     def solution(self, x: DeviceVector = None) -> DeviceVector:
         """The solution of the scaled system for the present iterates or others: x itself, or Q b + P^T x of a variant
@@ -72,17 +73,17 @@ class Diagnostics:
         self._projection.recover_solution(finished, self.right_hand_sides)
         return finished
 
+    @abc.abstractmethod
     def norms_of_b(self) -> np.ndarray:
         """||b||."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def references(self, norm: Norm, atol: float) -> list[References]:
         """What the stopping test measures by in a norm, at the start of a run.
 
         Cost: one product with M, or with A. Raises InputError if the preconditioned or natural norm of b is zero or
         overflows.
         """
-        raise NotImplementedError
 
     def norms_of_residuals(self, norm: Norm, sizes: Sequence[float]) -> Sequence[float]:
         """A norm of the b - A x that was measured last, whose length is `sizes`; the length itself by default."""
@@ -147,30 +148,30 @@ class Diagnostics:
         found = self._residuals(solution)
         return np.where(np.isfinite(found), found, np.inf)
 
+    @abc.abstractmethod
     def _copy(self, x: DeviceVector) -> DeviceVector:
         """x in other memory."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         """||b - A x|| for solutions x, which need not be iterates."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _returned(self) -> DeviceVector:
         """The solution as `SolveSetup.returned` gives it."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
         """A solution of the scaled system as one of the original system."""
-        raise NotImplementedError
 
     def _as_given(self, solution: DeviceVector) -> Any:
         """The same, where b was given in the memory of the device perhaps there."""
         return self._in_host_memory(solution)
 
+    @abc.abstractmethod
     def _starts(self) -> DeviceVector:
         """x0 of the scaled system; None where it is zero."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
         """Let x be, by column, the present iterate (0), the best so far (1), zero (2) or x0 (3)."""
-        raise NotImplementedError

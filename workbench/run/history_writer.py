@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Callable, Sequence
 
@@ -16,7 +17,7 @@ DRIFT_EVERY = 10
 """Iterations between two measurements of ||Z^H r||, each of which reads r once and is not iteration time."""
 
 
-class HistoryWriter:
+class HistoryWriter(abc.ABC):
     """Appends to a history. seconds: the iteration time so far, without that of measurements."""
 
     def __init__(self, stopping: Stopping, history: History) -> None:
@@ -39,6 +40,6 @@ class HistoryWriter:
         self._next_drift = self.history.count + DRIFT_EVERY
         return measured()
 
+    @abc.abstractmethod
     def _of_all(self, true_residuals: Sequence[float] | np.ndarray, test: StoppingTest) -> float:
         """What the history holds of the true residuals. test: of their columns."""
-        raise NotImplementedError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, NamedTuple
 
 from workbench.devices.clock import Clock
@@ -27,7 +28,7 @@ class Found(NamedTuple):
     columns: tuple[Column, ...] = ()
 
 
-class Iterations:
+class Iterations(abc.ABC):
     """The iterations of a run, from the setup to the end.
 
     writer: of the history, which grows with them. clock: of a traced run.
@@ -62,46 +63,46 @@ class Iterations:
         return self.workspace.notes if self.workspace else []
 
     @property
+    @abc.abstractmethod
     def workspace(self) -> Any:
         """The workspace of the recurrence, another one after a restart and for other right-hand sides; None once the
         device is lost, and where it had no room for a restart."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def advance(self, most: int | None) -> Termination | None:
         """Make the start at first, then one iteration or up to `most`; why the run ends with them, None if it does not.
 
         Raises DeviceError.
         """
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def x(self) -> Any:
         """The present solution of the original system, in host memory."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def found(self, ending: Termination | None) -> Found:
         """The present solution with its true residual. ending: of the run, None while it is active. Cost: one product
         with A."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def lost(self) -> Found:
         """What is left once the device is lost."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def solution(self, column: int) -> DeviceVector:
         """The solution of the scaled system for a right-hand side, shape (N,), on the device; not to be changed."""
-        raise NotImplementedError
 
     def recurrence_residual(self) -> DeviceVector | None:
         """r of the recurrence, where it stores one that is valid for the present x."""
         return None
 
+    @abc.abstractmethod
     def true_residual(self, column: int) -> DeviceVector:
         """b - A x of the scaled system, on the device, valid until the next step. Cost: one product with A."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def exponent(self, column: int) -> int:
         """The scaled system of a right-hand side is the original one with b and x times 2^-exponent."""
-        raise NotImplementedError
 
     def release(self) -> None:
         """Drop all references to memory of the device, which the clock has too."""

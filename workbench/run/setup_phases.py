@@ -11,7 +11,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import psutil
 
@@ -25,12 +25,6 @@ REST = "rest"
 """What is in no other phase."""
 COMPILATION = "compilation of kernels"
 """What `present` is while the setup waits for kernels, in whichever phase."""
-
-
-class Phased(Protocol):
-    """What a setup with phases calls around each."""
-
-    def __call__(self, name: str) -> contextlib.AbstractContextManager[None]: ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.errors import InputError
 from workbench.number_text import tick
 from workbench.scenes.style import CurveStyle, curve_style
 
@@ -266,11 +265,3 @@ def blank(name: str, note: str, x: Axis, y: Axis) -> Scene:
 
 ITERATIONS = Axis("iteration", "count", whole=True, word="iteration")
 """The axis of most plots."""
-
-
-def scene_or_blank(make: Callable[[], Scene], name: str, x: Axis, y: Axis) -> Scene:
-    """What `make` makes, or axes with the sentence of its InputError."""
-    try:
-        return make()
-    except InputError as reason:
-        return blank(name, f"{reason}", x, y)

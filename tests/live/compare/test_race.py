@@ -68,7 +68,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.ranking().finished[0].entry is first
     eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
-    # Compilation is in no time of an entry, and told apart.
+    # Compilation is in no time of an entry, and has a sentence of its own.
     assert view.winner.text.endswith("Compiling kernels took 9.00\u2009s more, once per machine.")
     setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}
     assert setups == {"1": "0.125\u2009s", "2": "16\u2009min 40\u2009s"}

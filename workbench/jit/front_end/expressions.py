@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import functools
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ NOTHING = Value((), ())
 _OF_LLVM = {"sqrt": "llvm.sqrt", "abs": "llvm.fabs"}
 
 
-class Expressions(Numbers):
+class Expressions(Numbers, abc.ABC):
     """Expressions of a function.
 
     namespace: what names mean that are no variables. made: the function of LLVM; entry: writes at its start, where
@@ -46,13 +47,13 @@ class Expressions(Numbers):
     arguments: Any
     read: Callable[[Any, Any, Any], list[Any]]
 
+    @abc.abstractmethod
     def variable(self, name: str) -> Value | None:
         """What a variable holds; None where there is none of this name."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def inlined(self, function: Any, values: list[Value]) -> Value:
         """What a function of numba returns."""
-        raise NotImplementedError
 
     def value(self, node: ast.expr) -> Value:
         """The value of an expression."""

@@ -42,7 +42,7 @@ class Numbers:
     def constant(self, value: Any) -> Value:
         """A truth, an integer or a fraction of Python."""
         kind = {bool: TRUTH, int: INTEGER, float: DOUBLE}.get(type(value))
-        if kind is None:
+        if kind is None or (kind == INTEGER and not -(2**63) <= value < 2**63):
             raise UnsupportedError(f"the constant {value!r}")
         return Value(kind, (ir.Constant(in_register(kind), value),))
 

@@ -115,7 +115,7 @@ class _Statements(Expressions):
         return found
 
     def _enter(self, function: Any, values: list[Value]) -> None:
-        """Write the statements of a function of numba here, and go on behind them."""
+        """Write the statements of a function of numba here, and continue behind them."""
         node = _tree_of(function.py_func)
         self._calls += 1
         end = self._blocks("returned")[0]
@@ -279,7 +279,7 @@ class _Statements(Expressions):
         self.builder.position_at_end(after)
 
     def _go(self, block: Any) -> None:
-        """End this block with a jump to another, and go on there."""
+        """End this block with a jump to another, and continue there."""
         self.builder.branch(block)
         self.builder.position_at_end(block)
 

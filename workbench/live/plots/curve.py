@@ -101,7 +101,7 @@ class Curve:
 
     @property
     def phases(self) -> list[list[Any]]:
-        """Those of a setup that goes on, as `SetupPhases.shown`; none afterwards."""
+        """Those of an active setup, as `SetupPhases.shown`; none afterwards."""
         return RunHandle(self.session).phases if self.session is not None else []
 
     @property

@@ -85,7 +85,7 @@ class RunHandle:
 
     @property
     def phases(self) -> list[list[Any]]:
-        """The phases of a setup that goes on, as `SetupPhases.shown`; none before and after it."""
+        """The phases of an active setup, as `SetupPhases.shown`; none before and after it."""
         phases = getattr(self.source, "phases", None) if self.state is State.SETUP else None
         return phases.shown() if phases else []
 

@@ -107,7 +107,7 @@ function initialize({ model }) {
   }
 
   // The browser asks whether the page is to be left, in words of its own. Voila ends the kernel at the same event, which
-  // must not come before the answer; so it is told once the page is left. The page's template calls this before Voila.
+  // must not come before the answer; so it hears of it once the page is left. The page's template calls this before Voila.
   let left = false;
   const warn = (event) => {
     if (left || !model.get("busy")) return;
@@ -119,19 +119,19 @@ function initialize({ model }) {
     left = true;
     if (model.get("busy")) window.dispatchEvent(new Event("beforeunload"));
   };
-  const told = () => say(model.get("said"));
+  const show = () => say(model.get("said"));
   const take = (content, buffers) => receive(content, buffers).catch(fail);
   window.workbenchLeaving = warn;
   window.addEventListener("pagehide", leave);
   model.on("msg:custom", take);
-  model.on("change:said", told);
+  model.on("change:said", show);
   const ready = begin();
   ready.catch(fail);
   return () => {
     delete window.workbenchLeaving;
     window.removeEventListener("pagehide", leave);
     model.off("msg:custom", take);
-    model.off("change:said", told);
+    model.off("change:said", show);
     model.off("change:link", writing.call);
     model.off("change:view", writing.call);
     writing.cancel();
