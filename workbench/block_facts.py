@@ -21,10 +21,13 @@ PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """label: readable name. group: heading in a menu. formula: one line. cost: of an application, in words, empty for a
-    solver whose lines are counted instead. source: where it was published. about: the docstring."""
+    """label: readable name. name: what runs name it, and size: of a problem, with parameters in braces. group: heading
+    in a menu. formula: one line. cost: of an application, in words, empty for a solver whose lines are counted instead.
+    source: where it was published. about: the docstring."""
 
     label: str
+    name: str
+    size: str
     group: str
     formula: str
     cost: str
@@ -38,6 +41,8 @@ def facts(cls: type[Block]) -> Facts:
     about = inspect.cleandoc(cls.__doc__ or "")
     return Facts(
         label=listed["label"],
+        name=listed.get("name", listed["label"]),
+        size=listed.get("size", ""),
         group=listed["group"],
         formula=listed.get("formula", ""),
         cost=listed.get("cost") or _part(about, "Cost"),

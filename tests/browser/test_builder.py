@@ -198,7 +198,7 @@ AGREE = r"""([line, field, old]) => {
   const { textContent } = document.querySelector(line);
   const said = textContent.match(/^Converged in (\d+) iterations?, .*start: last solution/);
   const { title } = document.querySelector(field).dataset;
-  return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: bubbles-2d:32`);
+  return said && title !== old && title.startsWith(`solution after iteration ${said[1]}: 4 bubbles in a square, 32²`);
 }"""
 
 

@@ -137,8 +137,8 @@ def test_an_opened_problem_keeps_its_name_its_numbers_and_its_files(bench, serve
     # Defect 13: every layout of a size had the same name in legend, table and files.
     problems = cells(bench, "problem")
     assert len(set(problems)) == 2
-    assert all(problem.startswith("bubbles-3d:10") for problem in problems)
-    legend = page.locator(".wb-solving .wb-legend li", has_text="cg")
+    assert all("bubbles in a cube, 10³" in problem for problem in problems)
+    legend = page.locator(".wb-solving .wb-legend li", has_text="seed")
     bench.until(lambda: legend.count() == 2)
     assert len({re.sub(r"^\D*\d+:", "", entry) for entry in legend.all_inner_texts()}) == 2
     before = files(server_folder)

@@ -100,7 +100,7 @@ def test_a_race_counts_setups_and_runs_again_to_any_tolerance(bench):
     bench.fill("n", "48")
     bench.fill("rtol", "1e-4")
     bench.turn_to("Race", RACE)
-    take = bench.button("Take over two-layer:48")
+    take = bench.button("Take over Two layers, 48²")
     take.click()
     take.wait_for(state="detached")
     bench.until(lambda: typed_tolerance(bench) == 1e-4)
@@ -129,8 +129,8 @@ def test_a_race_counts_setups_and_runs_again_to_any_tolerance(bench):
     bench.turn_to("Solve", ".wb-solving canvas")
     bench.fill("n", "40")
     bench.turn_to("Race", RACE)
-    bench.button("Take over two-layer:40").click()
-    bench.button("Take over two-layer:40").wait_for(state="detached")
+    bench.button("Take over Two layers, 40²").click()
+    bench.button("Take over Two layers, 40²").wait_for(state="detached")
     assert typed_tolerance(bench) == 1e-9
     race(bench)
     assert tolerance(bench) == 1e-9

@@ -94,7 +94,7 @@ def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
     explorer.choose("problem", "bubbles-3d")
     explorer.field("geometry_seed").wait_for()
     explorer.fill("n", "32")
-    explorer.until(lambda: explorer.seen(".wb-field canvas").get("title") == "bubbles-3d:32")
+    explorer.until(lambda: explorer.seen(".wb-field canvas").get("title") == "8 bubbles in a cube, 32³")
     plane = explorer.page.get_by_label("section plane")
     paints = explorer.unchanging(lambda: int(explorer.seen(".wb-field canvas")["paints"]))
     plane.focus()
@@ -149,7 +149,7 @@ def test_a_second_run_stays_with_the_first_and_both_are_exported(explorer, tmp_p
         converged(explorer, number)
     explorer.until(lambda: explorer.page.locator(".wb-runlist tbody tr").count() == 2)
     explorer.until(lambda: explorer.seen()["curves"] == "2")
-    for place, name in enumerate(("1: cg + jacobi", "2: cg + neumann:2")):
+    for place, name in enumerate(("1: Jacobi", "2: Neumann 2")):
         explorer.page.locator(".wb-legend li").nth(place).filter(has_text=name).wait_for()
     spoken = lambda: explorer.page.get_attribute(".wb-convergence canvas", "aria-label")  # noqa: E731
     explorer.until(lambda: spoken().count("at rest") == 2)

@@ -172,9 +172,9 @@ def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_ur
     open_cell(page, lab_url, lab_folder, "elsewhere.ipynb", ELSEWHERE)
     until_seen(page, "curves", "2")
     page.get_by_text("Chosen elsewhere: another problem and stopping rule. Taking it over").wait_for()
-    page.locator("[role=status]", has_text="two-layer:64, 2 entries: all have ended").first.wait_for(state="attached")
+    page.locator("[role=status]", has_text=", 64², 2 entries: all have ended").first.wait_for(state="attached")
     shoot("race_offers_what_was_chosen_elsewhere")
-    press(page, "Take over poisson5:48")
+    press(page, "Take over Poisson, 48²")
     page.locator(
         "[role=status]", has_text="poisson5:48, 2 entries. The problem or the stopping rule changed. Press Start"
     ).first.wait_for(state="attached")
@@ -223,7 +223,7 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
     press(page, "Run")
-    page.locator("[role=status]", has_text="two-layer: 12 of 12 runs done").first.wait_for(state="attached")
+    page.locator("[role=status]", has_text="Two layers: 12 of 12 runs done").first.wait_for(state="attached")
     column = "table.wb-table td:nth-child(5)"
     until(page, lambda: page.locator(column).count() == 12)
     iterations = [int(text.replace(",", "")) for text in page.locator(column).all_inner_texts()]

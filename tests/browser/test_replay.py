@@ -41,7 +41,7 @@ def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, repla
     assert path.input_value() == "yours.run.npz"
     path.fill("mine.run.npz")
     path.press("Enter")
-    page.locator(".wb-status", has_text=", cg + jacobi + stripes").wait_for()
+    page.locator(".wb-status", has_text=", CG, Jacobi, stripes").wait_for()
     seen = "([at, count]) => document.querySelector(at)?.dataset.count === String(count)"
     page.wait_for_function(seen, arg=[".wb-convergence canvas.wb-canvas", replay.history.count])
     # In a notebook files may go into a folder next to it.

@@ -1,11 +1,14 @@
-"""What a run bar says is seen, in every view that has one: its box has a size, and nothing clips or hides it."""
+"""What a run bar says is seen, in every view that has one: its box has a size, and nothing clips or hides it. No view
+shows the name of a block, a problem or a kernel in code."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench
+from tests.browser.bench import Bench, tick
 from workbench.run import configure
 from workbench.run.share_link import to_link
 
@@ -27,6 +30,26 @@ PHASES = """selector => {
   new MutationObserver(note).observe(canvas, { attributes: true, attributeFilter: ["data-phases"] });
 }"""
 """Notes the phases of a setup that a plot draws from now on."""
+READ = """() => {
+  const found = [];
+  const walk = document.createTreeWalker(document.querySelector(".wb-workbench"), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const at = walk.currentNode.parentElement;
+    // What may be typed is said in code.
+    if (at.closest("code, pre, [data-field=cluster], textarea, .wb-copied, .wb-docs, script, style")) continue;
+    if ((at.closest("select") ?? at).checkVisibility({ visibilityProperty: true })) found.push(walk.currentNode.data);
+  }
+  for (const canvas of document.querySelectorAll("canvas[data-title]")) {
+    if (canvas.checkVisibility({ visibilityProperty: true })) found.push(canvas.dataset.title);
+  }
+  return found;
+}"""
+"""All texts of the page in front that eyes read, but for code and what is in a field to be typed in."""
+IN_CODE = re.compile(
+    r"\b[a-z][a-z0-9]*(-[a-z0-9]+)*:\d|\^-1|\^T|\^H|\b(alpha|beta|gamma|delta|omega)\b|\bA[12]\b|[a-z]\*[a-z]"
+    r"|\b(two-layer|bubbles-[23]d|poisson\d+|poisson-[f23]d|pipecg\w*|hybrid[123]|block-cg|cgcg|levelset|mic|fsai)\b"
+)
+"""Names in code: neumann:2, E^-1, alpha*p, A1, bubbles-3d."""
 SOLVE, RACE, SWEEP, SUGGEST = ".wb-solving", ".wb-race:not(.wb-sweep)", ".wb-sweep", ".wb-suggest"
 SMALL = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4")
 
@@ -97,3 +120,50 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     says(bench, f"{SOLVE} .wb-result.wb-good", "Run 2")
     assert bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').get_attribute("data-value") == "pipecg"
     bench.until(lambda: bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none")
+
+
+def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
+    found = {}
+
+    def read(view):
+        bench.page.wait_for_timeout(500)
+        bench.shoot(f"names_{view}")
+        texts = bench.page.evaluate(READ)
+        assert texts, view
+        found.update({f"{view}: {text}": view for text in texts if IN_CODE.search(text)})
+
+    read("Build")
+    lab.turn_to(bench.page, "Solve")
+    tick(bench.page, bench.field("trace").locator("input"))
+    bench.solve()
+    bench.field("preconditioner").locator(".wb-pick").click()
+    bench.page.locator(f'{SOLVE} [data-field="preconditioner"] .wb-option[data-value="jacobi"]').click()
+    bench.solve()
+    read("Solve")
+    for title, view in (("Race", RACE), ("Sweep", SWEEP)):
+        lab.turn_to(bench.page, title)
+        press(bench, view, "run")
+        bench.page.locator(f"{view} .wb-runbar .wb-words[data-state=done]").wait_for()
+        read(title)
+    lab.turn_to(bench.page, "Suggest")
+    press(bench, SUGGEST, "run")
+    bench.page.locator(f"{SUGGEST} tbody tr").first.wait_for()
+    press(bench, SUGGEST, "stop")
+    read("Suggest")
+    bench.turn_to("Look inside", ".wb-inside")
+    # The one with timings.
+    menu = bench.page.locator(".wb-insidepage select").first
+    menu.select_option(index=menu.locator("option").count() - 1)
+    drawn = {"Timeline": ".wb-kernels tbody tr", "Roofline": "td > span[title]"}
+    for tab in ("Field", "Spectrum", *drawn):
+        bench.page.locator(".wb-inside").get_by_role("tab", name=tab).locator("visible=true").click()
+        if tab in drawn:
+            bench.page.locator(f".wb-inside {drawn[tab]}").locator("visible=true").first.wait_for()
+        read(tab)
+    for title, shown in (
+        ("Step", ".wb-steppage .wb-lines"), ("Schedules", ".wb-schedules .wb-entry"), ("Your method", ".wb-own-body"),
+        ("Runs", ".wb-runspage tbody tr"),
+    ):  # fmt: skip
+        bench.turn_to(title, shown)
+        read(title)
+    assert not found, found

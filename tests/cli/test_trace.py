@@ -19,10 +19,10 @@ def traced(tmp_path, capsys):
 def test_a_traced_solve_prints_where_its_time_went(traced):
     path, out = traced
     assert "measured on" in out
-    assert "A, Z^T" in out
+    assert "A p, Z^T" in out
     assert "(between kernels)" in out
     names = {event.name for event in load_trace(path)}
-    assert {"A, Z^T", "E^-1", "AZ"} <= names
+    assert {"A p, Z^T", "E^-1", "AZ"} <= names
 
 
 def test_the_trace_keeps_json_alone_on_standard_output(tmp_path, capsys):

@@ -265,17 +265,17 @@ def test_labels_are_unique_and_deterministic():
         Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25", contrast=1e-6),
     ]
     assert [problem.label for problem in made] == [
-        "bubbles-3d:64",
-        "bubbles-3d:64 [count=27]",
-        "bubbles-3d:64 [20 at random, seed 3]",
-        "bubbles-3d:64 [1 bubble #fd90c1]",
-        "bubbles-3d:64 [1 bubble #97c5db]",
-        "bubbles-3d:64 [1 bubble #fd90c1, contrast=1e-06]",
+        "8 bubbles in a cube, 64³",
+        "27 bubbles in a cube, 64³",
+        "20 random bubbles in a cube, 64³, layout seed 3",
+        "1 bubble in a cube, 64³, layout #fd90c1",
+        "1 bubble in a cube, 64³, layout #97c5db",
+        "1 bubble in a cube, 64³, layout #fd90c1, density ratio 10⁶",
     ]
 
 
 def test_labels_omit_parameters_that_the_layout_does_not_use():
-    assert Bubbles2D(geometry_seed=7).label == "bubbles-2d:256"
+    assert Bubbles2D(geometry_seed=7).label == "4 bubbles in a square, 256²"
     listed = {"layout": "list", "bubbles": "0.5,0.5,0.25"}
     # Written otherwise it is the same geometry.
     assert Bubbles2D(**listed, count=9).label == Bubbles2D(layout="list", bubbles="0.50, 0.5, 0.250").label

@@ -30,7 +30,7 @@ def test_an_existing_path(write: Write, monkeypatch: pytest.MonkeyPatch):
     assert problem_from_text(str(path)) == MatrixFile(path=str(path))
     monkeypatch.chdir(path.parent)
     problem = problem_from_text("small.mtx")
-    assert problem.label == "small"
+    assert problem.label == "Matrix small"
     system = problem.assemble()
     assert system.operator.to_csr().toarray().tolist() == [[2, -1j], [1j, 2]]
     assert system.b.tolist() == [1, 1]
@@ -44,7 +44,7 @@ def test_an_existing_path(write: Write, monkeypatch: pytest.MonkeyPatch):
 def test_a_suitesparse_name(text: str):
     problem = problem_from_text(text)
     assert problem == SuiteSparse(matrix=text)
-    assert problem.label == "HB/bcsstk16"
+    assert problem.label == "Matrix HB/bcsstk16"
 
 
 @pytest.mark.parametrize("text", ["missing.mtx", "missing.mtx.gz", "some/where", "./two-layer", "HB/bcsstk99"])

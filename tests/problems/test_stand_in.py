@@ -171,8 +171,8 @@ def test_cg_converges_on_stand_ins():
 
 
 def test_the_label_says_that_it_is_not_the_real_matrix():
-    assert StandIn(of="Serena").label == "stand-in for Serena"
-    assert StandIn(of="Serena", scale=0.25).label == "stand-in for Serena x 0.25"
+    assert StandIn(of="Serena").label == "Stand-in for Serena"
+    assert StandIn(of="Serena", scale=0.25).label == "Stand-in for Serena, share of the unknowns 0.25"
     assert "STAND-IN" in StandIn.title
     assert StandIn(of="Serena").to_dict()["name"] == "stand-in"
 
@@ -187,7 +187,7 @@ def test_refusals(monkeypatch):
         StandIn(of="Queen")
 
     monkeypatch.setattr(limits, "memory", lambda: (2**40, 2**30))
-    with pytest.raises(InputError, match=r"stand-in for Queen_4147 needs about 4.6 GiB of memory, .* use a smaller sc"):
+    with pytest.raises(InputError, match=r"Stand-in for Queen_4147 needs about 4.6 GiB of memory, .* smaller sc"):
         StandIn(of="Queen_4147").assemble()
 
 

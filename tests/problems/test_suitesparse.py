@@ -137,7 +137,7 @@ def test_a_page_downloads_no_more_than_its_server_keeps(mirror: Mirror, cache: P
 def test_a_registered_name_knows_its_group_size_and_checksum(mirror: Mirror, registry: Callable[..., None]):
     registry(sha256=hashlib.sha256(packed()).hexdigest(), zeros=2)
     assert SuiteSparse(matrix="tiny").assemble().operator.nnz == NNZ + 2, "explicit zeros are kept"
-    assert SuiteSparse(matrix="tiny").label == "Test/tiny"
+    assert SuiteSparse(matrix="tiny").label == "Matrix Test/tiny"
     assert mirror.asked == ["/Test/tiny.tar.gz"]
 
 

@@ -80,8 +80,8 @@ def test_iterations_agree_with_table_2():
 def test_parameters_are_recovered_from_plain_data():
     problem = TwoLayer(n=33, contrast=10.0)
     assert from_dict(problem.to_dict()) == problem
-    assert problem.spec == TwoLayer(n=33).label == "two-layer:33"
-    assert problem.label == "two-layer:33 [contrast=10]"
+    assert TwoLayer(n=33).label == "Two layers, 33²"
+    assert problem.label == "Two layers, 33², density ratio 10"
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,11 @@ def test_a_summary_of_an_earlier_version_is_read_with_the_names_of_this_one(reco
 
 
 def test_a_record_has_the_labels_of_its_configuration(record):
-    assert record.label == "cg + jacobi + stripes:0"
+    assert record.label == configure("two-layer", n=16, deflation="stripes").label == "CG, Jacobi, stripes along x"
+    assert record.code == "cg + jacobi + stripes:0"
     assert record.problem_label == configure("two-layer", n=16).problem.label
     unknown = dataclasses.replace(record, summary={**record.summary, "problem": {"name": "gone", "parameters": {}}})
-    assert unknown.problem_label == "gone"
+    assert unknown.problem_label == "Gone"
 
 
 def test_the_relative_residual_ends_at_that_of_the_summary(record):

@@ -45,7 +45,7 @@ def test_bytes_are_those_of_the_compiled_lines():
     assert sum(event.bytes for event in second) == iterate.bytes
     assert sum(event.flops for event in second) == iterate.flops
     assert [event.name for event in second] == [
-        "A",
+        "A p",
         "r = r - alpha*s; u = M(r); gamma = (r, u); uu = (u, u); rr = (r, r)",
         "u = M(r); x = x + alpha*p; p = u + beta*p",
     ]
@@ -55,11 +55,11 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
     run = Run(configure("two-layer", n=32, deflation="stripes"), trace=True)
     for _ in range(3):
         run.step()
-    parts = [event for event in run.trace if event.iteration == 1 and event.name in ("A, Z^T", "AZ")]
+    parts = [event for event in run.trace if event.iteration == 1 and event.name in ("A p, Z^T", "AZ")]
     coarse = run.setup.projection._factor.traffic
     assert sum(event.bytes for event in parts) + coarse == run.setup.projection.traffic
     names = [event.name for event in run.trace if event.iteration == 1]
-    assert names[:3] == ["A, Z^T", "E^-1", "AZ"]
+    assert names[:3] == ["A p, Z^T", "E^-1", "AZ"]
 
 
 @pytest.mark.parametrize("preconditioner", ["none", "jacobi"])
@@ -172,7 +172,7 @@ def test_a_trace_on_an_accelerator_tells_its_kernels(accelerator):
     lanes = {event.lane for event in traced.trace}
     assert {"accelerator", "copy to host"} <= lanes
     kernels = [event for event in traced.trace if event.lane == "accelerator"]
-    assert {"A", "M", "AZ", "E^-1"} <= {event.name for event in kernels}
+    assert {"A p", "M r", "AZ", "E^-1"} <= {event.name for event in kernels}
     assert all(event.end >= event.start for event in kernels)
     assert max(event.end for event in kernels) <= traced.setup_seconds + traced.iteration_seconds + 60
 

@@ -108,13 +108,17 @@ class Advice:
 
     def text(self, max_rows: int = 15) -> str:
         """A table of the best pairs."""
-        head = f"{'':3}{'first + second level':38}{'iterations':>11}{'setup':>9}{'iteration':>11}{'total':>9}  basis"
+        shown = self.estimates[:max_rows]
+        wide = max(len(row.pair.label) for row in shown) + 2 if shown else 30
+        head = (
+            f"{'':3}{'first and second level':{wide}}{'iterations':>11}{'setup':>9}{'iteration':>11}{'total':>9}  basis"
+        )
         lines = [f"{self.problem.label}, rtol {self.rtol:g}: probed for {self.probe_seconds:.1f} s", head]
-        for rank, row in enumerate(self.estimates[:max_rows], 1):
+        for rank, row in enumerate(shown, 1):
             grids = " and ".join(map(str, row.probe_ns or (row.grid_n,)))
             how = "measured" if row.measured else f"predicted from n = {grids}"
             lines.append(
-                f"{rank:<3}{row.pair.label:38}{row.iterations:>11.0f}{row.setup_seconds:>7.2f} s"
+                f"{rank:<3}{row.pair.label:{wide}}{row.iterations:>11.0f}{row.setup_seconds:>7.2f} s"
                 f"{1e3 * row.per_iteration:>8.2f} ms{row.seconds:>7.2f} s  {how}"
             )
         rest = len(self.estimates) - max_rows

@@ -6,9 +6,10 @@ import dataclasses
 
 from workbench import registry
 from workbench.errors import InputError
+from workbench.naming import method_code, method_name, run_parts
 from workbench.operators import Stencil, TwoPhaseStencil
 from workbench.problems import LinearSystem, Problem
-from workbench.settings import MIXED
+from workbench.settings import MIXED, RUN
 
 FIRST_LEVELS = (
     "jacobi",
@@ -49,10 +50,23 @@ class LevelPair:
     precision: str = "float64"
 
     @property
+    def parts(self) -> dict[str, str]:
+        """The names of the levels and of what is not the default, see `workbench.naming.run_parts`."""
+        plain = dataclasses.asdict(self)
+        usual = [name for name in ("device", "precision") if plain[name] == RUN[name].default]
+        return run_parts({name: value for name, value in plain.items() if name not in usual})
+
+    @property
     def label(self) -> str:
-        parts = [self.preconditioner] + ([self.deflation] if self.deflation != "none" else [])
-        text = " + ".join([*parts, self.device] if self.device != "cpu" else parts)
-        return f"{text}, {self.precision}" if self.precision != "float64" else text
+        """Both levels, and device and precision where they are not the default."""
+        parts = self.parts
+        levels = method_name({kind: parts[kind] for kind in ("preconditioner", "deflation")})
+        return ", ".join([levels, *(parts[name] for name in ("device", "precision") if name in parts)])
+
+    @property
+    def code(self) -> str:
+        """The levels as code writes them, for tooltips."""
+        return method_code({"preconditioner": self.preconditioner, "deflation": self.deflation})
 
     @property
     def alone(self) -> LevelPair:

@@ -12,6 +12,7 @@ from workbench.devices.dry_run import Cut, Sizes, cut_for_share, steady_seconds
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
 from workbench.machine.retime import retime
+from workbench.naming import name_of, sentence_case
 from workbench.recording.trace import Trace
 
 
@@ -22,6 +23,12 @@ class Method:
     solver: str
     on: str
     fuse: bool = True
+
+    @property
+    def label(self) -> str:
+        """The solver, and where it runs if that is one device."""
+        name = sentence_case(name_of("solver", self.solver))
+        return name if self.solver.startswith("hybrid") else f"{name} on the {self.on}"
 
 
 METHODS = {

@@ -25,6 +25,7 @@ from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.types import OperatorDot
+from workbench.naming import block_name
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace, null_space_of
 
@@ -113,7 +114,7 @@ class Projection(Corrections):
             dropped = not coarse.accepts_singular or self.count == 1
             self._rank -= dropped
             action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"
-            self._notes_of_factor.append(f"pure Neumann problem: {action}; coarse solver {coarse.name}")
+            self._notes_of_factor.append(f"pure Neumann problem: {action}; coarse solver {block_name(coarse)}")
         kept = matrix if self._rank == self.count else sparse.csr_array(matrix[: self._rank, : self._rank])
         self._factor = coarse.factor(kept, basis.parts if kept is matrix else None) if self._rank else None
         self.exact = self._factor is None or self._factor.exact

@@ -14,6 +14,7 @@ from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
 from workbench.figures.layers import HATCHES, LABEL
 from workbench.figures.style import new_figure
+from workbench.naming import kernel_name
 from workbench.recording import Event, Trace
 from workbench.scenes.style import kernel_looks
 
@@ -118,10 +119,11 @@ def _draw_lane(
             edgecolor="white",
             linewidth=0.5,
         )
-        if event.seconds > MIN_LABELLED_WIDTH * span and len(event.name) <= 8:
+        name = kernel_name(event.name)
+        if event.seconds > MIN_LABELLED_WIDTH * span and len(name) <= 8:
             ink = "black" if colour == "#4a93c4" or hatch else "white"
             at = left + length / 2, row
-            axes.text(*at, event.name, ha="center", va="center", fontsize="small", color=ink, gid=LABEL)
+            axes.text(*at, name, ha="center", va="center", fontsize="small", color=ink, gid=LABEL)
 
 
 def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:
@@ -145,15 +147,16 @@ def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: f
             )
 
 
-def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[Event]) -> None:
+def _legend(figure: Figure, styles: dict[str, tuple[str, str]], events: Sequence[Event]) -> None:
     """Add a legend: kernel, share of the busy time shown, and bandwidth; a worker that waits is not busy."""
-    total = sum(event.seconds for event in shown if event.name != WAITING) or 1.0
+    total = sum(event.seconds for event in events if event.name != WAITING) or 1.0
     handles = []
     for name, (colour, hatch) in styles.items():
-        mine = [event for event in shown if summed_name(event.name) == name]
+        mine = [event for event in events if summed_name(event.name) == name]
         seconds, moved = sum(event.seconds for event in mine), sum(event.bytes for event in mine)
         rate = f", {moved / seconds / 1e9:.1f} GB/s" if moved and seconds > 0 else ""
-        short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        shown = kernel_name(name)
+        short = shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
         label = short if name == WAITING else f"{short}: {seconds / total:.0%}{rate}"
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label))
     figure.legend(

@@ -95,9 +95,9 @@ Step = Pass | Apply
 
 
 def step_name(step: Step) -> str:
-    """A step in words, for traces: the operator, or the lines of the pass."""
+    """A step as traces name it: the operator and its argument, as in A p, or the lines of the pass."""
     if isinstance(step, Apply):
-        return step.operator
+        return f"{step.operator} {step.argument}"
     return "; ".join(dict.fromkeys(line.text.strip() for line in step.body or step.scalars))
 
 

@@ -78,7 +78,8 @@ def _found(name: str, n: int, max_n: int) -> tuple[Matrix | None, str]:
         substitute = StandIn(of=name, scale=min(1.0, max(SMALLEST_SCALE, ROWS_PER_N * max_n / n)))
         operator = substitute.assemble_complex_symmetric().operator
         assert isinstance(operator, Matrix)
-        return (Matrix(operator.csr) if operator.dtype.kind == "f" else operator), substitute.label
+        named = ", ".join([substitute.words, *substitute.details])
+        return (Matrix(operator.csr) if operator.dtype.kind == "f" else operator), named
     path = real_file(name)
     try:
         operator = problem_from_text(f"suitesparse:{name}" if path is None else str(path)).assemble().operator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from typing import ClassVar
 
 import numpy as np
@@ -11,16 +10,15 @@ import numpy as np
 from workbench import limits
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
+from workbench.naming import called, details, problem_name, problem_parts
 from workbench.operators import Operator, Size
-from workbench.registry import Block, Value
+from workbench.registry import Block
 
 WORD = 8
 """Bytes of a double-precision number."""
 TWO_PHASES = 18
 """Bytes per cell while a system of two phases is assembled: the phase and the code of its faces, one byte each, b, and
 b before its mean is removed."""
-MAX_VALUE_LENGTH, MAX_LENGTH = 14, 48
-"""Characters of a value, and of all values in brackets, beyond which a label has a digest instead."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,20 +78,18 @@ class Problem(Block):
 
     @property
     def label(self) -> str:
-        """A short name for titles, legends and file names, as in two-layer:256 [contrast=1e-06].
+        """The name for titles and legends, as in Two layers, 256², density ratio 10⁶: only equal problems share it."""
+        return problem_name(problem_parts(self))
 
-        Name and size, and in brackets the other parameters that differ from their defaults, so that only equal problems
-        share a label. Long texts are replaced by their `digest`; a matrix from a file has the name of the file.
-        """
-        differences = ", ".join(self._differences())
-        if not differences:
-            return self.spec
-        return f"{self.spec} [{differences if len(differences) <= MAX_LENGTH else digest(differences)}]"
+    @property
+    def words(self) -> str:
+        """What it is, without its size."""
+        return called(self)
 
-    def _differences(self, *excluded: str) -> list[str]:
-        """Parameters that differ from their defaults, except the size and the excluded ones, as texts."""
-        size = [declared.name for declared in self.parameters()][:1]
-        return [f"{name}={_short(value)}" for name, value in self.differing.items() if name not in (*size, *excluded)]
+    @property
+    def details(self) -> list[str]:
+        """What else distinguishes it, in words: the other parameters that differ from their defaults."""
+        return details(self)
 
     constant_b: ClassVar[bool] = False
     """Whether b is one number, which takes no memory until it is placed on a device."""
@@ -183,15 +179,3 @@ class Problem(Block):
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         """The system for a method that needs A = A^T; by default that of `assemble`, whose matrix is real."""
         return self.assemble(seed)
-
-
-def digest(text: str) -> str:
-    """# and the first 6 hexadecimal digits of the SHA-256 of a text."""
-    return f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"
-
-
-def _short(value: Value) -> str:
-    text = str(value)
-    if isinstance(value, float) and float(f"{value:g}") == value:
-        text = f"{value:g}"
-    return text if len(text) <= MAX_VALUE_LENGTH else digest(text)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.errors import InputError
+from workbench.naming import details, digest
 from workbench.operators import Size
-from workbench.problems.base import LinearSystem, Problem, digest
+from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.bubble_geometry import (
     RANDOM_SHARE,
     Geometry,
@@ -71,20 +72,18 @@ class Bubbles(Problem):
             return on_grid(self.count, self.radius or default, self.dimensions)
         return at_random(self.count, self.radius or RANDOM_SHARE * default, self.dimensions, self.geometry_seed)
 
-    def _differences(self, *excluded: str) -> list[str]:
-        """A summary of the geometry, and the other parameters that the layout uses."""
-        match self.layout:
-            case "list":
-                geometry = self.geometry()
-                count = geometry.radii.size
-                summary = [f"{count} bubble{'s' * (count != 1)} {digest(to_text(geometry))}"]
-                excluded = (*excluded, "count", "radius", "geometry_seed")
-            case "random":
-                summary = [f"{self.count} at random, seed {self.geometry_seed}"]
-                excluded = (*excluded, "count", "geometry_seed")
-            case _:
-                summary, excluded = [], (*excluded, "geometry_seed")
-        return [*summary, *super()._differences(*excluded, "layout", "bubbles")]
+    @property
+    def words(self) -> str:
+        count = self.geometry().radii.size if self.layout == "list" else self.count
+        kind = "random bubble" if self.layout == "random" else "bubble"
+        return f"{count} {kind}{'s' * (count != 1)} in a {'square' if self.dimensions == 2 else 'cube'}"
+
+    @property
+    def details(self) -> list[str]:
+        """A digest of the listed geometry, and the other parameters that the layout uses."""
+        unused = {"list": ("radius", "geometry_seed"), "grid": ("geometry_seed",)}.get(self.layout, ())
+        listed = [f"layout {digest(to_text(self.geometry()))}"] if self.layout == "list" else []
+        return [*listed, *details(self, "layout", "count", "bubbles", *unused)]
 
     @property
     def interface(self) -> float:

@@ -38,8 +38,8 @@ class MatrixFile(Problem):
     path: str = parameter("", "path of the .mtx or .mtx.gz file")
 
     @property
-    def label(self) -> str:
-        return file_stem(Path(self.path))
+    def words(self) -> str:
+        return f"matrix {file_stem(Path(self.path))}" if self.path else "a matrix file, not chosen yet"
 
     def check(self) -> None:
         if not self.path:

@@ -58,11 +58,6 @@ class StandIn(Problem):
             )
 
     @property
-    def label(self) -> str:
-        part = "" if self.scale == 1 else f" x {self.scale:g}"
-        return f"stand-in for {self.of}{part}"
-
-    @property
     def unknowns(self) -> int:
         """N: that of the matrix for scale 1, and always a multiple of the unknowns per node."""
         return SUBSTITUTES[self.of].unknowns(self.scale)

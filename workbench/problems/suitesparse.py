@@ -53,8 +53,8 @@ class SuiteSparse(Problem):
         group_and_name(self.matrix)
 
     @property
-    def label(self) -> str:
-        return "/".join(group_and_name(self.matrix))
+    def words(self) -> str:
+        return f"matrix {'/'.join(group_and_name(self.matrix))}"
 
     @property
     def known_size(self) -> Size | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import functools
 import io
 import json
 from pathlib import Path
@@ -13,12 +14,11 @@ import numpy as np
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
+from workbench.naming import method_code, method_name, problem_name, run_parts
 from workbench.recording.archive import read_arrays, text_of
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
 from workbench.recording.typed import read, read_json
-from workbench.registry import from_dict
-from workbench.settings import AUTO
 
 FORMAT = "cg-workbench run"
 VERSION = 1
@@ -49,25 +49,25 @@ class Record:
     trace: Trace | None = None
     style: int | None = None
 
+    @functools.cached_property
+    def parts(self) -> dict[str, str]:
+        """What names the run, see `workbench.naming.run_parts`."""
+        return run_parts(self.provenance.get("configuration", {}), self.summary)
+
     @property
     def label(self) -> str:
-        """The names of the blocks, without the problem, for legends."""
-        parts = [self.summary[kind] for kind in ("solver", "preconditioner", "deflation")]
-        parts += [self.summary.get(kind) for kind in ("coarse", "variant") if not self._chosen_by_the_run(kind)]
-        return " + ".join(part for part in parts if part not in (None, "none"))
+        """The name of the method, without the problem, for legends."""
+        return method_name(self.parts)
 
-    def _chosen_by_the_run(self, kind: str) -> bool:
-        configured = self.provenance.get("configuration", {}).get(kind, {})
-        return configured.get("name") == AUTO
+    @property
+    def code(self) -> str:
+        """The method as code writes it, for tooltips."""
+        return method_code({kind: text for kind, text in self.summary.items() if self.parts.get(kind)})
 
     @property
     def problem_label(self) -> str:
-        """The label of the problem; its name if it cannot be made from declared parameters."""
-        problem = self.summary["problem"]
-        try:
-            return getattr(from_dict(problem), "label", problem["name"])
-        except (InputError, KeyError, TypeError):
-            return str(problem["name"])
+        """The name of the problem."""
+        return problem_name(self.parts)
 
     @property
     def norm_of_b(self) -> float:

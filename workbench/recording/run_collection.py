@@ -28,7 +28,10 @@ MOST_INDEX = 4 << 20
 
 @dataclasses.dataclass(frozen=True)
 class NamedRun:
-    """A run with what a list of runs knows of it. style: index of colour, dash and mark."""
+    """A run with what a list of runs knows of it. style: index of colour, dash and mark.
+
+    name: given by the user, or "".
+    """
 
     record: Record
     name: str
@@ -64,7 +67,7 @@ def load_runs(path: str | Path) -> list[NamedRun]:
             with zipfile.ZipFile(stream) as archive:
                 if INDEX not in archive.namelist():
                     record = load(path)
-                    return [NamedRun(record, f"{record.problem_label}, {record.label}", style=record.style or 0)]
+                    return [NamedRun(record, "", style=record.style or 0)]
                 return _read(archive, os.fstat(stream.fileno()).st_size)
         except InputError as error:
             text = str(error)

@@ -9,12 +9,13 @@ from typing import Any
 from workbench import registry
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.errors import InputError, quoted
+from workbench.naming import code, method_code, method_name, run_parts
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
 from workbench.run.link_codec import is_shared, read_shared
 from workbench.run.stopping import Stopping
-from workbench.settings import AUTO, BLOCKS, RUN, check_settings, settings_of
+from workbench.settings import BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 
 registry.add_package("workbench.domain_decomposition", "preconditioner")
@@ -58,12 +59,19 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """A short name for legends: the blocks without the problem."""
-        parts = [self.solver.name, self.preconditioner.spec]
-        if self.deflation.name != "none":
-            parts += [self.deflation.spec]
-            parts += [block.name for block in (self.coarse, self.variant) if block.name != AUTO]
-        return " + ".join(part for part in parts if part != "none")
+        """The name of the method: its blocks without the problem."""
+        return method_name(self.parts)
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What names the run, see `workbench.naming.run_parts`."""
+        return run_parts({**self.to_dict(), **{kind: getattr(self, kind) for kind in ("problem", *BLOCKS)}})
+
+    @property
+    def code(self) -> str:
+        """The method as code writes it, for tooltips."""
+        without = () if self.deflation.name != "none" else ("coarse", "variant")
+        return method_code({kind: code(getattr(self, kind)) for kind in BLOCKS if kind not in without})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, error_message
+from workbench.naming import distinct_names
 from workbench.recording import History
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
 from workbench.run.configuration import Configuration
@@ -36,17 +37,13 @@ class RaceEntry(Job):
         self.result: Result | None = None
         self.iteration_bytes: int | None = None
         self.held = False
-
-    @property
-    def method(self) -> str:
-        """The names of the blocks, and the device unless it is the CPU."""
-        device = self.configuration.device
-        return self.configuration.label + (f" on {device}" if device != "cpu" else "")
+        self.name = configuration.label
+        """What distinguishes it from the other entries; the race sets it."""
 
     @property
     def label(self) -> str:
-        """The text of legends: the number in the race and the method."""
-        return f"{self.number}: {self.method}"
+        """The text of legends: the number in the race and the name."""
+        return f"{self.number}: {self.name}"
 
     @property
     def state(self) -> State:
@@ -196,8 +193,7 @@ class Race:
         with self._condition:
             self._count = 1 + max([self._count, *(entry.number for entry in self._entries)])
             entry = RaceEntry(self._count, configuration, self._slot)
-            self._entries = [*self._entries, entry]
-            self._wake()
+            self._set([*self._entries, entry])
         return entry
 
     def start(self) -> None:
@@ -227,10 +223,9 @@ class Race:
         with self._condition:
             self._check([entry])
             entry.stop()
-            self._entries = [other for other in self._entries if other is not entry]
             if self._thread:
                 self._removed = [*self._removed, entry]
-            self._wake()
+            self._set([other for other in self._entries if other is not entry])
 
     def wait(self, timeout: float | None = None) -> list[Result]:
         """Start, wait until every entry has ended, and return a result for each, in the order of the entries.
@@ -249,6 +244,13 @@ class Race:
         if not over:
             raise TimeoutError(f"the race is still running after {timeout} s; stop() ends it")
         return [entry.outcome for entry in self._entries]
+
+    def _set(self, entries: list[RaceEntry]) -> None:
+        """Let these be the entries, each named by what distinguishes it."""
+        for entry, name in zip(entries, distinct_names([each.configuration.parts for each in entries]), strict=True):
+            entry.name = name
+        self._entries = entries
+        self._wake()
 
     def _apply(self, entries: tuple[RaceEntry, ...], what: Callable[[RaceEntry], object]) -> None:
         with self._condition:

@@ -10,8 +10,8 @@ import numpy as np
 
 import workbench
 from workbench.machine.describe import describe_machine
+from workbench.naming import code
 from workbench.recording import History, Trace
-from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found
 from workbench.run.machine_use import sharing
@@ -64,7 +64,7 @@ def result_of_failure(
     configuration: Configuration, reason: Reason, detail: str, history: History, setup_seconds: float
 ) -> Result:
     """The result of a run that has no solution. detail: the sentence of the error; setup_seconds: NaN where unknown."""
-    blocks = {kind: _named(getattr(configuration, kind)) for kind in ("solver", "preconditioner", "deflation")}
+    blocks = {kind: code(getattr(configuration, kind)) for kind in ("solver", "preconditioner", "deflation")}
     summary = {
         **dict.fromkeys(SUMMARY),
         "problem": configuration.problem.to_dict(),
@@ -100,9 +100,9 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "problem": blocks.problem.to_dict(),
         "N": setup.operator.shape[0],
         "nnz": setup.entries,
-        "solver": _named(setup.solver),
-        "preconditioner": _named(blocks.preconditioner),
-        "deflation": _named(blocks.deflation),
+        "solver": code(setup.solver),
+        "preconditioner": code(blocks.preconditioner),
+        "deflation": code(blocks.deflation),
         "coarse": blocks.coarse.name if deflated else None,
         "coarse_solver": setup.projection.coarse_name if setup.projection else None,
         "variant": setup.variant.name if deflated else None,
@@ -158,14 +158,3 @@ def _largest_drift(state: RunState) -> float | None:
     measured = state.history["drift"]
     measured = measured[np.isfinite(measured)]
     return state.relative(float(measured.max())) if measured.size else None
-
-
-def _named(block: Block) -> str:
-    """The block as its name and first parameter, or in full where others differ from their defaults.
-
-    A class with a `spec` of its own says there what names it.
-    """
-    if type(block).spec is not Block.spec:
-        return block.spec
-    first = {declared.name for declared in block.parameters()[:1]}
-    return block.text if set(block.differing) - first else block.spec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,12 +21,13 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     """
     trace = Trace(machine=machine_line())
     clock = setup.device.clock(trace)
-    _time(clock, setup.bound, "apply", "A", setup.bound.traffic, setup.bound.flops)
+    product = setup.solver.product
+    _time(clock, setup.bound, "apply", product, setup.bound.traffic, setup.bound.flops)
     first_level = setup.first_level if setup.first_level is not setup.M else None
     for owner in (setup.projection, setup.M, first_level):
         if isinstance(owner, HasParts):
-            for part in owner.parts():
-                _time(clock, *part)
+            for part, method, name, *work in owner.parts():
+                _time(clock, part, method, re.sub("^A(?=,)", product, name), *work)
     clock.noting = False
     if setup.workers:
         trace.notes += setup.workers.start_lanes(clock, trace)

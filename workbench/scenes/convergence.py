@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.naming import distinct_names
 from workbench.recording import Record
 from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
@@ -45,11 +46,11 @@ def convergence_scene(
 ) -> Scene:
     """||r||/||b|| against iterations, one curve per run; rings mark true residuals b - A x.
 
-    names: one per run, by default those of its parts. tolerance: drawn as a level line. styles: of each run, by default
-    those that are kept with them where they differ, else the first ones. drift: also draw ||Z^T r||/||b|| of deflated
-    runs, dotted, which should stay near rounding.
+    names: one per run, by default what distinguishes it. tolerance: drawn as a level line. styles: of each run, by
+    default those that are kept with them where they differ, else the first ones. drift: also draw ||Z^T r||/||b||
+    of deflated runs, dotted, which should stay near rounding.
     """
-    names = [record.label for record in records] if names is None else names
+    names = distinct_names([record.parts for record in records]) if names is None else names
     if styles is None:
         kept = [record.style for record in records if record.style is not None]
         styles = kept if len(set(kept)) == len(records) else range(len(records))

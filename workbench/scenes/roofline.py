@@ -9,6 +9,7 @@ import numpy as np
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
+from workbench.naming import kernel_name
 from workbench.number_text import amount, count, duration, percent
 from workbench.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 
@@ -67,7 +68,8 @@ def share_of(point: RooflinePoint, roof: Profile | None) -> str:
     return "" if share is None else percent(share)
 
 
-def _short(name: str) -> str:
+def _short(kernel: str) -> str:
+    name = kernel_name(kernel)
     return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
@@ -76,7 +78,7 @@ def _words(point: RooflinePoint, share: str) -> list[str]:
     assert point.bandwidth is not None
     assert point.flop_rate is not None
     return [
-        point.kernel,
+        kernel_name(point.kernel),
         f"{share} of the roofline" if share else "no roofline",
         f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
         f"{count(point.calls)} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",

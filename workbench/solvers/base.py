@@ -102,6 +102,12 @@ class Solver(Block):
         """Whether an iteration applies M to the residual alone, instead of updating M^-1 r by a recurrence."""
         return set(_ARGUMENT_OF_M.findall(self.iterate)) <= {"r", "R"}
 
+    @property
+    def product(self) -> str:
+        """The product with A as the lines of an iteration have it, as in A p; A alone where there are none."""
+        found = re.search(r"\bA\((\w+)\)", self.iterate)
+        return f"A {found[1]}" if found else "A"
+
     def check(self, device: Device, traits: MethodTraits) -> None:
         """Raise InputError if the method cannot run on this device or system; called before any setup."""
 

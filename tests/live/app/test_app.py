@@ -79,7 +79,7 @@ def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_fo
 def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path):
     bench = workbench("two-layer", n=24, folder=tmp_path)
     bench.view("Build")
-    assert "two-layer:24 is chosen in Solve and is not drawn here" in bench._notice.value
+    assert "Two layers, 24² is chosen in Solve and is not drawn here" in bench._notice.value
     assert bench.configuration.problem.name == "two-layer"
     bench.view("Build").kind.value = "Poisson"
     bench.view("Build").kind.value = "Bubbles"
@@ -115,10 +115,10 @@ def test_runs_are_looked_into_the_latest_first(bench):
     inside.hide(True)
     bench.explorer.run().wait(LIMIT)
     bench.pages["Look inside"].turn_to()
-    assert inside.choice.label.startswith("2: cg")
+    assert inside.choice.label.startswith("2: ")
     inside.choice.index = 1
     bench.pages["Look inside"].turn_to()
-    assert inside.choice.label.startswith("1: cg")
+    assert inside.choice.label.startswith("1: ")
     assert bench.runs.chosen == [bench.runs.find(1)]
 
 
@@ -168,10 +168,10 @@ def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(
     page = bench.view("Step")
     assert page.wait(LIMIT)
     assert page.view.walk.lines(0)[0].text == "s = A(x)"
-    assert "bubbles-2d:16" in page.status.text
+    assert "4 bubbles in a square, 16²" in page.status.text
     page.method.value = "pipecg"
     assert page.wait(LIMIT)
-    assert "bubbles-2d:16, pipecg" in page.status.text
+    assert "4 bubbles in a square, 16², Pipelined CG" in page.status.text
     bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"
     bench.pages["Step"].turn_to()
     page.cells.value = 24

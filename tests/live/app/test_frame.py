@@ -46,11 +46,11 @@ def test_a_view_is_listed_with_its_pages_once_it_has_one():
             {"layout": "list", "bubbles": "0.5,0.5,0.2;", "n": 64},
             "1 bubble in a square | 64² = 4096 unknowns · density ratio 1000",
         ),
-        ("two-layer", {"contrast": 10.0}, "Two layers, heavy over light | 256² = 65 536 unknowns · density ratio 10"),
-        ("poisson-fd", {"n": 10}, "Poisson, interior points | 9² unknowns"),
-        ("matrix-file", {"path": "/a/b/c.mtx"}, "Matrix c.mtx | "),
-        ("suitesparse", {}, "Matrix bcsstk15 | "),
-        ("stand-in", {}, "Generated stand-in for bcsstk15 | "),
+        ("two-layer", {"contrast": 10.0}, "Two layers | 256² = 65 536 unknowns · density ratio 10"),
+        ("poisson-fd", {"n": 10}, "Poisson on interior points | 9² unknowns"),
+        ("matrix-file", {"path": "/a/b/c.mtx"}, "Matrix c | "),
+        ("suitesparse", {}, "Matrix HB/bcsstk15 | "),
+        ("stand-in", {}, "Stand-in for bcsstk15 | "),
     ],
 )  # fmt: skip
 def test_a_problem_is_named_in_words(problem, choices, words):

@@ -40,8 +40,8 @@ def finished(view, eventually):
 def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     finished(view, eventually)
     (first, second) = view.race.entries
-    assert f"entry 2 ({second.configuration.label}) wins by iterations: {second.run.iterations}" in view.winner.text
-    assert f"next is entry 1 ({first.configuration.label}) with {first.run.iterations} iterations" in view.winner.text
+    assert f"entry 2 ({second.name}) wins by iterations: {second.run.iterations}" in view.winner.text
+    assert f"next is entry 1 ({first.name}) with {first.run.iterations} iterations" in view.winner.text
     view.measure.value = "bytes"
     spent = amount(second.run.iterations * second.iteration_bytes)
     eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
@@ -92,8 +92,8 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually)
         lane.run.history._columns["seconds"][: even.size] = even
     first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
     view.measure.value = "seconds"
-    eventually(lambda: f"Entry 1 ({first.configuration.label}): held up by other work" in view.winner.text)
-    assert f"ntry 2 ({second.configuration.label}): held" not in view.winner.text
+    eventually(lambda: f"Entry 1 ({first.name}): held up by other work" in view.winner.text)
+    assert f"ntry 2 ({second.name}): held" not in view.winner.text
     view.measure.value = "iterations"
     eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
 
@@ -251,10 +251,10 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
     with pytest.raises(InputError, match="rebase the race"):
         view.add(other)
-    methods = [lane.method for lane in view.race.entries]
+    methods = [lane.name for lane in view.race.entries]
     view.rebase(other)
     view.take_over()
-    assert [lane.method for lane in view.race.entries] == methods
+    assert [lane.name for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
     eventually(lambda: "changed. Press Start to race on it" in view.status.text)
@@ -283,7 +283,7 @@ def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, e
     assert view.offer.box.layout.display is None
     view.offer.press.click()
     assert view.offer.box.layout.display == "none"
-    assert [lane.configuration.problem.label for lane in view.race.entries] == ["poisson5:16"] * 2
+    assert [lane.configuration.problem.label for lane in view.race.entries] == ["Poisson, 16²"] * 2
     assert view.tolerance.value == 1e-4
     view.start()
     view.race.wait(LIMIT)
@@ -369,7 +369,7 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     (path,) = view.export("svg")
     text = path.read_text(encoding="utf-8")
     assert "read and written by the iterations" in text
-    assert "2: cg + neumann:2" in text
+    assert "2: Neumann 2" in text
     paths = view.export("run")
     assert [load(path).summary["iterations"] for path in paths] == [lane.run.iterations for lane in view.race.entries]
     assert len(view.export("csv")) == 2
@@ -428,7 +428,7 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
 
 def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually):
     view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
-    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["cg + jacobi", "sd + jacobi"])
+    eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["CG", "Steepest descent"])
     assert view.runs.runs == ()
     # A stop would start the others.
     assert [facts["acts"] for facts in view.table.facts] == [["remove", "pause"]] * 2
@@ -439,7 +439,7 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually)
     assert first.number == 1
     view.start()
     (run,) = view.runs.of("Race")
-    assert (run.number, run.label) == (2, "2: sd + jacobi")
+    assert (run.number, run.label) == (2, "2: Steepest descent, Jacobi")
     view.race.wait(LIMIT)
     # One that is stopped before it begins takes no number.
     view.show([lane_of(), lane_of(solver="sd")])

@@ -29,7 +29,7 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     estimates = view.advice.estimates
     assert [row.pair for row in view.estimates] == [row.pair for row in estimates]
     assert {row.pair.label for row in estimates} == {row.pair.label for row in advise("two-layer", n=16).estimates}
-    assert view.status.text.startswith(f"two-layer:16: fastest is {estimates[0].pair.label}, ")
+    assert view.status.text.startswith(f"Two layers, 16²: fastest is {estimates[0].pair.label}, ")
     cells = dict(zip(view.table.columns, view.table.rows[1], strict=True))
     assert cells["Estimate"]["key"] == estimates[1].seconds
     view.table.press("take", [2])
@@ -44,7 +44,7 @@ def test_what_was_ruled_out_is_listed_with_its_reason(view, eventually, monkeypa
     pair = advise("two-layer", n=16).estimates[0].pair
 
     def events(*_args, **_options):
-        yield Stage("two-layer:16", 2, full=True)
+        yield Stage("Two layers, 16²", 2, full=True)
         yield RuledOut(pair, "it needs 9 GB, 1 GB are free")
         raise InputError("no pair of levels solves this")
 
@@ -60,13 +60,13 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
     found = advise("two-layer", n=16).estimates[0]
 
     def events(*_args, stopped, **_options):
-        yield Stage("two-layer:8", 9, full=False)
+        yield Stage("Two layers, 8²", 9, full=False)
         yield Probed(found, None)
         eventually(stopped)
 
     monkeypatch.setattr("workbench.live.compare.suggest.advising", events)
     job = view.find()
-    eventually(lambda: view.status.text == "two-layer:16: 1 of 9 pairs probed on two-layer:8")
+    eventually(lambda: view.status.text == "Two layers, 16²: 1 of 9 pairs probed on Two layers, 8²")
     with pytest.raises(InputError, match="press Stop first"):
         view.find()
     view.stop()
@@ -79,4 +79,4 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
 
 def test_another_problem_is_searched_from_the_next_press_on(view, eventually):
     view.rebase(configure("poisson5", n=12))
-    eventually(lambda: view.status.text.startswith("poisson5:12: press Find the fastest"))
+    eventually(lambda: view.status.text.startswith("Poisson, 12²: press Find the fastest"))

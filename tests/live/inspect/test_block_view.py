@@ -80,7 +80,7 @@ def test_the_figure_is_saved(view_of, tmp_path):
     view.run().wait(LIMIT)
     view.view.value = "heat map of columns"
     (path,) = view.save_bar.save("svg")
-    assert path.name.startswith("heat-map-of-columns-poisson5-45-block-cg")
+    assert path.name.startswith("heat-map-of-columns-Poisson-45-2-Block-CG")
     assert read_provenance(path)["right-hand sides"] == "s = 2, one zero"
 
 

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
 from workbench.live.inspect.inside_page import HINT, InsidePage
-from workbench.live.ui.run_list import RunList
+from workbench.live.ui.run_list import RunList, labels
 from workbench.recording import load, save
 from workbench.run import Race, Run, Session, Stopping, configure, run_through
 
@@ -149,12 +149,12 @@ def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventuall
     solved = runs.add(explorer.run().wait(LIMIT), "Solve")
     race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
     entries = [runs.add(entry, "Race") for entry in race.entries]
-    assert [label for label, _ in page.choice.options] == [solved.label]
+    assert [label for label, _ in page.choice.options] == labels([solved])
     with pytest.raises(InputError, match="cannot be looked into before it ends"):
         page.look(entries[0])
     race.wait(LIMIT)
     runs.notify()
-    assert [label for label, _ in page.choice.options] == [entries[1].label, entries[0].label, solved.label]
+    assert [label for label, _ in page.choice.options] == labels([entries[1], entries[0], solved])
     # What was shown stays.
     assert page.shown is solved
     page.choice.index = 0

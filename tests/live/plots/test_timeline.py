@@ -12,6 +12,7 @@ from workbench.live.plots import timeline as module
 from workbench.live.transport import publisher
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
+from workbench.naming import kernel_name
 from workbench.recording import Event, Trace, load, save
 from workbench.run import Session, Stopping, configure
 
@@ -65,7 +66,7 @@ def assert_same(page, trace):
     np.testing.assert_allclose(columns["seconds"], rows["end"] - rows["start"], rtol=1e-6, atol=1e-12)
     np.testing.assert_array_equal(columns["kernel"], rows["kernel"])
     np.testing.assert_array_equal(columns["iteration"], rows["iteration"])
-    assert [kernel["name"] for kernel in kernels] == [kernel.name for kernel in trace.kernels]
+    assert [kernel["name"] for kernel in kernels] == [kernel_name(kernel.name) for kernel in trace.kernels]
 
 
 def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):

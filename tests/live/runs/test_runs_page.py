@@ -53,7 +53,7 @@ def test_a_single_run_file_is_opened_too(page, tmp_path):
     path = save(page.runs.runs[0].record, tmp_path / "one.run.npz")
     (run,) = page.open(path)
     assert run.origin == "File"
-    assert run.handle.configuration().problem.label == "two-layer:12"
+    assert run.handle.configuration().problem.label == "Two layers, 12²"
 
 
 def test_a_damaged_upload_is_a_sentence_and_the_list_stays(page, eventually):

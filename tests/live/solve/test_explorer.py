@@ -223,7 +223,7 @@ def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
 
 
 def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
-    eventually(lambda: explorer.field.scene and explorer.field.scene.title == "two-layer:32")
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title == "Two layers, 32²")
     explorer.form.blocks["problem"].choice.value = "bubbles-3d"
     eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("bubbles-3d"))
 
@@ -246,8 +246,8 @@ def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
     eventually(lambda: explorer.table.table.rows[0][names.index("State")]["text"] == "converged")
     second, first = [dict(zip(names, cells, strict=True)) for cells in explorer.table.table.rows]
     assert (first["Run"]["key"], second["Run"]["key"]) == (1, 2)
-    assert first["Name"]["text"].startswith("cg + jacobi")
-    assert second["Name"]["text"].startswith("cg + neumann:2")
+    assert first["Name"]["text"].startswith("Jacobi")
+    assert second["Name"]["text"].startswith("Neumann 2")
     assert second["N"] == {"key": 1024, "text": "1024"}
     assert second["Together"]["key"] == second["Setup"]["key"] + second["Iterating"]["key"]
     assert second["Iterations"]["key"] == explorer.records[1].summary["iterations"]

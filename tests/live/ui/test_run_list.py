@@ -55,9 +55,9 @@ def test_labels_name_the_problem_only_where_there_are_several():
     runs = RunList()
     for n in (8, 8):
         runs.add(record(n), "Solve")
-    assert labels(runs.runs) == ["1: cg + jacobi", "2: cg + jacobi"]
+    assert labels(runs.runs) == ["1: CG, Jacobi", "2: CG, Jacobi"]
     runs.add(record(12), "Solve")
-    assert labels(runs.runs) == [f"{k}: two-layer:{n}, cg + jacobi" for k, n in ((1, 8), (2, 8), (3, 12))]
+    assert labels(runs.runs) == ["1: 8²", "2: 8²", "3: 12²"]
 
 
 def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually):
@@ -89,8 +89,8 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
     assert first.name == "my run"
     assert view.curves[0].label == "1: my run"
     eventually(lambda: "Method" in table.table.columns)
-    eventually(lambda: [cells[1]["text"] for cells in table.table.rows] == ["cg + jacobi", "my run"])
-    assert [cells[2]["text"] for cells in table.table.rows] == ["cg + jacobi", "cg + jacobi"]
+    eventually(lambda: [cells[1]["text"] for cells in table.table.rows] == ["CG, Jacobi", "my run"])
+    assert [cells[2]["text"] for cells in table.table.rows] == ["CG, Jacobi", "CG, Jacobi"]
     table.table.press("rename", [1], " ")
     assert "a name has 1 to 200 characters, got 0" in table.message.text
     assert first.name == "my run"
@@ -98,7 +98,7 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
     assert first.style == 2
     assert curves.of(first).style == 2
     table.table.press("hide", [1])
-    assert [curve.label for curve in view.curves] == ["2: cg + jacobi"]
+    assert [curve.label for curve in view.curves] == ["2: CG, Jacobi"]
     table.table.press("hide", [1])
     assert len(view.curves) == 2
     table.table.press("pin", [2])
@@ -175,8 +175,8 @@ def test_a_run_that_ends_while_its_row_is_made_is_not_kept_as_it_was(table, monk
     session = Session(configure("two-layer", n=12))
     real = run_table._cells
 
-    def ends(run):
-        cells = real(run)
+    def ends(run, name):
+        cells = real(run, name)
         if run.active:
             session.wait(LIMIT)
         return cells

@@ -92,7 +92,7 @@ def test_hybrid2_updates_before_waiting_for_n(accelerator):
 def test_hybrid3_waits_for_both_halves_of_m_on_both_sides(accelerator):
     events = list(traced(accelerator, "hybrid3:share=0.5").trace)
     for lane in ("cpu", "accelerator"):
-        (part2,) = [event for event in events if event.iteration == 2 and event.lane == lane and event.name == "A2"]
+        (part2,) = [event for event in events if event.iteration == 2 and event.lane == lane and event.name == "A2 v"]
         # The host asks the accelerator for it when the cores are done with part 1.
         assert sorted({events[place].lane for place in part2.after} - {"cpu"}) == sorted(COPIES)
 

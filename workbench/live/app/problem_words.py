@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from workbench.block_facts import facts
+from workbench.naming import sentence_case
 from workbench.number_text import count, number
 from workbench.problems import Problem
 
-SHAPES = {"bubbles-2d": "square", "bubbles-3d": "cube"}
 DIMENSIONS = {
     "two-layer": 2, "bubbles-2d": 2, "bubbles-3d": 3, "slabs-3d": 3, "poisson5": 2, "poisson7": 3, "poisson27": 3,
     "poisson125": 3, "poisson-2d": 2, "poisson-3d": 3,
@@ -22,21 +20,7 @@ GROUPED = 1_000_000
 def problem_words(problem: Problem) -> tuple[str, str]:
     """The name of a problem, and what else distinguishes it; the second may be empty."""
     parts = (_unknowns(problem), _ratio(problem))
-    return _name(problem), " · ".join(part for part in parts if part)
-
-
-def _name(problem: Any) -> str:
-    if problem.name in SHAPES:
-        bubbles = problem.geometry().radii.size if problem.layout == "list" else problem.count
-        kind = "random bubble" if problem.layout == "random" else "bubble"
-        return f"{bubbles} {kind}{'s' * (bubbles != 1)} in a {SHAPES[problem.name]}"
-    if problem.name == "matrix-file":
-        return f"Matrix {Path(problem.path).name}" if problem.path else "A matrix file, not chosen yet"
-    if problem.name == "suitesparse":
-        return f"Matrix {problem.matrix}"
-    if problem.name == "stand-in":
-        return f"Generated stand-in for {problem.of}"
-    return facts(type(problem)).label.partition(" (")[0]
+    return sentence_case(problem.words), " · ".join(part for part in parts if part)
 
 
 def _unknowns(problem: Any) -> str:

@@ -115,7 +115,7 @@ class RaceEntries:
             if entry in self.listed or (entry.stopping and entry.run is None):
                 continue
             entry.number = self.runs.next_number()
-            run = ListedRun(entry.number, entry, self._origin, entry.method, 0)
+            run = ListedRun(entry.number, entry, self._origin, "", 0)
             # In the table first: the list then knows that its curve belongs to this plot.
             self.listed = {**self.listed, entry: run}
             self.runs.enter(run)

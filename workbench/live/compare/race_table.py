@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbench.live.compare.race_text import COLUMNS, LOW, row
+from workbench.live.compare.race_text import COLUMNS, LOW, entry_label, row
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.run import RaceEntry
@@ -45,7 +45,7 @@ def _facts(entry: RaceEntry, run: ListedRun | None) -> dict[str, Any]:
         "id": entry.number,
         "style": sample(curve_style(run.style)) if run else None,
         "styled": f"style {run.style + 1}" if run else "none before the start",
-        "title": run.label if run else entry.method,
+        "title": entry_label(entry, run),
         "acts": ["remove", *([] if entry.ended else ["pause", "stop"] if run else ["pause"])],
         "words": {"pause": "Resume" if entry.held else "Pause"},
     }

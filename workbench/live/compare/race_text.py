@@ -40,7 +40,7 @@ NOTABLE = 0.1
 def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure: str, longest: float) -> list[Any]:
     """The cells of one entry. run: its run in the list, None before it has begun. longest: seconds of the slowest, for
     the bar of setup and iterations."""
-    name = run.label if run else entry.method
+    name = entry_label(entry, run)
     made = entry.run
     count = made.history.count if made is not None else 0
     words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
@@ -69,6 +69,11 @@ def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure:
         {"key": finish.amount, "text": _amount(finish, measure)} if finish else None,
         state,
     ]  # fmt: skip
+
+
+def entry_label(entry: RaceEntry, run: ListedRun | None) -> str:
+    """An entry in the table; in the list of runs it has a number, and perhaps a name given by the user."""
+    return f"{run.number}: {run.given or entry.name}" if run else entry.name
 
 
 def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> str:
@@ -162,7 +167,7 @@ def _disturbed(found: Ranking) -> list[RaceEntry]:
 
 
 def _name(entry: RaceEntry) -> str:
-    return f"entry {entry.number} ({entry.method})"
+    return f"entry {entry.number} ({entry.name})"
 
 
 def _times(later: Finish, first: Finish) -> str:

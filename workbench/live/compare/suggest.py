@@ -18,6 +18,7 @@ from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.html_table import html_table
 from workbench.live.ui.sort_table import SortTable
+from workbench.naming import sentence_case
 from workbench.number_text import duration, number
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.run_queue import QueueSlot
@@ -216,11 +217,14 @@ def _row(place: int, row: Estimate) -> list[Any]:
     iterations = round(row.iterations) if math.isfinite(row.iterations) else None
     basis = "measured" if row.measured else f"predicted from n = {grids}" if grids else "predicted"
     pair = row.pair
-    first = pair.preconditioner if pair.precision == "float64" else f"{pair.preconditioner}, {pair.precision}"
+    parts = pair.parts
+    first = ", ".join(filter(None, (sentence_case(parts["preconditioner"]), parts.get("precision"))))
     times = [{"key": value, "text": duration(value)} for value in (row.seconds, row.setup_seconds)]
-    coarse = pair.coarse if pair.deflation != "none" else "–"
+    coarse = sentence_case(parts["coarse"]) or "–"
+    tip = {"tip": pair.code}
     count = {"key": iterations, "text": number(row.iterations) if iterations is None else f"{iterations}"}
-    return [place, first, pair.deflation, coarse, *times, count, basis]
+    named = [{"key": text, "text": text, **tip} for text in (first, sentence_case(parts["deflation"]))]
+    return [place, *named, coarse, *times, count, basis]
 
 
 def ruled_out(ruled: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, suggestion
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
+from workbench.live.compare.sweep_scenes import chosen_text
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
@@ -27,6 +28,7 @@ from workbench.live.ui.run_list import SWEEP, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.sort_table import SortTable
 from workbench.live.ui.status import StatusLine
+from workbench.naming import PROBLEM, method_name, problem_name, sentence_case
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.run_queue import QueueSlot
@@ -37,7 +39,6 @@ from workbench.settings import SECOND_LEVEL
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
-NAMED = {"coarse": "coarse solver", "variant": "projection"}
 """Words before blocks whose own names do not say what they are."""
 
 
@@ -168,7 +169,7 @@ class SweepView(ControlledView):
         if run := self._results.get(place):
             self.listed.choose([run.number])
         row = self.rows[place]
-        self.best.say(f"Run {place + 1}: {', '.join(f'{name} {row[name]}' for name in self.map.over)}.")
+        self.best.say(f"Run {place + 1}: {', '.join(chosen_text(name, row[name]) for name in self.map.over)}.")
 
     def export(self, kind: str) -> Path:
         """Write "csv" or "json" with all rows, or what is plotted as a picture. Raises InputError before the end."""
@@ -191,7 +192,7 @@ class SweepView(ControlledView):
 
     @property
     def _name(self) -> str:
-        return self.base.problem.name
+        return sentence_case(self.base.problem.words)
 
     def _layout(self) -> widgets.Box:
         exports = widgets.HBox([self.save_bar.box, *self._exports])
@@ -247,8 +248,8 @@ class SweepView(ControlledView):
             return
         blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
         fixed_kinds = [kind for kind in blocks if kind not in self.over and not self._idle(kind)]
-        same = [(NAMED.get(kind, ""), getattr(self.base, kind).name) for kind in fixed_kinds]
-        named = ", ".join([self._name, *(f"{of} {name}".strip() for of, name in same if name != "none")])
+        same = {kind: name for kind, name in self.base.parts.items() if kind in fixed_kinds or kind in PROBLEM}
+        named = ", ".join(filter(None, (problem_name(same), method_name(same))))
         self.rest.titles = (f"Fixed settings: {named}",)
         for kind, fields in blocks.items():
             for control in (fields.choice, *fields.fields.values()):
@@ -310,7 +311,7 @@ class SweepView(ControlledView):
         return f"{self._title}: running, {done}{left}", "busy"
 
     def _keep(self, configuration: Configuration, result: Result) -> None:
-        kept = self.listed.add(result.record(), SWEEP, configuration.label, hidden=True)
+        kept = self.listed.add(result.record(), SWEEP, hidden=True)
         self._results[len(self.rows)] = kept
 
     def _progress(self, done: int, of: int, row: Row) -> None:

@@ -9,11 +9,13 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import devices
+from workbench.block_facts import facts
 from workbench.errors import InputError
 from workbench.live.ui.controls import button
 from workbench.live.ui.form_fields import Changed, as_text
+from workbench.naming import choice_name, choice_text
 from workbench.problems import Problem
-from workbench.registry import Block, Parameter, registered, unknown_name
+from workbench.registry import Block, Parameter, lookup, registered, unknown_name
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
 
 ADD = "add …"
@@ -102,7 +104,7 @@ class ChoiceRow:
         self._changed = changed
         self._problem = problem
         self._quiet = False
-        self.name = widgets.Dropdown(options=names, value=name, description="vary", style=dict(BARE))
+        self.name = widgets.Dropdown(options=_named(names), value=name, description="vary", style=dict(BARE))
         self.text = widgets.Text(text, description="over", continuous_update=False, style=dict(BARE))
         self.known = widgets.Dropdown(tooltip="add a value to the list")
         self.remove = button("Remove", "do not vary this", lambda: remove(self), width="88px")
@@ -133,15 +135,15 @@ class ChoiceRow:
     def offer(self, names: Sequence[str], problem: Problem) -> None:
         """Say what can be varied, and what of the present choice is known by name."""
         self._problem = problem
-        if tuple(self.name.options) != tuple(names):
+        if tuple(self.name.options) != _named(names):
             # New options forget what was chosen, which is no change of the user's.
             chosen, self._quiet = self.name.value, True
-            self.name.options = names
+            self.name.options = _named(names)
             self.name.value = chosen
             self._quiet = False
         name = str(self.name.value)
         known, about = _known(name, problem)
-        self.known.options = (ADD, *known)
+        self.known.options = ((ADD, ADD), *((_label(name, value), value) for value in known))
         self.known.value = ADD
         self.known.layout.visibility = "visible" if known else "hidden"
         self.text.placeholder = about
@@ -156,7 +158,7 @@ class ChoiceRow:
             return
         # Values of one choice mean nothing to another.
         self.text.value = ""
-        self.offer(self.name.options, self._problem)
+        self.offer([name for _, name in self.name.options], self._problem)
         self._changed()
 
     def _add(self, value: Any) -> None:
@@ -183,6 +185,16 @@ def split(text: str) -> list[str]:
 def _written(values: Sequence[Any]) -> str:
     """Values as one types them."""
     return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in values)
+
+
+def _named(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Choices for a menu: in words, and as code has them."""
+    return tuple((choice_name(name), name) for name in names)
+
+
+def _label(name: str, value: str) -> str:
+    """A known value in the words of a menu."""
+    return facts(lookup(name, value)).label if name in BLOCKS else choice_text(name, value)
 
 
 def _declared(name: str, problem: Problem) -> Parameter | None:

@@ -16,6 +16,7 @@ from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, p
 from workbench.live.compare.sweep_text import VALUES, each_of
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
+from workbench.naming import choice_name
 from workbench.run.sweeping import Row
 from workbench.scenes.scene import Scene
 
@@ -107,7 +108,8 @@ class SweepPlot:
             (self.down, down, names, "a curve for each" if curves else "rows"),
             (self.across, across, columns, "against" if curves else "columns"),
         ):
-            control.options, control.value, control.description = options, value, word
+            control.options = [(choice_name(name), name) for name in options]
+            control.value, control.description = value, word
             control.style.description_width = "initial"
             control.layout.display = "none" if self._view == "parallel" else None
         self._beginning = False
@@ -117,7 +119,7 @@ class SweepPlot:
         """Keep the axes distinct: choosing the other axis's name swaps the two."""
         if self._beginning:
             return
-        if change["new"] == other.value and change["old"] in other.options:
+        if change["new"] == other.value and change["old"] in [name for _, name in other.options]:
             self._beginning = True
             other.value = change["old"]
             self._beginning = False

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from workbench.live.compare.sweep_text import absences, spent
+from workbench.naming import choice_name, choice_text
 from workbench.number_text import count, duration
 from workbench.run.sweeping import Row
 from workbench.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.settings import METHOD
 
 MOST_CURVES = 12
 TICKED = (0.0, 0.5, 1.0)
@@ -60,7 +62,7 @@ class Runs:
     def words(self, place: int) -> list[str]:
         """What a run is and what it took."""
         row = self.rows[place]
-        chosen = [f"{name}: {row[name]}" for name in self.varied]
+        chosen = [chosen_text(name, row[name]) for name in self.varied]
         took = spent(row, self.value)
         said = "not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"
         return [f"run {place + 1}", *chosen, said]
@@ -87,8 +89,9 @@ def map_scene(runs: Runs, down: str, across: str) -> Scene:
         texts=[_words(runs, found[place][1], chosen[place], reasons[place]) for place in order],
         keys=[str(found[place][1]) if found[place][1] >= 0 else "" for place in order],
     )
-    y = Axis("" if down == across else down, names=[_text(row) for row in rows][::-1] if down != across else [""])
-    x = Axis(across, names=[_text(value) for value in names[across]])
+    y_names = [choice_text(down, row) for row in rows][::-1] if down != across else [""]
+    y = Axis("" if down == across else choice_name(down), names=y_names)
+    x = Axis(choice_name(across), names=[choice_text(across, value) for value in names[across]])
     return Scene(f"map of {down} and {across}", x, y, [cells], spoken=spoken(runs), ways="xy")
 
 
@@ -97,7 +100,7 @@ def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float
     if each == against or each not in runs.varied:
         return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
     return {
-        _text(name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
+        choice_text(each, name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
         for name in runs.over[each][:MOST_CURVES]
     }
 
@@ -123,7 +126,8 @@ def curves_scene(runs: Runs, each: str, against: str) -> Scene:
             )
         )
     whole = bool(np.all(x == np.round(x)))
-    x_axis = Axis(against, "count" if whole else "", log=spread(x), whole=whole, word=against, marks=sorted(x.tolist()))
+    word = choice_name(against)
+    x_axis = Axis(word, "count" if whole else "", log=spread(x), whole=whole, word=word, marks=sorted(x.tolist()))
     y_axis = Axis(runs.title, "s" if runs.timed else "count", log=True)
     name = f"{runs.value} of {each} against {against}"
     return Scene(name, x_axis, y_axis, layers, note="No run has converged yet.", spoken=spoken(runs), logs="xy")
@@ -135,7 +139,8 @@ def parallel_of(runs: Runs) -> tuple[list[tuple[str, list[tuple[float, str]]]], 
     for name in runs.varied:
         values = list(runs.over[name])
         places = np.linspace(0, 1, len(values))
-        axes.append((name, [(float(share), _text(value)) for share, value in zip(places, values, strict=True)]))
+        ticks = [(float(share), choice_text(name, value)) for share, value in zip(places, values, strict=True)]
+        axes.append((choice_name(name), ticks))
         columns.append([float(places[values.index(row[name])]) for row in runs.rows])
     took = np.array([spent(row, runs.value) for row in runs.rows], float)
     known = took[np.isfinite(took) & (took > 0)]
@@ -164,7 +169,7 @@ def spoken(runs: Runs) -> str:
     took, place = runs.best()
     if place < 0:
         return "Sweep. No run has converged yet."
-    chosen = ", ".join(f"{name} {runs.rows[place][name]}" for name in runs.varied)
+    chosen = ", ".join(chosen_text(name, runs.rows[place][name]) for name in runs.varied)
     return f"Sweep of {len(runs.rows)} runs. The fewest {runs.title}: {runs.say(took)} with {chosen}."
 
 
@@ -177,11 +182,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _text(value: Any) -> str:
-    return str(value)
+def chosen_text(name: str, value: Any) -> str:
+    """A value of a choice, which names a block by itself and a number with the choice."""
+    return f"{choice_name(name)} {choice_text(name, value)}" if name not in METHOD else choice_text(name, value)
 
 
 def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> list[str]:
     if place >= 0:
         return runs.words(place)
-    return [", ".join(f"{name}: {value}" for name, value in chosen.items()), reason or "not run yet"]
+    return [", ".join(chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.naming import choice_name, choice_text
 from workbench.number_text import count
 from workbench.run.sweeping import Row
 from workbench.settings import METHOD
@@ -41,10 +42,13 @@ def columns(rows: Sequence[Row], over: Mapping[str, Sequence[Any]]) -> tuple[lis
     """Headings and cells of the table; all times are in the unit that suits the longest."""
     whole = [{**row, "seconds": _total(row)} for row in rows]
     unit, factor = unit_of([row["seconds"] for row in whole])
-    heads = [name.replace("_", " ") for name in over]
+    heads = [choice_name(name) for name in over]
     heads += [f"{head} [{unit}]" if timed else head for head, timed in COLUMNS.values()]
     scales = {name: factor for name, (_, timed) in COLUMNS.items() if timed}
-    cells = [[_scaled(row[name], scales.get(name)) for name in (*over, *COLUMNS)] for row in whole]
+    cells = [
+        [*(_cell(name, row[name]) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
+        for row in whole
+    ]
     return heads, cells
 
 
@@ -57,6 +61,13 @@ def unit_of(seconds: Sequence[float | None]) -> tuple[str, float]:
 def _total(row: Row) -> float | None:
     parts = row["setup_seconds"], row["iteration_seconds"]
     return None if None in parts else sum(parts)
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A value of a choice: a number is sorted as one."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    return {"key": str(value), "text": choice_text(name, value), "tip": str(getattr(value, "text", value))}
 
 
 def _scaled(value: Any, factor: float | None) -> Any:
@@ -113,13 +124,14 @@ def remaining(elapsed: float, done: int, of: int) -> str:
 def counted(over: Mapping[str, Sequence[Any]]) -> str:
     """How many runs there are, as a product."""
     runs = math.prod(len(values) for values in over.values())
-    factors = " × ".join(f"{len(values)} {name}" for name, values in over.items())
+    factors = " × ".join(f"{len(values)} {choice_name(name)}" for name, values in over.items())
     return f"{count(runs)} run{'s' * (runs != 1)} = {factors}"
 
 
 def each_of(names: Sequence[str]) -> str:
-    """Names in a list for people."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    """Choices in a list for people."""
+    words = [choice_name(name) for name in names]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def left_out(gone: Sequence[str]) -> str:

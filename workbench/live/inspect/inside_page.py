@@ -12,7 +12,7 @@ from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
-from workbench.live.ui.run_list import INSPECT, ListedRun, RunList
+from workbench.live.ui.run_list import INSPECT, ListedRun, RunList, labels
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.run import RaceEntry, Session
@@ -72,7 +72,7 @@ class InsidePage(View):
         shown = next(iter([*chosen, *fresh, *kept, *self._offered]), None)
         # New options choose the first of them for a moment, which must not close the views of another run.
         self._renewing = True
-        self.choice.options = [(run.label, place) for place, run in enumerate(self._offered)]
+        self.choice.options = [(label, place) for place, label in enumerate(labels(self._offered))]
         self.choice.disabled = not self._offered
         for part, hidden in ((self.nothing, self._offered), (self.choice, not shown), (self.inside.box, not shown)):
             part.layout.display = "none" if hidden else None

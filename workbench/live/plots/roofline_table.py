@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from workbench.analysis.roofline import RooflinePoint
 from workbench.live.ui.html_table import Html, html_table
 from workbench.machine.profile import Profile
+from workbench.naming import kernel_name
 from workbench.number_text import count, percent
 from workbench.scenes.style import COLOURS
 
@@ -40,7 +41,7 @@ def _row(spot: RooflinePoint, roof: Profile | None, look: tuple[str, int]) -> li
     share = spot.of_roof(*limit) if limit else None
     return [
         Html(patch(look)),
-        Html(f"<code>{html.escape(spot.kernel)}</code>"),
+        Html(f'<span title="{html.escape(spot.kernel)}">{html.escape(kernel_name(spot.kernel))}</span>'),
         count(spot.calls),
         f"{1e3 * spot.seconds:.3g}",
         percent(spot.share),

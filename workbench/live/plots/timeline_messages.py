@@ -11,6 +11,7 @@ import numpy as np
 from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.devices.cycle_names import level_of
 from workbench.live.plots.modelled_trace import Comparison
+from workbench.naming import kernel_name
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 from workbench.run import Session, State
@@ -128,7 +129,8 @@ class Shown:
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         looks |= {"level": level_of(kernel.name)}
         group = int(self.comparison is not None and place >= self.comparison.own)
-        return {**dataclasses.asdict(kernel), **looks, "group": group}
+        names = {"name": kernel_name(kernel.name), "code": kernel.name}
+        return {**dataclasses.asdict(kernel), **names, **looks, "group": group}
 
 
 def _packed(rows: np.ndarray) -> bytes:

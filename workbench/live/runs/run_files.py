@@ -18,7 +18,7 @@ MOST_BYTES = 256 << 20
 def save_list(runs: Sequence[ListedRun], path: str | Path) -> Path:
     """Write the runs that have a result. Raises InputError where there is none."""
     kept = [
-        NamedRun(record, run.name, run.origin, run.style, run.pinned, run.hidden)
+        NamedRun(record, run.given, run.origin, run.style, run.pinned, run.hidden)
         for run in runs
         if (record := run.record) is not None
     ]
@@ -36,7 +36,9 @@ def open_list(runs: RunList, path: str | Path) -> list[ListedRun]:
     for run in found:
         style = None if run.style in taken else run.style
         origin = run.origin or FILE
-        made = runs.add(run.record, origin, run.name, style=style, pinned=run.pinned, hidden=run.hidden)
+        # Earlier versions named every run by its code.
+        given = "" if run.name == run.record.code else run.name
+        made = runs.add(run.record, origin, given, style=style, pinned=run.pinned, hidden=run.hidden)
         taken.add(made.style)
         added.append(made)
     return added

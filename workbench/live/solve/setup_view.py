@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from workbench.live.ui.html_table import html_table
+from workbench.naming import name_of
 from workbench.number_text import amount, compiling, seconds
 from workbench.run.setup_phases import in_words
 
@@ -19,7 +20,7 @@ def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> s
     """HTML: the time of the setup and the coarse solver, and, unfolded, a table of the phases and all notes."""
     took, phases = summary["setup_seconds"], summary.get("setup_phases") or []
     solver = summary.get("coarse_solver")
-    chosen = f"; coarse solver {escape(solver)}" if solver else ""
+    chosen = f"; coarse solver {escape(name_of('coarse', solver))}" if solver else ""
     head = f"Setup of {escape(name)}: {seconds(took)} s ({escape(in_words(phases[:], took))}){chosen}"
     table = (
         html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3), classes="wb-kernels")

@@ -20,6 +20,7 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import OWN, RunList
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.naming import name_of, sentence_case
 from workbench.problems import Problem
 from workbench.run import Configuration, configure, user_solver
 from workbench.run.setup import prepare
@@ -56,7 +57,7 @@ class OwnMethod(View):
         self._setting = prepare(self.base)
         self._kept: tuple[str, str] | None = None
         shape: dict[str, Any] = {"layout": {"width": "190px"}, "style": {"description_width": "54px"}}
-        self.original = widgets.Dropdown(options=originals(), value=original, description="original", **shape)
+        self.original = widgets.Dropdown(options=method_options(), value=original, description="original", **shape)
         self.name = widgets.Text(value=f"my-{original}", description="name", continuous_update=False, **shape)
         self.editor = LinesEditor()
         self.editor.write(*self._texts())
@@ -94,7 +95,9 @@ class OwnMethod(View):
         self.table.value = cost_table(*counted, self._setting.b.size)
         same = (tidied(self.editor.start), tidied(self.editor.iterate)) == self._texts()
         self.status.say(
-            f"These are the lines of {self.original.value}; change some." if same else self._fine(), "good", "good"
+            f"These are the lines of {self._compared}; change some." if same else self._fine(),
+            "good",
+            "good",
         )
         return True
 
@@ -169,7 +172,12 @@ class OwnMethod(View):
         return dataclasses.replace(shown, solver=str(self.original.value))
 
     def _fine(self) -> str:
-        return f"These lines can run. Press Race to compare them with {self.original.value}."
+        return f"These lines can run. Press Race to compare them with {self._compared}."
+
+    @property
+    def _compared(self) -> str:
+        """The name of the original."""
+        return name_of("solver", str(self.original.value))
 
     def _follow(self, view: RaceView) -> bool:
         """Say how these lines fared once their entry has ended; True before. Runs in the race's publisher."""
@@ -207,6 +215,11 @@ class OwnMethod(View):
         self._kept = self.editor.start, self.editor.iterate
         self.editor.write(*texts)
         self._undo.disabled = False
+
+
+def method_options() -> list[tuple[str, str]]:
+    """These methods for a menu: by name, and as code has them."""
+    return [(sentence_case(name_of("solver", name)), name) for name in originals()]
 
 
 def originals() -> tuple[str, ...]:

@@ -15,7 +15,8 @@ LANGUAGE = """\
 <code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
 <code>x = x + alpha*p</code><span>vectors, element by element</span>
 </div>
-There are + - * / sqrt abs conj. b and x are defined; the run reads rr, gamma, uu and delta."""
+There are + - * / sqrt abs conj. b and x are defined; the run reads
+<code>rr</code>, <code>gamma</code>, <code>uu</code> and <code>delta</code>."""
 
 
 ROWS = (

@@ -54,7 +54,12 @@ class Schedules(View):
             if name not in known:
                 raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
         self.like = widgets.Dropdown(options=tuple(HOSTS), value=like, description="start from", style=STYLE)
-        self.method = widgets.Dropdown(options=tuple(METHODS), value=method, description="lanes of", style=STYLE)
+        self.method = widgets.Dropdown(
+            options=[(each.label, name) for name, each in METHODS.items()],
+            value=method,
+            description="lanes of",
+            style=STYLE,
+        )
         machines = [MachineParameters.of(machine(name)) for name in HOSTS]
         self.sliders = {
             name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
@@ -117,11 +122,11 @@ class Schedules(View):
         mine = found[name]
         self.message.value = _sentence(name, found)
         if mine.trace is not None:
-            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{name}, two iterations")
+            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{METHODS[name].label}, two iterations")
         else:
             self.lanes.clear()
         unknowns = unknowns_up_to(LARGEST, POINTS)
-        times = curves(chosen, rate, unknowns)
+        times = {METHODS[name].label: each for name, each in curves(chosen, rate, unknowns).items()}
         self.plot.show(crossover_scene(unknowns, times, at=size))
         self._title = f"modelled, {rate:.4g} entries a row"
 
@@ -148,9 +153,10 @@ def _sentence(name: str, found: dict[str, Expected]) -> str:
     """What the method takes, and which is the fastest."""
     mine, quickest = found[name], fastest(found)
     other = found[quickest].seconds or 0.0
-    ahead = f"the fastest is <b>{quickest}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
+    named, first = METHODS[name].label, METHODS[quickest].label
+    ahead = f"the fastest is <b>{first}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
     if mine.seconds is None:
-        return f"modelled: <b>{name}</b> cannot run: {mine.why}; {ahead}."
+        return f"modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
     copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
-    return f"modelled: <b>{name}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."
+    return f"modelled: <b>{named}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."

@@ -7,7 +7,7 @@ import dataclasses
 import ipywidgets as widgets
 
 from workbench.errors import error_message
-from workbench.live.teach.own_method import originals
+from workbench.live.teach.own_method import method_options, originals
 from workbench.live.teach.step_view import StepView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.status import StatusLine
@@ -33,7 +33,7 @@ class StepPage(View):
         layout = {"layout": {"width": "200px"}, "style": {"description_width": "initial"}}
         named = configuration.solver.name
         self.method = widgets.Dropdown(
-            options=originals(), value=named if named in originals() else "cg", description="method", **layout
+            options=method_options(), value=named if named in originals() else "cg", description="method", **layout
         )
         self.cells = widgets.BoundedIntText(
             value=FEW_CELLS, min=2, max=MOST_CELLS, description="cells per side", tooltip=f"2 to {MOST_CELLS}", **layout

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
 from workbench.devices.cycle_names import COARSEST
+from workbench.naming import block_name, typeset
 from workbench.number_text import count
 from workbench.scenes.style import COLOURS
 
@@ -22,10 +23,11 @@ ALWAYS = ("x", "r", "v", "p")
 def about(walk: Walk, ending: str) -> dict[str, Any]:
     """What stays: title, lines, what A and M stand for, how many iterations there are and why there are no more."""
     chosen = walk.configuration
-    meaning = [f"M(r) applies {chosen.preconditioner.spec}" if chosen.preconditioner.name != "none" else "M(r) is r"]
+    first = chosen.preconditioner
+    meaning = [f"M(r) applies {block_name(first)}" if first.name != "none" else "M(r) is r"]
     if walk.setup.projection is not None:
         seen = "A and b are P A and P b, deflated by" if walk.setup.variant.projects_system else "M also deflates by"
-        meaning.append(f"{seen} {chosen.deflation.spec}")
+        meaning.append(f"{seen} {block_name(chosen.deflation)}")
     return {
         "title": f"{chosen.solver.title} on {chosen.problem.label}",
         "start": [line.text for line in walk.start],
@@ -71,7 +73,7 @@ def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
         same = np.array_equal(before[name], after[name], equal_nan=True)
         changed = ", as before" if same else changed
     where += f", line {lines} of {len(walk.lines(iteration))}"
-    said = f"{where}: {text.text} gives {_value(name, after[name])}{changed}."
+    said = f"{where}: {typeset(text.text)} gives {_value(name, after[name])}{changed}."
     return f"{said} This is the end: {ending}." if ending else said
 
 
@@ -101,7 +103,7 @@ def _removers(walk: Walk) -> list[dict[str, str]]:
     levels = projection.levels if projection is not None and walk.has_levels else None
     if levels is None:
         return []
-    first = walk.configuration.preconditioner.spec
+    first = block_name(walk.configuration.preconditioner)
     counts = [*(level.size for level in levels.levels), levels.bottom.shape[0]]
     named = {"before": "before", FIRST: f"M: {first}"}
     named |= {f"level {depth}": f"level {depth}: {count(vectors)} vectors" for depth, vectors in enumerate(counts[:-1])}
@@ -141,7 +143,8 @@ def _grid(walk: Walk) -> tuple[int, int] | None:
 
 
 def _value(name: str, value: Any) -> str:
-    return f"‖{name}‖ = {_number(_size(value))}" if np.ndim(value) else f"{name} = {_number(_size(value))}"
+    shown = f"‖{typeset(name)}‖" if np.ndim(value) else typeset(name)
+    return f"{shown} = {_number(_size(value))}"
 
 
 def _size(value: Any) -> float:

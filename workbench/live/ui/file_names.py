@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 from workbench.errors import InputError
@@ -13,6 +14,7 @@ LONGEST, KEPT_END = 120, 40
 
 def slug(text: str) -> str:
     """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
+    text = re.sub("[⁻⁰¹²³⁴-⁹]+", lambda power: f"^{unicodedata.normalize('NFKC', power[0])}", text)
     name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
     return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END - 1]}-{name[-KEPT_END:]}"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.naming import method_name, problem_name
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
 from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
@@ -35,18 +36,24 @@ class RunHandle:
         return self.label or self.title
 
     @property
+    def parts(self) -> dict[str, str]:
+        """What names the run, see `workbench.naming.run_parts`."""
+        return self._named.parts
+
+    @property
     def problem(self) -> str:
-        """The label of the problem."""
-        if isinstance(self.source, (*ACTIVE, Run)):
-            return self.source.configuration.problem.label
-        return self._record.problem_label
+        """The name of the problem."""
+        return problem_name(self.parts)
 
     @property
     def method(self) -> str:
         """The names of the blocks."""
-        if isinstance(self.source, (*ACTIVE, Run)):
-            return self.source.configuration.label
-        return self._record.label
+        return method_name(self.parts)
+
+    @property
+    def code(self) -> str:
+        """The method as code writes it, for tooltips."""
+        return self._named.code
 
     @property
     def title(self) -> str:
@@ -161,6 +168,7 @@ class RunHandle:
         return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
 
     @property
-    def _record(self) -> Record:
-        assert isinstance(self.source, (Result, Record))
+    def _named(self) -> Configuration | Record:
+        if isinstance(self.source, (*ACTIVE, Run)):
+            return self.source.configuration
         return self.source if isinstance(self.source, Record) else self.source.record()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.errors import InputError
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
+from workbench.naming import distinct_names, method_name
 from workbench.recording import Record
 from workbench.run import Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
@@ -26,7 +28,8 @@ SOLVE, RACE, SWEEP, OWN, INSPECT, FILE = "Solve", "Race", "Sweep", "Your method"
 
 @dataclasses.dataclass(eq=False)
 class ListedRun:
-    """One run of the list. number: of the run on its page, from 1. style: index of its colour, dash and mark.
+    """One run of the list. number: of the run on its page, from 1. given: the name that the user gave it, or "". style:
+    index of its colour, dash and mark.
 
     hidden: it is in the list, but on no plot. pinned: it is listed first and never dropped.
     """
@@ -34,15 +37,25 @@ class ListedRun:
     number: int
     source: AnyRun
     origin: str
-    name: str
+    given: str
     style: int
     hidden: bool = False
     pinned: bool = False
     _record: Record | None = None
 
+    @functools.cached_property
+    def parts(self) -> dict[str, str]:
+        """What names it among others, see `workbench.naming.run_parts`."""
+        return RunHandle(self.source).parts
+
+    @property
+    def name(self) -> str:
+        """The name that it was given, or its method."""
+        return self.given or method_name(self.parts)
+
     @property
     def label(self) -> str:
-        """Number and name, for legends and menus."""
+        """Number and name, for a run that is shown alone."""
         return f"{self.number}: {self.name}"
 
     @property
@@ -84,10 +97,18 @@ class ListedRun:
             self.source = record
 
 
+def names(runs: Sequence[ListedRun], *without: str) -> list[str]:
+    """A name for each of several runs: the given one, or what distinguishes it from the others.
+
+    without: parts that are shown beside the name, see `distinct_names`.
+    """
+    found = distinct_names([run.parts for run in runs], *without)
+    return [run.given or name for run, name in zip(runs, found, strict=True)]
+
+
 def labels(runs: Sequence[ListedRun]) -> list[str]:
-    """Their labels for one legend, with the problem where there are several."""
-    several = len({run.handle.problem for run in runs}) > 1
-    return [f"{run.number}: {run.handle.problem}, {run.name}" if several else run.label for run in runs]
+    """Number and name of each of several runs, for one legend or menu."""
+    return [f"{run.number}: {name}" for run, name in zip(runs, names(runs), strict=True)]
 
 
 class RunList:
@@ -146,9 +167,9 @@ class RunList:
         hidden: bool = False,
         pinned: bool = False,
     ) -> ListedRun:
-        """Add a run, started or not. name: by default the method. style: by default that which its file keeps, where
-        no other run has it, or the first free one."""
-        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).method, 0, hidden, pinned)
+        """Add a run, started or not. name: by default what distinguishes it. style: by default that which its file
+        keeps, where no other run has it, or the first free one."""
+        run = ListedRun(self.next_number(), source, origin, name, 0, hidden, pinned)
         self.enter(run, style)
         return run
 
@@ -185,7 +206,7 @@ class RunList:
         name = " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME:
             raise InputError(f"a name has 1 to {LONGEST_NAME} characters, got {len(name)}; the run keeps its name")
-        run.name = name
+        run.given = name
         self.notify()
 
     def restyle(self, run: ListedRun) -> None:

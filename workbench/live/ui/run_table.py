@@ -12,9 +12,10 @@ from workbench.errors import InputError
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui import run_list
 from workbench.live.ui.run_handle import ACTIVE, RunHandle
-from workbench.live.ui.run_list import ListedRun, RunList
+from workbench.live.ui.run_list import ListedRun, RunList, names
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.live.ui.status import StatusLine
+from workbench.naming import PROBLEM
 from workbench.number_text import compiling, duration, relative
 from workbench.run import Reason, Run, State
 from workbench.run.machine_use import sharing
@@ -26,7 +27,7 @@ COLUMNS = (
     "Run", "Name", "Method", "Problem", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
     "State",
 )  # fmt: skip
-LOW = ["From", "Method", "Problem", "N", "Iterating"]
+LOW = ["From", "Method", "N", "Iterating"]
 EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""
@@ -110,10 +111,11 @@ class RunTable:
         """Columns and rows. The method has a column of its own only where a name says something else."""
         # Before the cells are made: a run that ends meanwhile has others then.
         ended = {run for run in listed if not run.active}
-        made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
+        named = zip(listed, names(listed, *PROBLEM), strict=True)
+        made = {(run, name): self._known.get((run, name)) or _cells(run, name) for run, name in named}
         self._known = {key: cells for key, cells in made.items() if key[0] in ended}
         rows, at = list(made.values()), COLUMNS.index("Method")
-        if all(cells[at] == cells[at - 1] for cells in rows):
+        if all(cells[at] == cells[at - 1]["text"] for cells in rows):
             return [name for name in COLUMNS if name != "Method"], [cells[:at] + cells[at + 1 :] for cells in rows]
         return list(COLUMNS), rows
 
@@ -150,7 +152,7 @@ class RunTable:
         self.message.layout.display = None if sentence else "none"
 
 
-def _cells(run: ListedRun) -> list[Any]:
+def _cells(run: ListedRun, name: str) -> list[Any]:
     handle = run.handle
     summary = handle.summary or {}
     setup, iterating = _times(handle, summary)
@@ -164,8 +166,9 @@ def _cells(run: ListedRun) -> list[Any]:
     times = [_time(value, shared) for value in (setup, iterating, both)]
     if compiled := compiling(summary.get("compile_seconds")):
         times[0]["tip"] = "; ".join(filter(None, (compiled, shared)))
+    named = {"key": name, "text": name, "tip": handle.code}
     return [
-        run.number, run.name, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
+        run.number, named, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
         {"key": words, "text": words, "tip": tip},
     ]  # fmt: skip
 

@@ -149,7 +149,7 @@ class ShareBar(LiveWidget):
                 said = f"Written to {self.save_problem()}"
             else:
                 chosen = self.read(name, given) if name else self.take(given)
-                said = f"Opened {chosen.problem.label} with {chosen.label or 'plain CG'}."
+                said = f"Opened {chosen.problem.label} with {chosen.label}."
         # No one else would report it to the user.
         except Exception as error:
             said, tone = error_message(error, "sharing"), "bad"

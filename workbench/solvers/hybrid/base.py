@@ -39,6 +39,10 @@ class HybridSolver(Solver):
     merged: bool = parameter(True, "merge the vector loops of the cores")
 
     @property
+    def product(self) -> str:
+        return "A m"
+
+    @property
     def spec(self) -> str:
         """The name and the parameters that differ from their defaults."""
         changed = [

@@ -1,0 +1,73 @@
+"""Names of blocks, problems, runs and kernels."""
+
+import pytest
+
+from workbench.naming import block_name, code, distinct_names, kernel_name, method_name, run_parts
+from workbench.registry import find, kinds, registered
+from workbench.run import configure
+
+RUN = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="levelset:8")
+
+
+def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
+    assert RUN.label == "CG, Neumann 2, 8 blocks split by phase"
+    assert RUN.problem.label == "4 bubbles in a square, 96²"
+    assert RUN.code == "cg + neumann:2 + levelset:8"
+    assert RUN.problem.changed({"contrast": 1e-6}).label == "4 bubbles in a square, 96², density ratio 10⁶"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "name"),
+    [
+        ("preconditioner", "schwarz:3x3,overlap=4", "Schwarz 3 × 3 (overlap 4)"),
+        ("preconditioner", "jacobi + neumann:1", "Jacobi + Neumann 1"),
+        ("preconditioner", "amg:rs", "algebraic multigrid (method Ruge-Stüben)"),
+        ("preconditioner", "none", "no preconditioner"),
+        ("deflation", "blocks:1", "1 block"),
+        ("solver", "hybrid1:fused=no", "hybrid CG 1 (fuse kernels of the accelerator no)"),
+    ],
+)
+def test_a_block_is_named_with_what_differs_from_its_defaults(kind, text, name):
+    assert block_name(find(kind, text)) == name
+
+
+def test_no_name_is_code_and_no_two_blocks_share_one():
+    for kind in kinds():
+        if kind != "problem":
+            names = {name: block_name(cls()) for name, cls in registered(kind).items()}
+            assert len(set(names.values())) == len(names)
+            assert not any(name == code(registered(kind)[each]()) for each, name in names.items())
+
+
+def test_runs_are_named_by_what_differs_between_them():
+    plain = configure("bubbles-2d", n=96, preconditioner="neumann:2")
+    larger = configure("bubbles-2d", n=128, preconditioner="neumann:2", stopping={"rtol": 1e-9})
+    assert distinct_names([RUN.parts, plain.parts]) == ["8 blocks split by phase", "No deflation"]
+    assert distinct_names([plain.parts, larger.parts]) == ["96², tolerance 10⁻⁶", "128², tolerance 10⁻⁹"]
+    assert distinct_names([plain.parts, larger.parts], "size", "rtol") == ["CG, Neumann 2"] * 2
+    assert distinct_names([RUN.parts, RUN.parts]) == [RUN.label] * 2
+
+
+def test_a_summary_names_blocks_that_the_configuration_lacks():
+    parts = run_parts(
+        {}, {"problem": {"name": "given"}, "solver": "cg", "preconditioner": "gone:3", "deflation": "none"}
+    )
+    assert parts["problem"] == "system in memory"
+    assert method_name(parts) == "CG, gone:3"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("A p, Z^T", "A\u2009p, Zᵀ"),
+        ("E^-1", "E⁻¹"),
+        ("A2 v", "A₂\u2009v"),
+        ("r = r - alpha*s", "r = r − α\u2009s"),
+        ("x = x + alpha*p; r = r - alpha*s; rr = (r, r)", "x, r, (r, r)"),
+        ("gamma = gamma_part + gamma_there; beta = gamma/previous", "γ, β"),
+        ("S = A(X)", "A\u2009X"),
+        ("smooth, level 0", "smooth, level 0"),
+    ],
+)
+def test_kernels_are_named_as_mathematics(text, name):
+    assert kernel_name(text) == name

@@ -1,0 +1,274 @@
+"""How blocks, problems, methods, runs and kernels are named wherever they are shown.
+
+Names are read by people: "CG, Neumann 2, 8 blocks split by phase", "4 bubbles in a square, 96²", "A p". The texts that
+`registry.find` reads, such as neumann:2, are for code and the command line. Where several runs are shown together,
+each is named by what distinguishes it from the others (`distinct_names`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench import registry
+from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
+from workbench.errors import InputError
+from workbench.number_text import SUPERSCRIPTS
+from workbench.registry import Block
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+LONGEST_VALUE = 24
+"""Characters of a value in a name; of a longer one the digest is shown."""
+PROBLEM = ("problem", "size", "details")
+LEVELS = ("preconditioner", "deflation", "coarse", "variant")
+SETTINGS = {
+    "device": "on {}",
+    "precision": "{} precision",
+    "rhs": "b: {}",
+    "x0": "x₀: {}",
+    "seed": "seed {}",
+    "rtol": "tolerance {}",
+    "norm": "{}",
+    "maxiter": "at most {} iterations",
+}
+"""Settings that may distinguish runs, in words."""
+AUTO = "auto"
+IN_MEMORY = {"problem": "system in memory", "preconditioner": "M in memory", "deflation": "Z in memory"}
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "omega": "ω", "rho": "ρ", "eta": "η", "zeta": "ζ",
+    "theta": "θ", "sigma": "σ",
+}  # fmt: skip
+TYPESET = (
+    (r"\^-1", "⁻¹"),
+    (r"\^T", "ᵀ"),
+    (r"\^H", "ᴴ"),
+    (r"\bM\((\w+)\)", "M⁻¹\u2009\\1"),
+    (r"\bM (\w)\b", "M⁻¹\u2009\\1"),
+    (r"\bA\((\w+)\)", "A\u2009\\1"),
+    (r"\bA(\d?) (\w)\b", lambda found: f"A{found[1].translate(SUBSCRIPTS)}\u2009{found[2]}"),
+    (r"(?<=\w)[*@](?=\w)", "\u2009"),
+    (r"(?<= )-(?= )", "−"),
+)
+"""What stands in paper lines and names of kernels, and how it is printed."""
+Parts = Mapping[str, str]
+"""What names a run: the problem, its size, its blocks and its settings, each by the name of a field."""
+
+
+def block_name(block: Block) -> str:
+    """A block with what it is called after, and in brackets the other parameters that differ from their defaults."""
+    if block.joined_by:
+        members = str(getattr(block, block.parameters()[0].name)).split(f" {block.joined_by} ")
+        return f" {block.joined_by} ".join(block_name(registry.find(block.kind, member.strip())) for member in members)
+    found = details(block)
+    return f"{called(block)} ({', '.join(found)})" if found else called(block)
+
+
+def called(block: Block) -> str:
+    """What a block is called, with the parameters that are part of its name."""
+    # One block, not 1 blocks.
+    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(facts(type(block)).name, block))
+
+
+def size_text(block: Block) -> str:
+    """The size of a problem, as in 96²; empty for one that has no size of its own."""
+    return _filled(facts(type(block)).size, block)
+
+
+def details(block: Block, *others: str) -> list[str]:
+    """The parameters that differ from their defaults in words, except the others and those that `called` and
+    `size_text` contain."""
+    listed = facts(type(block))
+    without = {*others, *re.findall(r"{(\w+)}", listed.name + listed.size)}
+    return [
+        f"{short_label(block.name, name)} {value_text(block, name)}" for name in block.differing if name not in without
+    ]
+
+
+def _filled(template: str, block: Block) -> str:
+    return re.sub(r"{(\w+)}", lambda found: value_text(block, found[1]), template)
+
+
+def code(block: Block) -> str:
+    """The block as code writes it: its name and first parameter, or in full where others differ from their defaults.
+
+    A class with a `spec` of its own says there what names it.
+    """
+    if type(block).spec is not Block.spec:
+        return block.spec
+    first = {declared.name for declared in block.parameters()[:1]}
+    return block.text if set(block.differing) - first else block.spec
+
+
+def method_code(texts: Mapping[str, Any]) -> str:
+    """The blocks of a method as code writes them, as in cg + neumann:2 + levelset:8. texts: by kind."""
+    shown = [texts.get(kind) for kind in ("solver", *LEVELS)]
+    return " + ".join(text for text in shown if text not in (None, "none", AUTO))
+
+
+def short_label(owner: str, name: str) -> str:
+    """The label of a parameter without what explains it."""
+    return _first_lower(parameter_label(owner, name).partition(",")[0])
+
+
+def value_text(block: Block, name: str) -> str:
+    """The value of a parameter as it is read: 10⁻⁶, 2 × 2, no; the digest of a long one."""
+    value = getattr(block, name)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(float(f"{1 / value:.15g}") if inverse_help(block.name, name) and value else value)
+    if isinstance(value, str) and name == "path":
+        value = Path(value).name
+    text = re.sub(r"(?<=\d)x(?=\d)", " × ", choice_label(name, str(value)))
+    return text if len(text) <= LONGEST_VALUE else digest(text)
+
+
+def number(value: float) -> str:
+    """A number with up to six digits, in powers of ten where it is large or small."""
+    mantissa, e, exponent = f"{value:g}".partition("e")
+    if not e:
+        return mantissa
+    power = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return power if mantissa == "1" else f"{mantissa} × {power}"
+
+
+def digest(text: str) -> str:
+    """# and the first 6 hexadecimal digits of the SHA-256 of a text."""
+    return f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def name_of(kind: str, block: Block | Mapping[str, Any] | str | None) -> str:
+    """The name of a block, also from plain data or from its text; of one that cannot be made its name as it is."""
+    if not block:
+        return ""
+    name = block if isinstance(block, str) else block.name if isinstance(block, Block) else str(block["name"])
+    try:
+        if isinstance(block, str):
+            block = registry.find(kind, block)
+        elif not isinstance(block, Block):
+            block = registry.from_dict(block)
+        return "" if block.name == AUTO else block_name(block)
+    except (InputError, KeyError, TypeError):
+        return _unmade(kind, name)
+
+
+def run_parts(configuration: Mapping[str, Any], summary: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What names a run, from its configuration as blocks or plain data, which may lack blocks that its summary has as
+    texts.
+
+    Keys: problem, size and details of the problem, the kinds of blocks, and settings. A block that the run chose itself
+    is left out, and so are blocks without effect. Cost: that of making the blocks.
+    """
+    known = {**(summary or {}), **configuration}
+    problem = (summary or known).get("problem")
+    parts = problem_parts(problem) if problem else {}
+    blocks = {kind: name_of(kind, known.get(kind)) for kind in ("solver", *LEVELS)}
+    if blocks["deflation"] in ("", f"no {LEVELS[1]}"):
+        blocks |= {"coarse": "", "variant": ""}
+    settings = {**configuration, **configuration.get("stopping", {})}
+    given = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
+    return {**parts, **blocks, **{name: SETTINGS[name].format(_setting(name, value)) for name, value in given.items()}}
+
+
+def problem_parts(given: Block | Mapping[str, Any]) -> dict[str, str]:
+    """The words, the size and what else distinguishes a problem, given as such or as plain data; the name alone of one
+    that cannot be made."""
+    try:
+        problem: Any = given if isinstance(given, Block) else registry.from_dict({"kind": "problem", **given})
+        return {"problem": problem.words, "size": size_text(problem), "details": ", ".join(problem.details)}
+    except (InputError, KeyError, TypeError, AttributeError):
+        return {"problem": _unmade("problem", given.name if isinstance(given, Block) else str(given["name"]))}
+
+
+def problem_name(parts: Parts) -> str:
+    """Words, size and what else distinguishes a problem, as in 4 bubbles in a square, 96², density ratio 10⁶."""
+    return sentence_case(", ".join(parts[key] for key in PROBLEM if parts.get(key)))
+
+
+def method_name(parts: Parts) -> str:
+    """The blocks of a method: CG, Neumann 2, 8 blocks split by phase; a level that is not there is not mentioned."""
+    shown = [parts[kind] for kind in ("solver", *LEVELS) if parts.get(kind) not in (None, "", f"no {kind}")]
+    return sentence_case(", ".join(shown))
+
+
+def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
+    """A name for each of several runs, of the parts in which they differ; the method of all where nothing differs.
+
+    without: parts that are shown elsewhere, such as in a column of their own.
+    """
+    keys = [key for key in dict.fromkeys(key for parts in runs for key in parts) if key not in without]
+    differing = [key for key in keys if len({parts.get(key, "") for parts in runs}) > 1]
+    names = [", ".join(parts[key] for key in differing if parts.get(key)) for parts in runs]
+    return [sentence_case(name) if name else method_name(parts) for name, parts in zip(names, runs, strict=True)]
+
+
+def choice_name(name: str) -> str:
+    """What a sweep varies, in words: deflation, right-hand side b, n."""
+    label = (
+        parameter_label("run", name).rpartition(": ")[2]
+        if name in ("solver", *LEVELS, *SETTINGS) and name != "seed"
+        else name
+    )
+    return _first_lower(label).replace("_", " ")
+
+
+def choice_text(name: str, value: Any) -> str:
+    """One of the values of a sweep in words."""
+    if name in ("solver", *LEVELS):
+        return name_of(name, value) or "automatic"
+    return _setting(name, value)
+
+
+def sentence_case(name: str) -> str:
+    """A name as it begins a sentence."""
+    return name[:1].upper() + name[1:]
+
+
+def _unmade(kind: str, name: str) -> str:
+    """The name of a block that cannot be made: of one given in memory what it is."""
+    return IN_MEMORY.get(kind, name) if name == "given" else name
+
+
+def _setting(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    several = re.fullmatch(r"(\w+):(\d+)", str(value))
+    if name == "rhs" and several:
+        return f"{several[2]} {several[1]} columns"
+    return _first_lower(choice_label(name, str(value))).replace(":", " ")
+
+
+def _first_lower(text: str) -> str:
+    """A label within a name: of a word, not of an acronym."""
+    return text[:1].lower() + text[1:] if re.match(r"[A-Z][a-z]", text) else text
+
+
+def kernel_name(text: str) -> str:
+    """A kernel of a trace as mathematics, from its paper lines or its operator: r = r − α s, A p, Zᵀ, E⁻¹.
+
+    Of several lines what they compute, in order: x, r, (r, r).
+    """
+    lines = text.split("; ")
+    if len(lines) > 1:
+        return ", ".join(dict.fromkeys(typeset(_product(line) or line.partition(" = ")[0]) for line in lines))
+    return typeset(_product(text) or text)
+
+
+def _product(line: str) -> str:
+    """The dot product or the application of A or M that a line consists of; empty for any other."""
+    found = re.fullmatch(r"\w+ = (?:dots)?(\(\w+, \w+\)|[AM]\(\w+\))", line)
+    return found[1] if found else ""
+
+
+def typeset(line: str) -> str:
+    """A paper line, a name or operators as mathematics; words as they are."""
+    if line in ("M", "A1", "A2"):
+        return {"M": "M⁻¹", "A1": "A₁", "A2": "A₂"}[line]
+    for code_text, shown in TYPESET:
+        line = re.sub(code_text, shown, line)
+    return re.sub(r"[a-z]+(?=_|\b)", lambda found: GREEK.get(found[0], found[0]), line).replace("_part", "")
