@@ -154,7 +154,7 @@ def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
     # The one with timings.
     menu = bench.page.locator(".wb-insidepage select").first
     menu.select_option(index=menu.locator("option").count() - 1)
-    drawn = {"Timeline": ".wb-kernels tbody tr", "Roofline": "td > span[title]"}
+    drawn = {"Timeline": ".wb-kernels tbody tr", "Roofline": "table:not(.wb-kernels) td"}
     for tab in ("Field", "Spectrum", *drawn):
         bench.page.locator(".wb-inside").get_by_role("tab", name=tab).locator("visible=true").click()
         if tab in drawn:

@@ -52,7 +52,7 @@ def test_true_residuals_and_the_tolerance_are_marked(records):
     (ring,) = [layer for layer in scene.layers if isinstance(layer, PointsOf)]
     assert ring.x[-1] == records[0].summary["iterations"]
     assert ring.y[-1] == pytest.approx(records[0].summary["true_relative_residual"])
-    assert ring.of == "Jacobi, no deflation"
+    assert ring.of == "CG, Jacobi"
     assert [layer.value for layer in scene.layers if isinstance(layer, LineAt)] == [1e-6]
 
 
