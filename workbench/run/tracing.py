@@ -21,7 +21,7 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     """
     trace = Trace(machine=machine_line())
     clock = setup.device.clock(trace)
-    product = setup.solver.product
+    product = setup.solver.product_label
     _time(clock, setup.bound, "apply", product, setup.bound.traffic, setup.bound.flops)
     first_level = setup.first_level if setup.first_level is not setup.M else None
     for owner in (setup.projection, setup.M, first_level):

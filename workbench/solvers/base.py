@@ -103,7 +103,7 @@ class Solver(Block):
         return set(_ARGUMENT_OF_M.findall(self.iterate)) <= {"r", "R"}
 
     @property
-    def product(self) -> str:
+    def product_label(self) -> str:
         """The product with A as the lines of an iteration have it, as in A p; A alone where there are none."""
         found = re.search(r"\bA\((\w+)\)", self.iterate)
         return f"A {found[1]}" if found else "A"

@@ -39,7 +39,7 @@ class HybridSolver(Solver):
     merged: bool = parameter(True, "merge the vector loops of the cores")
 
     @property
-    def product(self) -> str:
+    def product_label(self) -> str:
         return "A m"
 
     @property
