@@ -122,7 +122,8 @@ def value_text(block: Block, name: str) -> str:
         return number(float(f"{1 / value:.15g}") if inverse_help(block.name, name) and value else value)
     if isinstance(value, str) and name == "path":
         value = Path(value).name
-    text = re.sub(r"(?<=\d)x(?=\d)", " × ", choice_label(name, str(value)))
+    label = choice_label(name, str(value))
+    text = re.sub(r"(?<=\d)x(?=\d)", " × ", label if label == value else _first_lower(label))
     return text if len(text) <= LONGEST_VALUE else digest(text)
 
 

@@ -162,7 +162,7 @@ def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     monkeypatch.setattr(pair_search, "MIN_SECONDS", 60.0)
     messages = []
     advice = advise("bubbles-2d", n=96, progress=messages.append)
-    assert [text.rsplit(":", 1)[1] for text in messages] == ["24", "48", "96"]
+    assert [text.rsplit(", ", 1)[1] for text in messages] == ["24²", "48²", "96²"]
     ratios = []
     for row in advice.estimates:
         if not row.measured and row.grid_n == 48:
@@ -190,8 +190,8 @@ def test_unusable_preconditioners_are_listed_with_their_error(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pyamgx", None)
     advice = advise("two-layer", n=16)
-    assert "workbench doctor" in advice.refused["amgx"]
-    assert "not usable: amgx" in advice.text()
+    assert "workbench doctor" in advice.refused["AmgX"]
+    assert "not usable: AmgX" in advice.text()
 
 
 def test_a_matrix_without_a_grid_is_probed_at_full_size(tmp_path):
@@ -231,6 +231,6 @@ def test_html_in_names_and_errors_is_escaped():
     refused = {"jacobi": f"cannot read m/{name}.mtx: </pre><script>alert(2)</script> & more"}
     advice = Advice(MatrixFile(path=f"m/{name}.mtx"), (), refused, 1.0, 1e-6)
     page = advice._repr_html_()
-    assert page.startswith("<pre>&lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
+    assert page.startswith("<pre>Matrix &lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
     assert page.count("<") == 2
     assert "&lt;/pre&gt;&lt;script&gt;alert(2)&lt;/script&gt; &amp; more" in page

@@ -13,6 +13,7 @@ from workbench.devices.clock import CPU, WAITING, HostClock
 from workbench.domain_decomposition.worker_lanes import TRANSFER, Exchange, Span, Work, WorkerLanes, spans
 from workbench.domain_decomposition.workers import Reply
 from workbench.figures import timeline
+from workbench.lines.schedule import operator_of
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, load_trace, save, save_trace
@@ -136,7 +137,7 @@ def test_each_worker_has_a_lane(trace):
 
 def test_workers_work_while_this_process_waits_for_them(trace):
     """Their solves lie within the step of this process that applies M."""
-    applied = {event.iteration: event for event in trace if event.lane == CPU and event.name == "M"}
+    applied = {event.iteration: event for event in trace if event.lane == CPU and operator_of(event.name) == "M"}
     solves = [event for event in trace if event.name == "box solves"]
     assert solves
     for event in solves:

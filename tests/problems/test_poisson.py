@@ -111,12 +111,12 @@ def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InputError) as caught:
         Poisson125(n=165).assemble()
     assert str(caught.value) == (
-        "poisson125:165 needs about 6.19 GiB of memory, 1 GiB are free; use a smaller n, or form=matrix-free"
+        "125-point operator, 165³ needs about 6.19 GiB of memory, 1 GiB are free; use a smaller n, or form=matrix-free"
     )
     Poisson125(n=165, form="matrix-free").assemble()
     with pytest.raises(
         InputError,
-        match=r"poisson125:600 \[form=matrix-free\] needs about 1.61 GiB of memory",
+        match=r"125-point operator, 600³, storage matrix-free needs about 1.61 GiB of memory",
     ):
         Poisson125(n=600, form="matrix-free").assemble()
 

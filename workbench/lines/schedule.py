@@ -9,6 +9,7 @@ local: it is kept in registers, and is stored only when a later step needs it an
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -99,6 +100,11 @@ def step_name(step: Step) -> str:
     if isinstance(step, Apply):
         return f"{step.operator} {step.argument}"
     return "; ".join(dict.fromkeys(line.text.strip() for line in step.body or step.scalars))
+
+
+def operator_of(name: str) -> str:
+    """The operator that a step's name begins with, without its argument: A of A p, and A, Z^T of A p, Z^T."""
+    return re.sub(r"^([AM][12]?) \w+(?=,|$)", r"\1", name)
 
 
 def touched(steps: Iterable[Step]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.lines.schedule import operator_of
 from workbench.papers.timing import medians, repeated
 from workbench.recording import kernel_table
 from workbench.run import Result, Run, Stopping, configure, run_through
@@ -26,4 +27,4 @@ def measured(n: int, solver: str, boxes: str = "") -> tuple[int, float]:
 def seconds_in_boxes(result: Result) -> float:
     """Seconds of the solves in boxes of a traced run."""
     assert result.trace is not None
-    return sum(row["seconds"] for row in kernel_table(result.trace) if row["kernel"] == "M")
+    return sum(row["seconds"] for row in kernel_table(result.trace) if operator_of(row["kernel"]) == "M")

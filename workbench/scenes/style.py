@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import re
 from collections.abc import Iterable
 
 from workbench.devices.cycle_names import summed_name
+from workbench.lines.schedule import operator_of
 
 # The first four differ by 10 or more in CIE Delta E under simulated protanopia, deuteranopia and tritanopia; all have a
 # contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/ui/theme.js).
@@ -72,14 +72,9 @@ class KernelLooks:
         name = summed_name(name)
         if name not in self._found:
             free = (look for look in BY_ORDER if look not in self._found.values())
-            self._found[name] = BY_NAME.get(_operator(name)) or next(free, BY_ORDER[len(self._found) % len(BY_ORDER)])
+            self._found[name] = BY_NAME.get(operator_of(name)) or next(free, BY_ORDER[len(self._found) % len(BY_ORDER)])
         colour, hatch = self._found[name]
         return list(self._found).index(name), COLOURS[colour], hatch
-
-
-def _operator(name: str) -> str:
-    """The operator of a product without its argument: A of A p; any other name as it is."""
-    return re.sub(r"^([AM][12]?) \w+(?=,|$)", r"\1", name)
 
 
 def kernel_looks(names: Iterable[str]) -> dict[str, tuple[str, int]]:

@@ -65,7 +65,7 @@ def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
     (path,) = (cache / "uploads").rglob("*.mtx")
     assert (path.name, path.read_bytes()) == ("my-matrix.mtx", SMALL)
     assert reported == [builder.problem] == [MatrixFile(path=str(path))]
-    assert builder.status.text == "my-matrix: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix my-matrix: 3 unknowns, 5 entries"
     assert builder.facts.rows["symmetric"].startswith("yes")
     assert builder.facts.rows["entries per row"] == "1 to 2, 1.67 on average"
     assert builder.facts.lengths.tolist() == [2, 1, 2]
@@ -81,7 +81,7 @@ def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
 )
 def test_an_upload_is_read_by_its_content(builder, name, content):
     upload(builder, name, content)
-    assert builder.status.text == "a: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix a: 3 unknowns, 5 entries"
 
 
 def test_an_archive_as_the_collection_has_them(builder):
@@ -91,7 +91,7 @@ def test_an_archive_as_the_collection_has_them(builder):
         entry.size = len(SMALL)
         archive.addfile(entry, io.BytesIO(SMALL))
     upload(builder, "b.tar.gz", packed.getvalue())
-    assert builder.status.text == "b: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix b: 3 unknowns, 5 entries"
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_what_is_in_the_cache_is_read_at_once(builder, cache):
     (folder / "tiny.mtx").write_bytes(SMALL)
     choose(builder, "name", "Mine/tiny")
     assert builder.wait()
-    assert builder.status.text == "Mine/tiny: 3 unknowns, 5 entries"
+    assert builder.status.text == "Matrix Mine/tiny: 3 unknowns, 5 entries"
 
 
 def test_a_path_and_what_is_no_matrix(builder, tmp_path):

@@ -332,7 +332,7 @@ def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page
     asked, go = threading.Event(), threading.Event()
 
     def slow(title, system):
-        if "two-layer" in title:
+        if "Two layers" in title:
             asked.set()
             go.wait(LIMIT)
         return scene(title, system)

@@ -61,7 +61,7 @@ def test_a_download_waits_for_the_run(tmp_path, monkeypatch):
 
 
 def test_a_large_stand_in_waits_for_the_run_and_a_small_one_does_not():
-    with pytest.raises(NotYetError, match="stand-in for Queen_4147 is large"):
+    with pytest.raises(NotYetError, match="Stand-in for Queen_4147 is large"):
         preview("stand-in", of="Queen_4147")
     assert preview("stand-in").is_matrix
 

@@ -123,7 +123,7 @@ def test_the_figure_is_saved(view_of, tmp_path):
     view.run().wait(LIMIT)
     view.view.value = "conditioning"
     (path,) = view.save_bar.save("svg")
-    assert path.name.startswith("conditioning-poisson-fd")
+    assert path.name.startswith("conditioning-Poisson-on-interior-points-64x64")
     assert read_provenance(path)["configuration"]["problem"]["name"] == "poisson-fd"
 
 

@@ -225,7 +225,7 @@ def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
 def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
     eventually(lambda: explorer.field.scene and explorer.field.scene.title == "Two layers, 32²")
     explorer.form.blocks["problem"].choice.value = "bubbles-3d"
-    eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("bubbles-3d"))
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("8 bubbles in a cube"))
 
 
 def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
@@ -269,7 +269,7 @@ def test_exports_are_files_that_can_be_read(explorer):
     result = explorer.run().wait(LIMIT)
     written = {kind: explorer.export(kind) for kind in (*KINDS, *PICTURES)}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
-    assert all("two-layer" in path.name for paths in written.values() for path in paths)
+    assert all("Two-layers-32x32" in path.name for paths in written.values() for path in paths)
     assert written["svg"][0].read_text(encoding="utf-8").count("<svg") == 1
     assert written["png"][0].read_bytes().startswith(b"\x89PNG")
     assert [path.name.partition("-")[0] for path in written["pdf"]] == ["convergence", "field", "timeline"]
@@ -342,7 +342,7 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     eventually(lambda: not explorer._exports["run"].disabled)
     explorer._exports["run"].click()
     ((name, content),) = eventually(files)
-    assert name.startswith("two-layer-32-cg-")
+    assert name.startswith("Two-layers-32x32-CG-Neumann-2")
     assert name.endswith("run1.run.npz")
     assert content.startswith(b"PK")
     eventually(lambda: explorer.saved.text == f"downloaded {name}")
@@ -350,9 +350,13 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     eventually(lambda: len(explorer.records) == 2)
     explorer._exports["run"].click()
     eventually(lambda: len(files()) == 2)
-    assert files()[1][0].startswith("2-runs-until-two-layer-32-")
+    assert files()[1][0].startswith("2-runs-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
     assert not explorer.folder.exists()
+
+
+def test_powers_of_a_name_are_read_in_the_name_of_a_file():
+    assert slug("Two layers, 96², 2 × 10⁻⁶, 4³, 10⁶, 2 × 2") == "Two-layers-96x96-2e-6-4x4x4-1e6-2x2"
 
 
 def test_a_long_name_of_a_file_keeps_the_runs_number():

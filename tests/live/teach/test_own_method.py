@@ -26,7 +26,7 @@ def edit(own, old, new):
 
 def test_it_opens_with_the_lines_of_the_original(own):
     assert own.editor.iterate.startswith("s = A(p)\ndelta = (p, s)")
-    assert own.status.text == "These are the lines of cg; change some."
+    assert own.status.text == "These are the lines of CG; change some."
     assert own.name.value == "my-cg"
 
 

@@ -58,7 +58,7 @@ def test_the_page_gets_the_line_its_value_and_the_vectors(view, page_of, eventua
     eventually(lambda: page.messages and page.messages[-1]["place"] == 7 + 12 + 5)
     message, pixels = page.received[-1]
     norm = np.linalg.norm(view.values["r"])
-    assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r - alpha*s gives ‖r‖ = ")
+    assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r − α\u2009s gives ‖r‖ = ")
     assert message["values"]["iterate"][4] == f"‖r‖ = {norm:.6g}"
     # What is still to run shows its value of the iteration before.
     assert message["values"]["iterate"][10] == f"‖x‖ = {np.linalg.norm(view.walk.after(1, 11)['x']):.6g}"

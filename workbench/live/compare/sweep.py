@@ -39,7 +39,6 @@ from workbench.settings import SECOND_LEVEL
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
-"""Words before blocks whose own names do not say what they are."""
 
 
 class SweepView(ControlledView):

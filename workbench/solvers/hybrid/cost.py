@@ -11,6 +11,7 @@ from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, earlie
 from workbench.devices.dry_run import Cut, Sizes, cut_for_share, execute, steady_seconds
 from workbench.devices.dry_run.sizes import DOUBLE, blocks
 from workbench.devices.pair import Rates
+from workbench.lines.schedule import operator_of
 from workbench.solvers.base import Solver
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 
@@ -50,7 +51,7 @@ class _Recorder:
         self._kernels: list[tuple[str, str, int]] = []
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
-        words = 0 if _operator(name) in ("A", *BLOCKS) else bytes_moved // self._row
+        words = 0 if operator_of(name) in ("A", *BLOCKS) else bytes_moved // self._row
         self._kernels.append((name, lane, words))
         return len(self._kernels) - 1
 
@@ -101,10 +102,10 @@ def iteration_seconds(solver: Solver, rates: Rates, sizes: Sizes, *, cores: bool
 def event_bytes(event: ScheduledEvent, sizes: Sizes, cut: Cut | None = None) -> int:
     """Bytes that an event moves in a system of these sizes, with A in CSR form; scalars are not counted."""
     on_cores = event.lane in (CPU, TO_DEVICE)
-    if _operator(event.name) == "A":
+    if operator_of(event.name) == "A":
         return sizes.product_bytes
-    if cut and _operator(event.name) in BLOCKS:
-        return blocks(sizes, cut)[0 if on_cores else 1][BLOCKS.index(_operator(event.name))].nbytes
+    if cut and operator_of(event.name) in BLOCKS:
+        return blocks(sizes, cut)[0 if on_cores else 1][BLOCKS.index(operator_of(event.name))].nbytes
     rows = sizes.size if cut is None else cut.rows if on_cores else sizes.size - cut.rows
     return event.words * rows * sizes.dtype.itemsize
 
@@ -128,15 +129,10 @@ class _Seconds:
         if event.lane == TO_DEVICE:
             return rates.to_device_latency + nbytes / rates.to_device_bandwidth
         product = rates.product_cpu if event.lane == CPU else rates.product_accelerator
-        if _operator(event.name) == "A":
+        if operator_of(event.name) == "A":
             return product
-        if _operator(event.name) in BLOCKS:
+        if operator_of(event.name) in BLOCKS:
             return product * rates.assembled * nbytes / self._sizes.product_bytes
         if event.lane == ACCELERATOR:
             return nbytes / rates.accelerator_bandwidth
         return rates.cpu_launch + nbytes / rates.cpu_bandwidth if nbytes else 0.0
-
-
-def _operator(name: str) -> str:
-    """The operator of a product, whose name has its argument too: A of A m."""
-    return name.partition(" ")[0]
