@@ -245,8 +245,8 @@ def _setting(name: str, value: Any) -> str:
 
 
 def _first_lower(text: str) -> str:
-    """A label within a name: of a word, not of an acronym."""
-    return text[:1].lower() + text[1:] if re.match(r"[A-Z][a-z]", text) else text
+    """A label within a name: of a word, not of an acronym or of two people."""
+    return text[:1].lower() + text[1:] if re.match(r"[A-Z][a-z]+(?!\S*[A-Z])", text) else text
 
 
 def kernel_name(text: str) -> str:
