@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import DTYPES, random_values
-from workbench.jit import by_front_end, by_numba, compiled, linking
+from workbench.jit import by_front_end, by_numba, by_threads, compiled, linking
 from workbench.jit.front_end import UnsupportedError
 from workbench.jit.work_stealing import counters
 
@@ -56,6 +56,11 @@ def kernel(taken, seen, wanted, small, out):
         out[i] = (both | (i > 3)) == (small[i] > 100)
         if small[i] and not both or i == 2:
             seen[i] = small[i] + small[i - 1] > 300
+        either = not (both and i > 5) or i == 7 and seen[i]
+        k = 0
+        while k < i and not (seen[k] or small[k] > 200 and either):
+            k += 1
+        out[i] += k if (either or k > 3) and not (k == 5 and both) else -k
 """
 SHARED = """
 def kernel(taken, x, parts, sums):
@@ -136,6 +141,17 @@ def test_truths():
     rng = np.random.default_rng(4)
     seen, small = rng.integers(0, 2, 20).astype(bool), rng.integers(0, 255, 20).astype(np.uint8)
     check(TRUTHS, seen, True, small, np.zeros(20))
+
+
+def test_conditions_jump_as_soon_as_their_answer_is_known():
+    """A bit that is tested later becomes a choice between values, for which everything after it waits."""
+    text = "def kernel(taken, x, out):\n    if x[0] > 0 and (x[1] > 0 or not x[2] > 0):\n        out[0] = 1\n"
+    made = by_threads.by_threads(text, "kernel")
+    kinds = compiled.kinds_of((counters(1), np.zeros(3), np.zeros(3)))
+    module, _ = by_front_end.worker(made, {}, kinds, {}, "")
+    assert str(module).count("br i1 %") == 4  # Three comparisons, and whether this thread is the last.
+    assert "phi i1" not in str(module)
+    assert "store i1" not in str(module)
 
 
 def test_chunks_are_shared_and_summed():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import ast
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,8 @@ class Expressions(Numbers, abc.ABC):
                 return self.operation(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=ast.Not()) | ast.Compare():
                 return Value(TRUTH, (self.test(node),))
-            case ast.BoolOp(values=nodes):
-                return Value(TRUTH, (self._both(node, [lambda each=each: self._true(each) for each in nodes]),))
+            case ast.BoolOp():
+                return Value(TRUTH, (self._answer(node, self._true),))
             case ast.IfExp():
                 return self._choice(node)
             case ast.Call(keywords=[]):
@@ -88,8 +88,8 @@ class Expressions(Numbers, abc.ABC):
     def test(self, node: ast.expr) -> Any:
         """A bit: whether a condition holds."""
         match node:
-            case ast.BoolOp(values=nodes):
-                return self._both(node, [lambda each=each: self.test(each) for each in nodes])
+            case ast.BoolOp():
+                return self._answer(node, self.test)
             case ast.UnaryOp(op=ast.Not(), operand=of):
                 return self.builder.not_(self.test(of))
             case ast.Compare(left=left, ops=ops, comparators=nodes):
@@ -98,28 +98,46 @@ class Expressions(Numbers, abc.ABC):
                 return functools.reduce(self.builder.and_, tests)
         return self.truth(self.value(node))
 
+    def branch(self, node: ast.expr, yes: Any, no: Any, test: Callable[[ast.expr], Any] | None = None) -> None:
+        """Continue at `yes` where a condition holds, else at `no`; test: of its parts without `and` and `or`.
+
+        It leaves as soon as the answer is known. LLVM makes a choice between values of a bit that is tested later, and
+        what follows would wait for both values.
+        """
+        match node:
+            case ast.BoolOp(op=op, values=[*nodes, last]):
+                for each in nodes:
+                    more = self.made.append_basic_block("test")
+                    self.branch(each, *((more, no) if isinstance(op, ast.And) else (yes, more)), test)
+                    self.builder.position_at_end(more)
+                self.branch(last, yes, no, test)
+            case ast.UnaryOp(op=ast.Not(), operand=of):
+                self.branch(of, no, yes)
+            case _:
+                self.builder.cbranch((test or self.test)(node), yes, no)
+
     def _true(self, node: ast.expr) -> Any:
         value = self.value(node)
         if value.kind != TRUTH:
             raise UnsupportedError("a number of `and` or `or`")
         return value.parts[0]
 
-    def _both(self, node: ast.BoolOp, tests: Sequence[Callable[[], Any]]) -> Any:
-        """`and` or `or`: a test is made where those before it leave the answer open."""
-        answer, end = self.entry.alloca(BIT), self.made.append_basic_block("tested")
-        for test in tests[:-1]:
-            found, more = test(), self.made.append_basic_block("test")
-            self.builder.store(found, answer)
-            self.builder.cbranch(found, *((more, end) if isinstance(node.op, ast.And) else (end, more)))
-            self.builder.position_at_end(more)
-        self.builder.store(tests[-1](), answer)
-        self.builder.branch(end)
+    def _answer(self, node: ast.BoolOp, test: Callable[[ast.expr], Any]) -> Any:
+        """A bit: `and` or `or` of what `test` finds."""
+        yes, no, end = (self.made.append_basic_block(name) for name in ("yes", "no", "tested"))
+        self.branch(node, yes, no, test)
+        for block in (yes, no):
+            self.builder.position_at_end(block)
+            self.builder.branch(end)
         self.builder.position_at_end(end)
-        return self.builder.load(answer)
+        answer = self.builder.phi(BIT)
+        for block, bit in ((yes, 1), (no, 0)):
+            answer.add_incoming(BIT(bit), block)
+        return answer
 
     def _choice(self, node: ast.IfExp) -> Value:
         yes, no, end = (self.made.append_basic_block(name) for name in ("yes", "no", "chosen"))
-        self.builder.cbranch(self.test(node.test), yes, no)
+        self.branch(node.test, yes, no)
         made = []
         for start, each in ((yes, node.body), (no, node.orelse)):
             self.builder.position_at_end(start)

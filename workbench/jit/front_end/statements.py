@@ -162,7 +162,7 @@ class _Statements(Expressions):
             case ast.While(test=test, body=body, orelse=[]):
                 start, inside, end = self._blocks("while", "body", "end")
                 self._go(start)
-                self.builder.cbranch(self.test(test), inside, end)
+                self.branch(test, inside, end)
                 self._loop(inside, body, start, end)
             case ast.Break():
                 self.builder.branch(self._loops[-1][1])
@@ -206,7 +206,7 @@ class _Statements(Expressions):
 
     def _if(self, line: ast.If) -> None:
         yes, no, end = self._blocks("then", "otherwise", "end")
-        self.builder.cbranch(self.test(line.test), yes, no)
+        self.branch(line.test, yes, no)
         for start, lines in ((yes, line.body), (no, line.orelse)):
             self.builder.position_at_end(start)
             self._block(lines)
