@@ -1,4 +1,4 @@
-"""What an accelerator runs in place of a plain text gives what that text gives: stencils, faces, block solves."""
+"""What an accelerator runs in place of a plain text gives what that text gives, in all forms of the operators."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 from tests.all_pairs import on_accelerators
-from tests.conftest import grid_stencil
+from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
 from workbench.devices.accelerator import operators
 from workbench.devices.accelerator.bound import Plain, bind
+from workbench.devices.accelerator.csr_rows import TILES
+from workbench.devices.ops.csr import RowBlock
 from workbench.host.face_coding import face_codes
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -79,6 +81,27 @@ def test_stencils_and_faces(accelerator, compared, case):
         )
         accelerator.faces(face_codes(phase, (1.0, 0.5, 0.25), sides, (2.0, 3.0)), dtype)
     check(compared, "stencil", "face_product")
+
+
+# On a processor, where a work-item has whole rows, the text is the plain one.
+@pytest.mark.parametrize("accelerator", [SIDE_BY_SIDE, "cuda"], indirect=True)
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_csr_products_blocks_terms_and_blocks_of_rows(accelerator, compared, dtype):
+    """Of a matrix with empty rows and one that is longer than a tile."""
+    rows = sparse.random_array((300, 301), density=0.08, rng=1, format="lil")
+    rows[:3] = 0
+    matrix = sparse.csr_array(sparse.vstack([rows, np.ones((1, 301))]))
+    matrix.data = random_values(matrix.nnz, dtype)
+    parts, ones = (matrix.data, matrix.indices, matrix.indptr), accelerator.array(np.ones(301), np.dtype(dtype))
+    for items in (TILES, 8):
+        product = accelerator.csr(*parts, items)
+    for added in (False, True):
+        product.block(5, added=added, width=2)
+    accelerator.csr_terms(sparse.csr_array(sparse.tril(matrix, k=-1, format="csr")), ones)
+    for remote in (None, ones):
+        RowBlock(accelerator, *parts[:2], parts[2][:-1], parts[2][1:], remote=remote)
+    assert len(compared) == 9
+    check(compared, "csr")
 
 
 @on_accelerators(dtype=DTYPES, block=[1, 30, 90, 1200])
