@@ -238,9 +238,9 @@ def _setting(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return number(value)
-    several = re.fullmatch(r"(\w+):(\d+)", str(value))
+    several = re.fullmatch(r"(\w+:)(\d+)", str(value))
     if name == "rhs" and several:
-        return f"{several[2]} {several[1]} columns"
+        return f"{several[2]} {_first_lower(choice_label(name, several[1]))}"
     return _first_lower(choice_label(name, str(value))).replace(":", " ")
 
 

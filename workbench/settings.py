@@ -43,10 +43,9 @@ class Size(Parameter):
         return read_size(value) if isinstance(value, str) else super()._convert(prefix, value)
 
 
-RANDOM = "random:"
-"""Before the number of random right-hand sides."""
-SOURCES = "sources:"
-"""Before the number of positions of a source that moves over the grid."""
+RANDOM, SOURCES, PAIRS, NEAR, RANK4, ZERO = FAMILIES = ("random:", "sources:", "pairs:", "near:", "rank4:", "zero:")
+"""Families of right-hand sides, each before the number of its columns: random ones, a source that moves over the grid,
+and random ones that depend on one another."""
 PHASES = "phases"
 """One right-hand side for every bubble or slab."""
 GIVEN = "given"
@@ -74,14 +73,21 @@ class Vector(Parameter):
         return super().check(value, owner)
 
 
+def family_of(rhs: str) -> tuple[str, int]:
+    """The family of right-hand sides and the number of columns; ("", 0) for what is none of the `FAMILIES`."""
+    name, colon, columns = rhs.partition(":")
+    return (name + colon, int(columns)) if name + colon in FAMILIES else ("", 0)
+
+
 class RightHandSide(Vector):
-    """One of the choices, `random:<columns>`, `sources:<columns>`, `phases`, or a file of columns."""
+    """One of the choices, a family and its number of columns as in random:16, `phases`, or a file of columns."""
 
     def check(self, value: object, owner: str = "") -> Any:
         """The value; raises InputError for any other."""
         if isinstance(value, str) and value.strip() == PHASES:
             return PHASES
-        found = re.fullmatch(rf"({RANDOM}|{SOURCES})0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
+        families = "|".join(FAMILIES)
+        found = re.fullmatch(rf"({families})0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
         if found is None:
             return super().check(value, owner)
         if int(found[2]) < 1:
@@ -185,8 +191,9 @@ RUN = _by_name(
         "problem",
         "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1), "
         "random:16 is sixteen columns, standard normal, for block methods; sources:16 is a source at sixteen positions "
-        "on the grid's diagonal; phases is one column for every bubble or slab; given is the NAME_b.mtx of "
-        "a matrix NAME; or a .npy or .mtx file of columns",
+        "on the grid's diagonal; pairs:16, near:16, rank4:16, zero:16 are random columns that are equal in pairs, of "
+        "which two differ by 1e-10, that are combinations of four, of which the last is zero; phases is one column for "
+        "every bubble or slab; given is the NAME_b.mtx of a matrix NAME; or a .npy or .mtx file of columns",
         choices=("problem", "ones", "ones-scaled", "random", GIVEN),
     ),
     Vector(

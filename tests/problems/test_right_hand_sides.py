@@ -5,7 +5,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.problems.right_hand_sides import moved_source, phase_indicators
+from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run import Run, configure, run_through
 
 
@@ -37,6 +37,17 @@ def test_every_bubble_has_its_column():
     assert all(np.unique(system.phase[column == 1]).size == 1 for column in columns.T)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize(
+    ("family", "rank"), [("random:", 6), ("pairs:", 3), ("near:", 6), ("rank4:", 4), ("zero:", 5)]
+)
+def test_random_columns_have_the_rank_of_their_family(family, rank, dtype):
+    B = random_columns((50, 6), family, 0, np.dtype(dtype))
+    assert (B.shape, B.dtype) == ((50, 6), dtype)
+    assert np.linalg.matrix_rank(B) == rank
+    assert random_columns((50, 1), family, 0, np.dtype(dtype)).shape == (50, 1)
+
+
 @pytest.mark.parametrize(
     ("rhs", "message"),
     [
@@ -53,7 +64,7 @@ def test_what_a_problem_does_not_have_is_one_sentence(rhs, message, tmp_path):
         Run(configure(str(tmp_path / "matrix.mtx"), rhs=rhs, solver="block-cg"))
 
 
-@pytest.mark.parametrize("rhs", ["sources:5", "phases"])
+@pytest.mark.parametrize("rhs", ["sources:5", "phases", "pairs:4", "near:4", "rank4:6", "zero:3"])
 def test_families_are_solved(rhs):
     result = run_through(Run(configure("bubbles-2d", n=20, rhs=rhs, solver="block-cg", preconditioner="ic")))
     assert result.converged

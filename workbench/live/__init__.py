@@ -10,11 +10,10 @@ from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.volume_view import VolumeView
-from workbench.live.inspect.block_view import BlockView
 from workbench.live.inspect.inside import InsideView
-from workbench.live.inspect.mpcg_view import MPCGView
 from workbench.live.inspect.replay import Replay, open_run
 from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import TimelineView
@@ -31,15 +30,14 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import LiveWidget, View
 
 __all__ = [
-    "BlockView",
     "BubbleBuilder",
     "Builder",
     "ConvergenceView",
     "Explorer",
     "FieldView",
     "InsideView",
-    "MPCGView",
     "MatrixBuilder",
+    "MethodView",
     "OwnMethod",
     "PoissonBuilder",
     "RaceView",

@@ -1,7 +1,7 @@
 """Recordings: run histories, run files, and traces of kernels and copies."""
 
 from workbench.recording.chrome import load_trace, save_trace
-from workbench.recording.history import COLUMNS, BlockHistory, ColumnHistory, History
+from workbench.recording.history import COLUMNS, BlockHistory, History
 from workbench.recording.kernels import kernel_table, with_levels_summed
 from workbench.recording.overlap import hidden_fraction
 from workbench.recording.record import Record, load, save, to_csv
@@ -12,7 +12,6 @@ __all__ = [
     "COLUMNS",
     "LABELS",
     "BlockHistory",
-    "ColumnHistory",
     "Event",
     "History",
     "NamedRun",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,9 @@ class History:
     """
 
     def __init__(self) -> None:
+        self.steps: list[Any] = []
+        """What a method with several directions did in each iteration, see `solvers.multi.basis.Step`; no file has it.
+        """
         self._count = 0
         self._columns = {name: np.empty(1024) for name in COLUMNS}
         self._true: list[tuple[int, float]] = []
@@ -179,21 +183,3 @@ class BlockHistory(History):
     @property
     def pivot(self) -> np.ndarray:
         return np.array([pivot for _, pivot in self._ranks[: self.count]])
-
-
-class ColumnHistory(History):
-    """One right-hand side of a block history, growing with it.
-
-    Its `residual` is ||r_j||/||b_j||, NaN before its chunk has begun; the other columns are those of the block.
-    """
-
-    def __init__(self, block: BlockHistory, j: int) -> None:
-        super().__init__()
-        self._block, self._j = block, j
-
-    @property
-    def count(self) -> int:
-        return self._block.count
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._block.columns[:, self._j] if name == "residual" else self._block[name]

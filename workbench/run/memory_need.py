@@ -22,7 +22,7 @@ from workbench.host.boxes import LONGEST_ROW
 from workbench.operators import Size
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
-from workbench.settings import AUTO, GIVEN, MIXED, PHASES, RANDOM, SOURCES, is_file
+from workbench.settings import AUTO, GIVEN, MIXED, PHASES, family_of, is_file
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
@@ -96,7 +96,7 @@ def memory_need(configuration: Configuration, where: Where) -> MemoryNeed | None
     """The memory of a run; None where the size of A is not known, and for methods
     on two devices and with many right-hand sides. Cost: the solver's lines are planned, some milliseconds."""
     size, solver = configuration.problem.known_size, configuration.solver
-    several = configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs in (PHASES, GIVEN)
+    several = family_of(configuration.rhs)[1] or configuration.rhs in (PHASES, GIVEN)
     if size is None or several or is_file(configuration.rhs):
         return None
     counted = solver.in_family or solver.has_user_lines

@@ -13,12 +13,12 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
-from workbench.problems.right_hand_sides import moved_source, phase_indicators
+from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import Vectors, make_consistent, range_complement, rounding
 from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import max_abs, norm, scaled
-from workbench.settings import PHASES, RANDOM, SOURCES
+from workbench.settings import PHASES, SOURCES, family_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -119,9 +119,7 @@ def columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray
         return np.array(cast(file.read(size), dtype, "the right-hand side"), order="C")
     if configuration.rhs == PHASES:
         return phase_indicators(system).astype(dtype)
-    if configuration.rhs.startswith(SOURCES):
-        return moved_source(system, int(configuration.rhs.removeprefix(SOURCES))).astype(dtype)
-    s = int(configuration.rhs.removeprefix(RANDOM))
-    rng = np.random.default_rng(configuration.seed)
-    B = rng.standard_normal((size, s))
-    return (B + 1j * rng.standard_normal((size, s)) if dtype.kind == "c" else B).astype(dtype)
+    family, s = family_of(configuration.rhs)
+    if family == SOURCES:
+        return moved_source(system, s).astype(dtype)
+    return random_columns((size, s), family, configuration.seed, dtype)

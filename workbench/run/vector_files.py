@@ -6,7 +6,7 @@ from workbench.data_files import path_of
 from workbench.files.columns import VectorFile
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
-from workbench.settings import GIVEN, PHASES, RANDOM, SOURCES, is_file
+from workbench.settings import GIVEN, PHASES, family_of, is_file
 
 
 def rhs_file(configuration: Configuration) -> VectorFile | None:
@@ -28,4 +28,4 @@ def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -
         return True
     if file := rhs_file(configuration):
         return file.columns > 1
-    return rhs.startswith((RANDOM, SOURCES)) or rhs == PHASES
+    return rhs == PHASES or family_of(rhs)[1] > 0

@@ -1,6 +1,6 @@
 """What pictures show, as plain data made from records; the page's plots and `figures.draw` draw the same scene."""
 
-from workbench.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes
+from workbench.scenes.block import columns_scene, comparison_scenes, products_scene, rank_scenes, residuals_scene
 from workbench.scenes.convergence import convergence_scene, residual_gap_scene
 from workbench.scenes.crossover import crossover_scene
 from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
@@ -30,6 +30,7 @@ __all__ = [
     "products_scene",
     "rank_scenes",
     "residual_gap_scene",
+    "residuals_scene",
     "ritz_scene",
     "roofline_scene",
     "row_lengths_scene",

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.number_text import count, number
-from workbench.recording import BlockHistory, Record
+from workbench.recording import BlockHistory, History, Record
 from workbench.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
 
 RESIDUAL = "‖rⱼ‖ / ‖bⱼ‖"
@@ -19,21 +19,23 @@ Runs = Record | Sequence[Record]
 """A run with many right-hand sides, or those of single columns, one after another."""
 
 
-def block_history(record: Record) -> BlockHistory:
-    """The history by column. Raises InputError for a run with one right-hand side."""
-    if not isinstance(record.history, BlockHistory):
+def block_history(run: Record | History) -> BlockHistory:
+    """The history by column, which may be growing. Raises InputError for a run with one right-hand side."""
+    history = run.history if isinstance(run, Record) else run
+    if not isinstance(history, BlockHistory):
         raise InputError("this picture needs a run with several right-hand sides; solve with --rhs random:16, say")
-    return record.history
+    return history
 
 
-def products(history: BlockHistory) -> np.ndarray:
+def products(columns: np.ndarray) -> np.ndarray:
     """Columns multiplied by A in the iterations up to each row, shape (count,): k s where all are solved at once.
 
-    An iteration multiplies every column of the present chunk; the first row of a chunk is its start, without one.
+    columns: ||r_j||/||b_j||, shape (count, s). An iteration multiplies every column of the present chunk; the first row
+    of a chunk is its start, without one.
     """
-    begun = np.isfinite(history.columns).sum(axis=1)
+    begun = np.isfinite(columns).sum(axis=1)
     starts = np.flatnonzero(np.diff(begun, prepend=0))
-    made, before = np.zeros(history.count, int), 0
+    made, before = np.zeros(len(columns), int), 0
     for start in starts:
         made[start + 1 :] = begun[start] - before
         made[start] = 0
@@ -41,11 +43,21 @@ def products(history: BlockHistory) -> np.ndarray:
     return np.cumsum(made)
 
 
-def products_scene(record: Record, tolerance: float) -> Scene:
+def residuals_scene(run: Record | History, tolerance: float) -> Scene:
+    """A curve for each column against iterations."""
+    columns = block_history(run).columns
+    k = np.arange(len(columns))
+    curves = [CurveOf(f"column {j}", k, column, j, tag=str(j)) for j, column in enumerate(columns.T)]
+    said = f"Relative residuals of {len(curves)} columns by iteration."
+    layers = [*curves, LineAt(tolerance, "tolerance {}", fitted=True)]
+    return Scene("residuals of columns", ITERATIONS, Axis(RESIDUAL, log=True), layers, spoken=said, logs="y")
+
+
+def products_scene(run: Record | History, tolerance: float) -> Scene:
     """All columns against the columns multiplied by A; the largest, which ends the run, is strong."""
-    history = block_history(record)
-    x = products(history)
-    columns = np.where(history.columns > 0, history.columns, np.nan)
+    relative = block_history(run).columns
+    x = products(relative)
+    columns = np.where(relative > 0, relative, np.nan)
     known = np.isfinite(columns).any(axis=1)
     largest = np.full(len(columns), np.nan)
     largest[known] = np.nanmax(columns[known], axis=1)
@@ -77,7 +89,7 @@ def comparison_scenes(runs: Mapping[str, Runs], tolerance: float | None = None) 
 def _largest(given: Runs) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """The largest relative residual by iteration, and by the columns multiplied up to it."""
     if isinstance(given, Record):
-        largest, multiplied = given.history["residual"], products(block_history(given))
+        largest, multiplied = given.history["residual"], products(block_history(given).columns)
         return (np.arange(largest.size), largest), (multiplied, largest)
     if not given:
         raise InputError("a comparison needs at least one run of a single column")
@@ -87,9 +99,9 @@ def _largest(given: Runs) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
     return (k, largest), (np.sum([np.minimum(k, curve.size - 1) for curve in curves], axis=0), largest)
 
 
-def columns_scene(record: Record, tolerance: float) -> Scene:
+def columns_scene(run: Record | History, tolerance: float) -> Scene:
     """The relative residual by column and iteration as a map. Columns that have not begun are empty."""
-    relative = block_history(record).columns.T
+    relative = block_history(run).columns.T
     values = np.where(np.isfinite(relative), np.maximum(relative, FLOOR), np.nan)
     cells = CellsOf(RESIDUAL, values, map="viridis", figures=False, absent=["not begun"] * values.size)
     y = Axis("column j", "count", whole=True, word="column")
@@ -99,22 +111,23 @@ def columns_scene(record: Record, tolerance: float) -> Scene:
     return Scene("columns", ITERATIONS, y, [cells], spoken=said, ways="xy")
 
 
-def rank_scenes(record: Record) -> list[Scene]:
+def rank_scenes(run: Record | History) -> list[Scene]:
     """The rank of the search directions, and the smallest over the largest pivot."""
-    history = block_history(record)
-    iterations, s = np.arange(history.count), history.columns.shape[1]
+    history = block_history(run)
+    ranks, s = history.rank, history.size
+    iterations, pivots = np.arange(ranks.size), history.pivot[: ranks.size]
     rank = Scene(
         "rank",
         ITERATIONS,
         Axis("rank of the search directions", "count", whole=True, span=(0, 1.15 * s)),
-        [CurveOf("", iterations, history.rank, 1, plain=True), LineAt(s, f"s = {s}")],
-        spoken=f"Rank of the search directions: {history.rank[-1]:.0f} of {s} at the end.",
+        [CurveOf("", iterations, ranks, 1, plain=True), LineAt(s, f"s = {s}")],
+        spoken=f"Rank of the search directions: {ranks[-1]:.0f} of {s} at the end.",
     )
     title = Axis("smallest / largest pivot", log=True)
-    positive = history.pivot > 0
+    positive = pivots > 0
     if not positive.any():
         return [rank, Scene("pivot", ITERATIONS, title, note="This method has no pivots.")]
-    shown = np.where(positive, history.pivot, np.nan)
+    shown = np.where(positive, pivots, np.nan)
     said = f"Smallest over largest pivot: {number(np.nanmin(shown))} at the least."
     layers = [CurveOf("", iterations, shown, 2)]
     return [rank, Scene("pivot", ITERATIONS, title, layers, spoken=said, logs="y")]

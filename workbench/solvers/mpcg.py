@@ -81,7 +81,7 @@ class MultipreconditionedCG(Solver):
             else InnerProducts(several, operators["A"], device, workspace.dtype)
         )
         terms = Terms(several, products, device, workspace.dtype)
-        directions = Directions(terms, device, self.limits, device.available_memory(0), workspace.notes)
+        directions = Directions(terms, device, self.limits, device.available_memory(0), workspace)
         operators["M"], operators["D"] = terms, directions
         alone = directions.count == 1
         start, iterate = workspace.lines(self.start, self.single if alone else self.iterate)

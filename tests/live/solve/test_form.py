@@ -293,6 +293,26 @@ def test_choices_are_weighed_when_they_are_asked_about(form):
     assert form.box.state["reasons"] == {}
 
 
+def test_several_right_hand_sides_are_a_family_and_a_number(form):
+    assert "columns" in form.hidden
+    form.set("solver", "block-cg")
+    form.set("rhs", "rank4:")
+    assert not form.hidden
+    form.set("columns", "12")
+    assert form.configuration().rhs == "rank4:12"
+    form.set("columns", "0")
+    assert list(form.box.state["wrong"]) == ["columns"]
+    assert form.complaint == "How many right-hand sides must be between 1 and 999999, got 0"
+    form.undo()
+    assert form.configuration().rhs == "rank4:12"
+    form.load(configure("two-layer", rhs="sources:5", solver="block-cg"))
+    assert (form.settings["rhs"].value, form.columns.value) == ("sources:", 5)
+    form.set("solver", "cg")
+    assert form.mending == "Use Block CG"
+    form.set("rhs", "problem")
+    assert (form.configuration().rhs, form.complaint) == ("problem", "")
+
+
 def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes):
     form.load(configure("bubbles-2d", deflation="levelset:4"))
     assert form.notice == ""

@@ -18,6 +18,8 @@ from workbench.figures.edited import restyled
 from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
 from workbench.live.ui.save_bar import provenance_line
 from workbench.run import Session, configure
+from workbench.scenes import Axis, CurveOf, Scene
+from workbench.scenes.scene import ITERATIONS
 
 
 def one_line():
@@ -72,17 +74,15 @@ def test_a_page_without_code_offers_no_folder_of_the_server(tmp_path, monkeypatc
     assert not shown()
 
 
-def test_data_of_the_view_replaces_what_is_drawn(tmp_path):
+def test_scenes_are_drawn_as_they_are_saved(tmp_path):
+    scene = Scene("one", ITERATIONS, Axis("y"), [CurveOf("curve", np.array([0, 1]), np.array([2.0, 3.0]))])
     bar = SaveBar(
-        lambda: {"one": one_line()},
-        provenance=dict,
-        data=lambda: {"one": {"k": [1, 2], "name": ["x", "y, z"]}},
-        about=lambda: "of mine",
-        folder=tmp_path,
+        lambda: {"one": scene, "two": [scene, scene]}, provenance=dict, about=lambda: "of mine", folder=tmp_path
     )
-    (path,) = bar.save("png")
-    assert path.name == "one-of-mine.png"
-    assert (tmp_path / "one-of-mine.csv").read_text(encoding="utf-8").splitlines()[1:] == ["k,name", "1,x", '2,"y, z"']
+    one, two = bar.save("png")
+    assert (one.name, two.name) == ("one-of-mine.png", "two-of-mine.png")
+    rows = ["panel,series,x,y,value", "1,curve,0.0,2.0,", "1,curve,1.0,3.0,"]
+    assert one.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[1:] == rows
 
 
 def test_a_picture_of_too_many_cells_has_no_table(tmp_path):

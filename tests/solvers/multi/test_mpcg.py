@@ -1,5 +1,7 @@
 """Multipreconditioned CG against the paper's lines in dense algebra, and against counts that were found with them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -172,12 +174,12 @@ def test_a_preconditioner_that_is_not_definite_is_named():
     members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
     several = PreconditionerSum(members, cpu, operator.dtype, ())
     source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
-    notes = []
-    directions = Directions(source, cpu, Limits(), None, notes)
+    workspace = SimpleNamespace(notes=[], steps=[])
+    directions = Directions(source, cpu, Limits(), None, workspace)
     r, d = np.ones(36), np.zeros(36)
     source.apply(r, d)
     directions.apply(r, d)
-    assert notes[0] == "preconditioner bad is not positive definite: (r, M^-1 r) is negative"
+    assert workspace.notes[0] == "preconditioner bad is not positive definite: (r, M^-1 r) is negative"
 
 
 def test_an_indefinite_matrix_ends_the_run():

@@ -52,6 +52,8 @@ class NamedVectors(Generic[Made]):
         """Names of the vectors that the programs allocated here."""
         self.notes: list[str] = []
         """What a method has to say of its run, in sentences."""
+        self.steps: list[Any] = []
+        """What a method has to say of each iteration, see `multi.basis.Step`."""
         self._shapes: dict[str, Shape] = {}
         self._in_blocks: dict[tuple[str, int], Any] = {}
         # A program refers to its vectors, which are freed with the last program.

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
-from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import draw
 from workbench.live.compare.race_entries import RaceEntries
 from workbench.live.compare.race_files import KINDS, ended, export_race, race_name
 from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
@@ -32,6 +30,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.conflicts import in_words
 from workbench.run.ranking import MEASURES, Ranking, rank
+from workbench.scenes.scene import Scene
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 EMPTY = "Press Start. A curve for each entry appears here."
@@ -110,7 +109,7 @@ class RaceView(PausableView):
             for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            self._figures,
+            self._pictures,
             provenance=lambda: provenance(ended(self._listed)),
             about=lambda: race_name(self._listed, str(self.measure.value)),
             folder=self.folder,
@@ -284,10 +283,10 @@ class RaceView(PausableView):
         """The entries that have begun."""
         return list(self.entries.listed.values())
 
-    def _figures(self) -> dict[str, Figure]:
+    def _pictures(self) -> dict[str, Scene]:
         """The plot of the entries that have ended."""
         ended(self._listed)
-        return {"race": draw(self.convergence.scene())}
+        return {"race": self.convergence.scene()}
 
     def _change_measure(self) -> None:
         """Show curves and ranking by the measure that is chosen now."""

@@ -15,7 +15,6 @@ import ipywidgets as widgets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
-from workbench.figures import draw
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
@@ -134,7 +133,7 @@ class Replay(View):
         convergence.add(record)
         timeline.show(record, run.title)
         self.save_bar = SaveBar(
-            lambda: {"convergence": draw(convergence.scene()), **timeline.figures()},
+            lambda: {"convergence": convergence.scene(), **timeline.figures()},
             provenance=lambda: record.provenance,
             about=lambda: run.file_title,
             folder=self._folder,

@@ -71,13 +71,13 @@ class ChartStack:
         self.box = widgets.VBox(self.charts)
         self.show([])
 
-    def show(self, scenes: Sequence[Scene]) -> None:
-        """Show these and hide the rest."""
+    def show(self, scenes: Sequence[Scene], *, live: bool = False) -> None:
+        """Show these and hide the rest. live: as for `ChartView.show`."""
         for place, chart in enumerate(self.charts):
             shown = place < len(scenes)
             chart.layout.display = None if shown else "none"
             if shown:
-                chart.show(scenes[place])
+                chart.show(scenes[place], live=live)
         for name, wanted in (("wb-low", len(scenes) > 1), ("wb-square", any(scene.square for scene in scenes))):
             (self.box.add_class if wanted else self.box.remove_class)(name)
         self.box.layout.display = None if scenes else "none"

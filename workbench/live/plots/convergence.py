@@ -13,7 +13,7 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.plots.curve import AXES, ColumnCurve, Curve
+from workbench.live.plots.curve import AXES, Curve
 from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, PollAgain, Publisher, message_rate_limit
 from workbench.live.ui.assets import module
 from workbench.live.ui.stream_view import StreamView
@@ -118,12 +118,6 @@ class ConvergenceView(StreamView):
             label += f" (stops by the {configuration.stopping.norm} norm)"
         return self._add(Curve(next(self._keys), label, self._next_style() if style is None else style, session))
 
-    def watch_columns(self, session: Session, s: int) -> None:
-        """Follow a run, started or not, with a curve for each of its s right-hand sides."""
-        session.when_over(self.publisher.wake)
-        for j in range(s):
-            self._add(ColumnCurve(next(self._keys), f"column {j}", self._next_style(), session, column=j))
-
     def add(self, record: Record, label: str = "", style: int | None = None) -> Curve:
         """Put a run that has ended on the plot, for example one loaded from a file. Its label is by default that of its
         blocks, its style that which its file keeps or the first free one."""
@@ -188,9 +182,6 @@ class ConvergenceView(StreamView):
     def _words(self) -> str:
         """What is said in place of the curves."""
         waiting = {_named(curve): curve.phase for curve in self._curves if curve.phase}
-        if len(waiting) > 1 and len({id(curve.session) for curve in self._curves}) == 1:
-            # Columns of one run.
-            waiting = {"The run": next(iter(waiting.values()))}
         if self._curves:
             return "; ".join(f"{name}: {doing}" for name, doing in waiting.items())
         return self._failed or self.nothing

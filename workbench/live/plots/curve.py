@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.live.ui.run_handle import RunHandle
-from workbench.recording import BlockHistory, ColumnHistory, History, Record
+from workbench.recording import History, Record
 from workbench.run import Norm, RaceEntry, Run, Session, State
 from workbench.scenes.convergence import run_layers
 from workbench.scenes.scene import Layer
@@ -218,15 +218,3 @@ class Curve:
             self.tolerance = run.threshold / self.norm_of_b
         self.setup_seconds = run.setup_seconds
         self.history = run.history
-
-
-@dataclasses.dataclass(eq=False)
-class ColumnCurve(Curve):
-    """One of the right-hand sides of a run."""
-
-    column: int = 0
-
-    def _begin(self, run: Run) -> None:
-        super()._begin(run)
-        assert isinstance(run.history, BlockHistory)
-        self.history = ColumnHistory(run.history, self.column)

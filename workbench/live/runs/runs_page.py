@@ -8,7 +8,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import error_message
-from workbench.figures import draw
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.curve import AXES
 from workbench.live.plots.listed_curves import ListedCurves
@@ -43,7 +42,7 @@ class RunsPage(View):
         self.axis = widgets.ToggleButtons(options=AXES[:2])
         self.axis.observe(lambda change: setattr(self.convergence, "axis", change["new"]), "value")
         self.save_bar = SaveBar(
-            lambda: {"convergence": draw(self.convergence.scene())},
+            lambda: {"convergence": self.convergence.scene()},
             provenance=lambda: provenance(self._shown()),
             about=lambda: f"{len(self._shown())} runs",
             folder=folder,

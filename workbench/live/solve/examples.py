@@ -14,5 +14,9 @@ EXAMPLES: dict[str, Callable[[], Configuration]] = {
     "50 random bubbles": lambda: configure("bubbles-2d", layout="random", count=50, geometry_seed=3, **TWO_LEVEL),
     "8 bubbles in a cube": lambda: configure("bubbles-3d", n=64, **TWO_LEVEL),
     "Poisson equation, one level": lambda: configure("poisson5", preconditioner="ic"),
+    "Nine boxes, a direction from each": lambda: configure(
+        "poisson-fd", n=128, solver="mpcg", preconditioner="schwarz:3x3,overlap=4"
+    ),
+    "Eight right-hand sides of rank 4": lambda: configure("poisson5", n=45, rhs="rank4:8", solver="block-cg"),
     "A stiffness matrix (generated, the size of bcsstk15)": lambda: configure("stand-in", preconditioner="ic"),
 }

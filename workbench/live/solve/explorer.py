@@ -15,6 +15,7 @@ from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.quantities import COEFFICIENT
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
@@ -32,7 +33,7 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
 from workbench.live.ui.run_list import SOLVE, ListedRun, RunList
 from workbench.live.ui.run_table import RunTable
-from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.save_bar import Picture, SaveBar
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
@@ -87,6 +88,7 @@ class Explorer(PausableView):
         self.panel = FieldPanel(self.publisher)
         self.field = self.panel.field
         self.picture = ProblemPicture(self.form, self.panel, self.controller.complain)
+        self.method = MethodView(publisher=self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
         self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
@@ -103,7 +105,7 @@ class Explorer(PausableView):
             kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: pictures(self._exported, self._field_of_last(), self.field.plane),
+            self._pictures,
             notes=lambda name: {PLANE: f"plane {self.field.plane}"} if name.startswith("field ") else {},
             noted=[PLANE],
             provenance=lambda: provenance(self._exported),
@@ -183,6 +185,7 @@ class Explorer(PausableView):
         for run in self.runs.of(SOLVE):
             run.settle()
         self.panel.close()
+        self.method.close()
         self.controller.jobs = ()
         self._followed = self._timed = self._shown_run = self._progress = None
 
@@ -194,6 +197,7 @@ class Explorer(PausableView):
             self._empty,
             self.result,
             canvases,
+            self.method.box,
             self.setup,
             self.table.box,
             exports,
@@ -235,12 +239,18 @@ class Explorer(PausableView):
         """What is folded away is sent nothing."""
         self.convergence.link.hidden = self._hidden
         self.panel.hide(self._hidden)
+        self.method.hidden = self._hidden
         self.timeline.link.hidden = self._hidden or self.unfolded.selected_index is None
         self.publisher.wake()
 
     def _form_changed(self) -> None:
         self.changed()
         self.picture.form_changed()
+
+    def _pictures(self) -> dict[str, Picture]:
+        """Of the exported runs, with the field and the pictures of the method if they are those of the last."""
+        found = pictures(self._exported, self._field_of_last(), self.field.plane)
+        return {**found, **(self.method.scenes if self.method.shows(self._exported[-1].handle) else {})}
 
     def _field_of_last(self) -> Figure | None:
         """The field if it is that of the last exported run, which names the files."""
@@ -305,6 +315,7 @@ class Explorer(PausableView):
         """Show a run in the field: the latest of those that were started or chosen in the list."""
         self._followed = run
         self.panel.follow(run, coefficient=False)
+        self.method.follow(run)
 
     def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
         """How the present run is, and its progress in the bar."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.block_facts import choice_label
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.solve.examples import EXAMPLES
@@ -15,7 +16,7 @@ from workbench.registry import Parameter
 from workbench.run import Configuration
 from workbench.run.compatibility import unmet
 from workbench.run.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, in_words, obstacles
-from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
+from workbench.settings import BLOCKS, FAMILIES, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
 SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
@@ -23,6 +24,7 @@ MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
 """The choices that are always in sight, each with the first parameter of its block."""
 ADVANCED = (
     "rhs",
+    "columns",
     "x0",
     "seed",
     "coarse",
@@ -36,6 +38,28 @@ ADVANCED = (
 )
 KINDS = ("problem", *BLOCKS)
 TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
+COLUMNS = Parameter("columns", int, 8, "how many right-hand sides", low=1, high=999_999)
+OTHERS = ("trace", "columns")
+"""Fields that are no settings of a configuration."""
+
+
+class RightHandSideField(Field):
+    """A menu of right-hand sides. Of a family it has the name, and `columns` the number."""
+
+    def __init__(self, columns: Field) -> None:
+        self._columns = columns
+        offered = (*RUN["rhs"].choices, PHASES, *FAMILIES)
+        super().__init__(RUN["rhs"], choices=[(value, choice_label("rhs", value)) for value in offered])
+        self.options = offered
+
+    def put(self, value: Any) -> None:
+        family, columns = family_of(value)
+        if columns:
+            self._columns.put(columns)
+        super().put(family or value)
+
+    def read(self) -> Any:
+        return self.value if self.value in FAMILIES else super().read()
 
 
 class Form(UndoableForm[Configuration]):
@@ -59,14 +83,17 @@ class Form(UndoableForm[Configuration]):
         self._loading, self._altered = True, False
         blocks = [BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS]
         declared = {**RUN, **STOPPING}
+        self.columns = Field(COLUMNS)
+        """How many right-hand sides, where there are several."""
         settings = {name: Field(declared[name]) for name in (*RUN, *SHOWN)}
+        settings["rhs"] = RightHandSideField(self.columns)
         # Another machine may have other devices; this one says so when the run starts.
         settings["device"].options = device_parameter(configuration.device).choices
         self.trace = Field(TRACE)
         """Whether kernels of the next run are recorded; no part of a configuration."""
         super().__init__(
             configuration,
-            {**settings, "trace": self.trace},
+            {**settings, "columns": self.columns, "trace": self.trace},
             blocks,
             title="Method",
             about="Problem and method",
@@ -93,10 +120,15 @@ class Form(UndoableForm[Configuration]):
     def configuration(self) -> Configuration:
         """What the form describes. Raises InputError with the sentence for the first wrong value."""
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
-        read = {name: field.read() for name, field in self.settings.items() if name != "trace"}
+        read = {name: field.read() for name, field in self.settings.items() if name not in OTHERS}
+        read["rhs"] = self._meant("rhs", read["rhs"])
         # What the form has no field for stays as it was loaded.
         stopping = self._stopping.changed({name: read[name] for name in SHOWN})
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
+
+    def _meant(self, name: str, value: Any) -> Any:
+        """A choice of a menu as a configuration has it: of right-hand sides with their number."""
+        return f"{value}{self.columns.read()}" if name == "rhs" and value in FAMILIES else value
 
     def described(self) -> Configuration:
         """`configuration`, for undo."""
@@ -174,7 +206,9 @@ class Form(UndoableForm[Configuration]):
         if name in ("problem", "trace"):
             return {}
         try:
-            return obstacles(self.configuration(), name, self.fields()[name].options, self.operator_of)
+            meant = {self._meant(name, value): value for value in self.fields()[name].options}
+            found = obstacles(self.configuration(), name, meant, self.operator_of)
+            return {meant[value]: against for value, against in found.items()}
         except InputError:
             return {}
 
@@ -206,6 +240,7 @@ class Form(UndoableForm[Configuration]):
 
     def _grey_out(self) -> None:
         """Without deflation there is no coarse system to solve, and nothing to combine."""
+        self.hidden = () if self.settings["rhs"].value in FAMILIES else ("columns",)
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):

@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import draw, timeline
+from workbench.figures import timeline
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import ListedRun, labels
 from workbench.recording import Record, save, save_trace, to_csv
@@ -61,8 +61,8 @@ def file_stem(run: ListedRun) -> str:
     return slug(f"{run.handle.problem} {run.handle.method} {started} run{run.number}")
 
 
-def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -> dict[str, Figure]:
-    """Figures of the runs by name: all in one of their convergence, the field, and the timeline of the last if traced.
+def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -> dict[str, Any]:
+    """Pictures of the runs by name: all in one of their convergence, the field, and the timeline of the last if traced.
 
     plane: where the field cuts a cube, which is in its name.
 
@@ -78,7 +78,7 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
     records, names = [record for record, _ in found], [label for _, label in found]
     styles = [run.style for run in runs if run.record is not None]
-    drawn = {"convergence": draw(convergence_scene(records, names, tolerance=tolerance, styles=styles))}
+    drawn = {"convergence": convergence_scene(records, names, tolerance=tolerance, styles=styles)}
     if field is not None:
         drawn[f"field {plane}".strip()] = field
     if records[-1].trace:

@@ -24,6 +24,8 @@ class RunView(View):
     """
 
     box: widgets.VBox
+    period = 0.0
+    """Seconds between two pictures of an active run, at least."""
 
     def __init__(self, publisher: Publisher | None) -> None:
         self.watched: RunHandle | None = None
@@ -49,7 +51,7 @@ class RunView(View):
             self._shown = self.extent()
             self.draw()
             now = time.monotonic()
-            self._next = now + (now - begun) * (1 / SHARE - 1)
+            self._next = now + max(self.period, (now - begun) * (1 / SHARE - 1))
 
     def close(self) -> None:
         """Take it off the page for good; the run continues."""

@@ -20,36 +20,38 @@ from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.saver import Saver
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.scenes.scene import Scene
 
+Picture = Figure | Scene | Sequence[Scene]
+"""What can be saved: a figure, or scenes one above the other."""
 FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
 
 
 class SaveBar(View):
-    """Display it, or `box`, below a view. The functions are called when the button is pressed, and `figures`
+    """Display it, or `box`, below a view. The functions are called when the button is pressed, and `pictures`
     also when the dialog is opened.
 
-    figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
-    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV next to
-    it. about: the rest of the file names. notes: what may be printed beneath a picture of that name, by one of the
-    names in `noted`, such as the plane of a slice; the provenance may always be. folder: of `save` and of the menu, by
-    default exports/ next to the notebook. status: the line that says what was saved, by default one of its own.
-    `saver` serves other buttons of the view too.
+    pictures: by name, which begins the name of the file; scenes are drawn as they are saved. The numbers that each
+    shows are written as CSV next to it. provenance: what it took to make them, as plain data. about: the rest of the
+    file names. notes: what may be printed beneath a picture of that name, by one of the names in `noted`, such as the
+    plane of a slice; the provenance may always be. folder: of `save` and of the menu, by default exports/ next to the
+    notebook. status: the line that says what was saved, by default one of its own. `saver` serves other buttons of the
+    view too.
     """
 
     def __init__(
         self,
-        figures: Callable[[], Mapping[str, Figure]],
+        pictures: Callable[[], Mapping[str, Picture]],
         *,
         provenance: Callable[[], Mapping[str, Any]],
-        data: Callable[[], Mapping[str, Table]] | None = None,
         about: Callable[[], str] = str,
         notes: Callable[[str], Mapping[str, str]] = lambda _name: {},
         noted: Sequence[str] = (),
         folder: str | Path | None = None,
         status: StatusLine | None = None,
     ) -> None:
-        self._figures, self._provenance, self._data, self._about = figures, provenance, data, about
+        self._pictures, self._provenance, self._about = pictures, provenance, about
         self.status = status or StatusLine()
         self.saver = Saver(self.status, folder)
         style = {"description_width": "initial"}
@@ -58,7 +60,7 @@ class SaveBar(View):
         self.columns.tooltip = "width of the figures"
         self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
         self._notes = notes
-        self.dialog = FigureDialog(figures, {**dict.fromkeys(noted, True), PROVENANCE: False})
+        self.dialog = FigureDialog(self._figures, {**dict.fromkeys(noted, True), PROVENANCE: False})
         parts = [self.press, self.format, self.columns, self.dialog.toggle, self.saver.box]
         self.row = widgets.HBox(parts).add_class("wb-buttons")
         self.box = widgets.VBox([self.row, self.dialog.box, *([] if status else [self.status])]).add_class("wb-save")
@@ -83,7 +85,7 @@ class SaveBar(View):
         if not shown:
             raise InputError("there is no figure to save yet; let the run make an iteration")
         make_folder(folder)
-        about, data = self._provenance(), self._data() if self._data else {}
+        about = self._provenance()
         chosen, wide = self.dialog.choices, columns or int(self.columns.value or 2)
         paths = []
         with PAINTING:
@@ -91,9 +93,13 @@ class SaveBar(View):
                 beneath = {**self._notes(name), PROVENANCE: provenance_line(about)}
                 printed = chosen.apply(figure, wide, beneath)
                 path = folder / f"{slug(f'{name} {self._about()}')}.{kind}"
-                numbers = data[name] if name in data else _drawn(relabelled(figure, chosen.labels))
+                numbers = _drawn(relabelled(figure, chosen.labels))
                 paths.append(figures.save(printed, path, about, numbers))
         return paths
+
+    def _figures(self) -> dict[str, Figure]:
+        with PAINTING:
+            return {name: as_figure(picture) for name, picture in self._pictures().items()}
 
     def _pressed(self) -> None:
         self.press.disabled = True
@@ -101,6 +107,13 @@ class SaveBar(View):
 
     def _freed(self) -> None:
         self.press.disabled = False
+
+
+def as_figure(picture: Picture) -> Figure:
+    """Scenes as a figure; a figure as it is."""
+    if isinstance(picture, Figure):
+        return picture
+    return figures.draw(picture) if isinstance(picture, Scene) else figures.draw(*picture)
 
 
 def _drawn(figure: Figure) -> Table | None:

@@ -144,6 +144,9 @@ class SingleIterations(Iterations):
     def _made_recurrence(self) -> Recurrence:
         stopping = self._configuration.stopping
         about = self._setup, Norm(stopping.norm), stopping.check_every, self._clock
-        if self._configuration.precision == MIXED:
-            return MixedRecurrence(*about, self._measures)
-        return Recurrence(*about)
+        mixed = self._configuration.precision == MIXED
+        made = MixedRecurrence(*about, self._measures) if mixed else Recurrence(*about)
+        # After a restart those before it come first.
+        made.workspace.steps[:0] = self.history.steps
+        self.history.steps = made.workspace.steps
+        return made

@@ -61,19 +61,19 @@ class Directions(OperatorTraits):
 
     source: the preconditioners, with their terms for the present r, and who computes inner products. room: bytes that
     terms may take, None for no bound; when they are used up, or there are `MOST_COLUMNS`, all blocks are dropped.
-    notes: gains sentences on that and on what else was not as expected.
+    workspace: its `notes` gain sentences on that and on what else was not as expected, its `steps` what each iteration
+    did.
 
     Raises InputError where the memory does not hold the terms of one iteration.
     """
 
     waits = True
 
-    def __init__(self, source: Terms, device: Any, limits: Limits, room: int | None, notes: list[str]) -> None:
+    def __init__(self, source: Terms, device: Any, limits: Limits, room: int | None, workspace: Any) -> None:
         several, dtype = source.several, source.dtype
         self._source, self._products, self._device, self._limits = source, source.products, device, limits
-        self._several, self._notes = several, notes
-        self.steps: list[Step] = []
-        """What each iteration did."""
+        self._several, self._notes = several, workspace.notes
+        self.steps: list[Step] = workspace.steps
         self.count: int = several.count
         """The number of preconditioners."""
         self._most = self._iterations_that_fit(room)

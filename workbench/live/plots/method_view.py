@@ -1,0 +1,231 @@
+"""What block methods and multipreconditioned CG do in a run, as pictures of which one is shown."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError
+from workbench.live.plots.chart import ChartStack
+from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_handle import RunHandle, RunSource
+from workbench.live.ui.run_pictures import RunView
+from workbench.papers.block_cg import gflops
+from workbench.recording import BlockHistory
+from workbench.run import Look, Run, Session, Stopping
+from workbench.scenes.block import columns_scene, products_scene, rank_scenes, residuals_scene
+from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank
+from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.mpcg import MultipreconditionedCG
+
+Made = list[Scene]
+OfHistory = Callable[[Any, float, int], Made]
+"""Scenes of a history, a relative tolerance, and the number of an iteration."""
+OfRun = Callable[[Run], Made]
+"""Scenes of the vectors of a run, for the thread that iterates."""
+PERIOD = 0.3
+"""Seconds between two pictures during a run, at least."""
+STYLE, WIDTH = {"description_width": "initial"}, {"width": "260px"}
+WEIGHTS = "Weights of terms"
+COPYING = "The vectors are shown after the next iteration."
+GONE = "The vectors of this run are not kept; run it again to see them."
+
+
+def directions(run: Run) -> Made:
+    """The latest directions. Cost: one read of all terms for each."""
+    done = len(run.history.steps)
+    block = run.workspace.operators["D"].latest_block()
+    return [directions_scene(block, run.setup.system.grid or (), f"iteration {done}")]
+
+
+def residual(run: Run) -> Made:
+    """|b - A x| under the outlines of the boxes. Cost: one application of A."""
+    pieces = run.workspace.operators["D"].pieces
+    values = run.setup.device.to_host(run.true_residual())
+    return [boxes_scene(values, run.setup.system.grid or (), pieces, f"iteration {len(run.history.steps)}")]
+
+
+BLOCK: Mapping[str, OfHistory | OfRun] = {
+    "Residuals of columns": lambda history, tolerance, _at: [residuals_scene(history, tolerance)],
+    "Against products": lambda history, tolerance, _at: [products_scene(history, tolerance)],
+    "Map of columns": lambda history, tolerance, _at: [columns_scene(history, tolerance)],
+    "Rank and pivots": lambda history, _tolerance, _at: rank_scenes(history),
+}
+SEVERAL: Mapping[str, OfHistory | OfRun] = {
+    "Directions": directions,
+    "Residual and boxes": residual,
+    WEIGHTS: lambda history, _tolerance, at: [weights_scene(history.steps, at - 1)],
+    "Conditioning": lambda history, _tolerance, _at: conditioning_scenes(list(history.steps)),
+    "Time of parts": lambda history, _tolerance, _at: [time_scene(list(history.steps))],
+}
+OF_VECTORS = (directions, residual)
+
+
+class MethodView(RunView):
+    """Display it, or `box`, which is empty for a run of any other method. `follow(run)` shows another run.
+
+    The pictures follow an active run, and another picture needs no new run. Those of vectors are made by the thread
+    that iterates, between two iterations; of a run whose vectors are not kept there are the others. `iteration` is that
+    of the weights, the latest unless another is chosen.
+    """
+
+    period = PERIOD
+
+    def __init__(self, run: RunSource | None = None, *, publisher: Publisher | None = None) -> None:
+        super().__init__(publisher)
+        self.picture = widgets.ToggleButtons()
+        self.iteration = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout=WIDTH)
+        self.about = widgets.HTML()
+        self.charts = ChartStack(self.publisher)
+        controls = row("wb-buttons", self.picture, self.iteration)
+        self.box = widgets.VBox([controls, self.charts.box, self.about]).add_class("wb-method")
+        self._offered: Mapping[str, OfHistory | OfRun] = {}
+        self._look: Look[Made] | None = None
+        self._asked: object = None
+        self._seen: Made = []
+        self._moving = False
+        self._offer({})
+        if run is not None:
+            self.follow(run)
+        for control in (self.picture, self.iteration):
+            control.observe(lambda _change: self._moving or self.show(), "value")
+        self.publisher.add(self.publish)
+
+    @property
+    def scenes(self) -> dict[str, Made]:
+        """The picture that is shown, by its name; none where there is nothing to see."""
+        shown = [scene for scene in self.charts.scenes if scene.layers] if self._offered else []
+        return {str(self.picture.value): shown} if shown else {}
+
+    def shows(self, run: RunHandle) -> bool:
+        """Whether the pictures are those of this run, which may have given up its vectors since."""
+        return self.watched is not None and self.watched.history is run.history
+
+    def follow(self, run: RunSource) -> None:
+        """Show another run, active or at rest; returns at once."""
+        with self._lock:
+            self.watched, self._look, self._asked, self._seen = RunHandle(run), None, None, []
+            self.iteration.value, self.iteration.max = 1, 1
+        self.publisher.wake()
+
+    def close(self) -> None:
+        """Take it off the page, and keep no vectors."""
+        super().close()
+        self.watched = self._look = None
+        self._seen = []
+
+    def extent(self) -> object:
+        handle = self.watched
+        if handle is None:
+            return None
+        self._offer(pictures_of(handle))
+        seen = self._look if self._look is not None and self._look.done else None
+        return handle.source, handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
+
+    def publish(self) -> bool:
+        # A look that was asked for as the run ended is taken by nobody but this thread.
+        return (super().publish() and bool(self._offered)) or (not self.hidden and self._look is not None)
+
+    def draw(self) -> None:
+        handle, name = self.watched, str(self.picture.value)
+        if handle is None or not self._offered:
+            return
+        make: Any = self._offered[name]
+        history = handle.history
+        self._move(len(history.steps) if history else 0)
+        self.iteration.layout.display = None if name == WEIGHTS else "none"
+        if history is None or not history.count:
+            made = _blank(name, handle.error or handle.waiting or COPYING)
+        elif make in OF_VECTORS:
+            made = self._of_vectors(handle, name, make)
+        else:
+            made = _made(name, lambda: make(history, _tolerance(handle), self.iteration.value))
+        self.charts.show(made, live=handle.busy)
+        self.about.value = html.escape(_rates(handle))
+
+    def _of_vectors(self, handle: RunHandle, name: str, make: OfRun) -> Made:
+        """The scenes of the latest look at the vectors. Asks for the next where the run has got further."""
+        run, source = handle.run, handle.source
+        if self._look is not None and self._look.done:
+            self._seen, self._look = self._look.value or _blank(name, self._look.words), None
+        alive = isinstance(source, Session) and source.alive
+        # What an accelerator holds is touched by the thread that iterates alone.
+        at_hand = run is not None and run.workspace is not None and (alive or run.configuration.device == "cpu")
+        if run is None or not at_hand:
+            return self._seen or _blank(name, GONE)
+        wanted = name, handle.history.count if handle.history else 0, handle.over
+        if self._look is None and wanted != self._asked:
+            if self._asked is None or wanted[0] != self._asked[0]:  # pyright: ignore[reportIndexIssue]
+                self._seen = []
+            self._asked = wanted
+            self._look = run.snapshots.look(lambda: _made(name, lambda: make(run)))
+        if self._look is not None and not alive:
+            run.serve_snapshots()
+            self.publisher.wake()
+        return self._seen or _blank(name, COPYING)
+
+    def _offer(self, pictures: Mapping[str, OfHistory | OfRun]) -> None:
+        """Let these be chosen."""
+        self.box.layout.display = None if pictures else "none"
+        if tuple(pictures) == self.picture.options:
+            return
+        self._moving = True
+        self.picture.options = tuple(pictures)
+        self.picture.value = next(iter(pictures), None)
+        self._offered, self._moving = pictures, False
+        self.charts.show([])
+
+    def _move(self, count: int) -> None:
+        """Let so many iterations be chosen; where it was the latest, the latest is chosen."""
+        slider, self._moving = self.iteration, True
+        follows = slider.value == slider.max
+        slider.max = max(1, count)
+        slider.value = slider.max if follows else slider.value
+        self._moving = False
+
+
+def pictures_of(run: RunHandle) -> Mapping[str, OfHistory | OfRun]:
+    """The pictures of a run by their names; none of a method with one direction in an iteration."""
+    history = run.history
+    solver = run.source.configuration.solver if isinstance(run.source, (Session, Run)) else None
+    if isinstance(history, BlockHistory) or (history is None and isinstance(solver, BlockSolver)):
+        return BLOCK
+    if isinstance(solver, MultipreconditionedCG):
+        return SEVERAL
+    # A result or a file has no directions.
+    kept = {name: make for name, make in SEVERAL.items() if make not in OF_VECTORS}
+    return kept if history is not None and history.steps else {}
+
+
+def _made(name: str, make: Callable[[], Made]) -> Made:
+    try:
+        return make()
+    except InputError as reason:
+        return _blank(name, str(reason))
+
+
+def _blank(name: str, words: str) -> Made:
+    return [blank(name, f"{words[:1].upper()}{words[1:].rstrip('.')}.", ITERATIONS, Axis(""))]
+
+
+def _tolerance(run: RunHandle) -> float:
+    """The relative tolerance of a run; the default of a file that does not say."""
+    try:
+        return run.configuration().stopping.rtol
+    except InputError:
+        return Stopping.rtol
+
+
+def _rates(handle: RunHandle) -> str:
+    """Of block methods GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of the lines;
+    empty before the end of the run."""
+    run = handle.run
+    if not handle.over or run is None or run.workspace is None or not isinstance(run.history, BlockHistory):
+        return ""
+    theirs, ours = gflops(run)
+    return f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the operations of the lines."
