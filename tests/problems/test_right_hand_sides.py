@@ -38,9 +38,7 @@ def test_every_bubble_has_its_column():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize(
-    ("family", "rank"), [("random:", 6), ("pairs:", 3), ("near:", 6), ("rank4:", 4), ("zero:", 5)]
-)
+@pytest.mark.parametrize(("family", "rank"), [("random:", 6), ("pairs:", 3), ("near:", 6), ("rank4:", 4), ("zero:", 5)])
 def test_random_columns_have_the_rank_of_their_family(family, rank, dtype):
     B = random_columns((50, 6), family, 0, np.dtype(dtype))
     assert (B.shape, B.dtype) == ((50, 6), dtype)

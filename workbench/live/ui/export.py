@@ -78,7 +78,7 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
     records, names = [record for record, _ in found], [label for _, label in found]
     styles = [run.style for run in runs if run.record is not None]
-    drawn = {"convergence": convergence_scene(records, names, tolerance=tolerance, styles=styles)}
+    drawn: dict[str, Any] = {"convergence": convergence_scene(records, names, tolerance=tolerance, styles=styles)}
     if field is not None:
         drawn[f"field {plane}".strip()] = field
     if records[-1].trace:
