@@ -10,14 +10,12 @@ from matplotlib.figure import Figure
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import draw
-from workbench.figures.style import new_figure
 from workbench.machine.describe import describe_machine
 from workbench.machine.profile import profile
 from workbench.papers.block_cg import System, flops_printed, printed, scaled, systems
 from workbench.papers.block_cg_iteration import ITERATIONS, cupy_seconds, iteration, scipy_seconds
-from workbench.papers.reproduction import Progress, Reproduction
+from workbench.papers.reproduction import Progress, Reproduction, style_of
 from workbench.scenes.scene import Axis, CurveOf, Scene
-from workbench.scenes.style import curve_style
 
 CPU, GPU = "i5-8250u", "rtx2080s"
 COLUMNS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
@@ -67,26 +65,24 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
 
 
 def _rates(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
-    """A marker for every rate of every matrix, on a logarithmic axis; hollow ones are printed."""
-    figure = new_figure(8.0, 3.6)
-    axes = figure.add_subplot()
-    printed_ones = ("printed_i5", "printed_clSPARSE_i5", "printed_2080S", "printed_clSPARSE_2080S")
-    ours = ("modelled_i5", "modelled_2080S", "cpu", "SciPy", *([accelerator] if accelerator else []), "CuPy")
-    for place, key in enumerate((*printed_ones, *ours)):
-        known = [row for row in rows if row[key] is not None]
-        if not known:
-            continue
-        style = curve_style(place)
-        (marks,) = axes.plot([row["matrix"] for row in known], [row[key] for row in known], style.marker, ls="")
-        marks.set(color=style.colour, label=key.replace("_", " "))
-        if key in printed_ones:
-            marks.set_markerfacecolor("none")
-    axes.set(yscale="log", ylabel="GFLOP/s by the paper's count", title=title)
-    axes.title.set_fontsize("medium")
-    axes.tick_params(axis="x", labelsize="small")
-    axes.grid(color="#dddddd", linewidth=0.5)
-    figure.legend(loc="outside right center", fontsize="small", frameon=False)
-    return figure
+    """A mark for every rate of every matrix, on a logarithmic axis."""
+    layers = []
+    for key, style in _styles(accelerator).items():
+        known = [place for place, row in enumerate(rows) if row.get(key) is not None]
+        rates = np.array([rows[place][key] for place in known], float)
+        if known:
+            layers.append(CurveOf(key.replace("_", " "), np.array(known), rates, style, every=True, only=True))
+    matrices = Axis("matrix", names=[row["matrix"] for row in rows])
+    return draw(Scene("rates", matrices, RATE, layers), title=title, width=8.0)
+
+
+def _styles(accelerator: str) -> dict[str, int]:
+    """The style of each rate in both figures."""
+    printed_ones = ("printed_2080S", "printed_i5", "printed_clSPARSE_2080S", "printed_clSPARSE_i5")
+    styles = {key: style_of("printed", which) for which, key in enumerate(printed_ones)}
+    styles |= {"modelled_2080S": style_of("modelled"), "modelled_i5": style_of("modelled", 1), "cpu": style_of("cpu")}
+    styles |= {accelerator: style_of("accelerator")} if accelerator else {}
+    return styles | {"SciPy": style_of("library"), "CuPy": style_of("library", 1)}
 
 
 def fig6(max_n: int, progress: Progress) -> Reproduction:
@@ -101,7 +97,8 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
         named |= {f"{accelerator}, here": accelerator} if accelerator else {}
         named["SciPy column by column, here"] = "SciPy"
         b, *rates = (np.array([row[key] for row in made]) for key in ("b", *named.values()))
-        layers = [CurveOf(label, b, rate, style) for style, (label, rate) in enumerate(zip(named, rates, strict=True))]
+        styles = _styles(accelerator)
+        layers = [CurveOf(label, b, rate, styles[named[label]]) for label, rate in zip(named, rates, strict=True)]
         panels.append(Scene(system.source, Axis(f"right-hand sides, {system.source}", "count"), RATE, layers))
     claims = printed()["claims"]
     notes = [

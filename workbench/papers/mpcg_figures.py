@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import draw
-from workbench.figures.style import new_figure
 from workbench.papers.mpcg import Progress, about_here, fit_sentence
 from workbench.papers.mpcg_counts import MPCG
 from workbench.papers.mpcg_model import fitted
 from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import STOPPING, seconds_in_boxes, solved
 from workbench.papers.mpcg_sweeps import modelled_gpu, sweep_seconds, sweeps_of
-from workbench.papers.reproduction import Reproduction
+from workbench.papers.reproduction import Reproduction, style_of
 from workbench.scenes.convergence import convergence_scene
-from workbench.scenes.scene import Axis, CurveOf, Scene
-from workbench.scenes.style import curve_style
+from workbench.scenes.scene import Axis, BarsOf, CurveOf, Layer, Scene
 
 DOMAIN = 300
 """N of Figures 4 and 5."""
@@ -125,39 +122,35 @@ def _measured(label: str, device: str, n: int) -> dict[str, float | None]:
 
 def _split(rows: list[dict[str, Any]], title: str) -> Figure:
     """Stacked bars of the paper's machines and of this one, each on an axis from 0."""
-    figure = new_figure(7.5, 3.2)
-    left, right = figure.subplots(1, 2)
-    _bars(left, rows, {"in boxes": "modelled_in_boxes_s", "line 10, other": "modelled_line_10_s"})
-    places = range(len(rows))
-    left.plot(
-        places, [row["printed_s"] for row in rows], "D", color=curve_style(6).colour, markersize=4, label="printed"
-    )
-    left.set(ylabel="seconds", title="the paper's machines: modelled")
-    _bars(right, rows, {"in boxes": "measured_in_boxes_s", "line 10, other": "measured_other_s"})
-    right.set(title=f"here, N = {rows[0]['N_here']}: measured")
-    figure.suptitle(title, fontsize="medium")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
-    return figure
+    theirs = _bars(rows, "modelled_in_boxes_s", "modelled_line_10_s")
+    places, totals = np.arange(len(rows)), np.array([row["printed_s"] for row in rows], float)
+    printed_ones = CurveOf("printed", places, totals, style_of("printed"), every=True, only=True)
+    boxes = Axis("boxes", names=[row["boxes"] for row in rows])
+    above = Scene("theirs", boxes, Axis("seconds on the paper's machines, modelled"), [*theirs, printed_ones])
+    here = Axis(f"seconds here, N = {rows[0]['N_here']}, measured")
+    return draw(above, Scene("ours", boxes, here, _bars(rows, "measured_in_boxes_s", "measured_other_s")), title=title)
 
 
-def _bars(axes: Axes, rows: list[dict[str, Any]], parts: dict[str, str]) -> None:
-    below = [0.0] * len(rows)
-    for place, (label, key) in enumerate(parts.items()):
-        heights = [row[key] for row in rows]
-        axes.bar([row["boxes"] for row in rows], heights, bottom=below, color=curve_style(place).colour, label=label)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
-    axes.set_xlabel("boxes")
+def _bars(rows: list[dict[str, Any]], *parts: str) -> list[Layer]:
+    """The time in boxes, and on it that of line 10 and all else."""
+    solves, other = (np.array([row[part] for row in rows], float) for part in parts)
+    places = np.arange(len(rows))
+    return [
+        BarsOf("in boxes", places, solves, 0.8, style=0),
+        BarsOf("line 10, other", places, solves + other, 0.8, solves, style=1),
+    ]
 
 
 def _kernels(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure:
     """Seconds against N on logarithmic axes: markers for what is printed, lines for the rest."""
     named = {"printed, launches": "printed_launches_s", "printed, persistent": "printed_persistent_s"}
     named["modelled, launches"] = "modelled_launches_s"
-    for device in ("cpu", *([accelerator] if accelerator else [])):
+    styles = [style_of("printed"), style_of("printed", 1), style_of("modelled")]
+    for source, device in {"cpu": "cpu", **({"accelerator": accelerator} if accelerator else {})}.items():
         named |= {f"{device}, here, {kernel}": f"measured_{device}_{kernel}_s" for kernel in KERNELS}
+        styles += [style_of(source, which) for which in range(len(KERNELS))]
     layers = []
-    for style, (label, key) in enumerate(named.items()):
+    for style, (label, key) in zip(styles, named.items(), strict=True):
         size = "N_here" if key.startswith("measured") else "N"
         x, y = (np.array([row[name] for row in rows if row[key]], float) for name in (size, key))
         layers.append(CurveOf(label, x, y, style, every=True, only=key.startswith("printed")))

@@ -9,10 +9,19 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workbench.machine.describe import describe_machine
+from workbench.scenes.style import COLOURS
 
 Progress = Callable[[str], None]
 """Called with one sentence per step."""
 SMALLEST = 16
+SOURCES = {"cpu": 0, "accelerator": 1, "modelled": 2, "printed": 3, "library": 4}
+"""The styles of what is measured here, by these programs or a library, modelled, and printed; see `style_of`."""
+
+
+def style_of(source: str, which: int = 0) -> int:
+    """The style of a curve by where its numbers come from. which: of several of one source, which have one colour and
+    other dashes and marks."""
+    return SOURCES[source] + len(COLOURS) * which
 
 
 @dataclasses.dataclass(frozen=True)

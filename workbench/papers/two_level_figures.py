@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.figures import draw
-from workbench.figures.style import new_figure
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.papers.timing import MEDIANS, medians
 from workbench.papers.two_level import LEVEL_ONE, timed
 from workbench.run import configure
-from workbench.scenes.scene import Axis, CurveOf, Scene
-from workbench.scenes.style import curve_style
+from workbench.scenes.scene import Axis, BarsOf, CurveOf, PointsOf, Scene
 
 
 def fig1(max_n: int, progress: Progress) -> Reproduction:
@@ -34,12 +32,10 @@ def fig1(max_n: int, progress: Progress) -> Reproduction:
             "below_a_tenth_of_the_largest": int(np.count_nonzero(values < 0.1 * values[-1])),
         }
     ]
-    figure = new_figure(3.5, 2.6)
-    axes = figure.add_subplot()
-    axes.semilogy(np.arange(1, values.size + 1), values, ".", color=curve_style(0).colour, markersize=3)
-    axes.set(xlabel="index", ylabel="eigenvalue of A", title="16 x 16 two-layer problem")
+    points = PointsOf("", np.arange(1, values.size + 1), values, size=1.5, marker=".")
+    scene = Scene("spectrum", Axis("index", "count", whole=True), Axis("eigenvalue of A", log=True), [points])
     notes = ["The paper prints only the figure, which shows the same jump between the two phases."]
-    return Reproduction("fig1", "Figure 1: spectrum of the two-layer problem", rows, notes, figure)
+    return Reproduction("fig1", "Figure 1: spectrum of the two-layer problem", rows, notes, draw(scene))
 
 
 def fig9(max_n: int, progress: Progress) -> Reproduction:
@@ -117,9 +113,8 @@ def _setup_shares(name: str, title: str, coarse: str, max_n: int, progress: Prog
         setup, iterating = medians(timed("two-layer", n, "neumann:2", f"stripes:{per_row}", coarse=coarse))
         row = {"vectors": per_row * n, "n": n, "setup_percent": 100 * setup / (setup + iterating)}
         rows.append({**row, "setup_s": setup, "total_s": setup + iterating})
-    figure = new_figure(3.5, 2.6)
-    axes = figure.add_subplot()
-    axes.bar([str(row["vectors"]) for row in rows], [row["setup_percent"] for row in rows], color=curve_style(0).colour)
-    axes.set(xlabel="deflation vectors", ylabel="setup share of the total (%)", title=f"n = {n}", ylim=(0, 100))
+    bars = BarsOf("", np.arange(len(rows)), np.array([row["setup_percent"] for row in rows]), 0.8)
+    x = Axis("deflation vectors", names=[str(row["vectors"]) for row in rows])
+    scene = Scene("setup share", x, Axis("setup share of the total (%)", span=(0, 100)), [bars], title=f"n = {n}")
     notes = ["The paper prints these as figures, for its CPU and GPU; ours are for all cores of this machine.", MEDIANS]
-    return Reproduction(name, title, rows, notes, figure)
+    return Reproduction(name, title, rows, notes, draw(scene))
