@@ -6,7 +6,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.figures import read_provenance
 from workbench.live import MethodView, explore
-from workbench.live.plots.method_view import BLOCK, OF_VECTORS, SEVERAL, WEIGHTS
+from workbench.live.plots.method_view import COLUMNS, STEPS, VECTORS, WEIGHTS
 from workbench.recording import load, save
 from workbench.run import Run, Session, State, configure, run_through
 
@@ -54,16 +54,16 @@ def shows_all(view, pictures, eventually):
 
 
 def test_every_picture_has_a_name():
-    assert set(SHOWN) == {*BLOCK, *SEVERAL}
+    assert set(SHOWN) == {*COLUMNS, *VECTORS, *STEPS}
 
 
 def test_a_run_of_a_block_method_shows_its_columns(view_of, eventually):
     session = session_of(problem="poisson7", n=8, rhs="rank4:5", solver="block-cg")
     view = view_of(session)
-    eventually(lambda: view.picture.options == tuple(BLOCK))
+    eventually(lambda: view.picture.options == tuple(COLUMNS))
     session.start()
     history = session.wait(LIMIT).history
-    shows_all(view, BLOCK, eventually)
+    shows_all(view, COLUMNS, eventually)
     assert view.charts.scenes[0].layers[0].y.tolist() == history.rank.tolist() == [4] * history.count
     view.picture.value = "Residuals of columns"
     *curves, _tolerance = view.charts.scenes[0].layers
@@ -77,7 +77,7 @@ def test_a_run_of_mpcg_shows_its_directions_and_needs_no_new_run_for_another_pic
     view = view_of(session)
     session.start()
     result = session.wait(LIMIT)
-    shows_all(view, SEVERAL, eventually)
+    shows_all(view, (*VECTORS, *STEPS), eventually)
     eventually(lambda: view.iteration.max == view.iteration.value == result.iterations)
     view.picture.value, view.iteration.value = WEIGHTS, 1
     assert "in iteration 1." in view.charts.scenes[0].spoken
@@ -96,7 +96,7 @@ def test_pictures_follow_a_run_that_is_active(view_of, eventually):
     view = view_of(session)
     # The start, before the first iteration.
     stepped(session, eventually)
-    for name in SEVERAL:
+    for name in (*VECTORS, *STEPS):
         view.picture.value = name
         stepped(session, eventually)
         done = session.run.iterations
@@ -124,9 +124,8 @@ def test_pictures_of_the_history_need_no_look_at_the_run(view_of, eventually):
 def test_a_run_without_its_vectors_shows_what_its_history_has(view_of, eventually, tmp_path):
     result = run_through(Run(configure(**BOXES)))
     view = view_of(result)
-    kept = [name for name, make in SEVERAL.items() if make not in OF_VECTORS]
-    eventually(lambda: view.picture.options == tuple(kept))
-    shows_all(view, kept, eventually)
+    eventually(lambda: view.picture.options == tuple(STEPS))
+    shows_all(view, STEPS, eventually)
     view.follow(load(save(result.record(), tmp_path / "boxes.run.npz")))
     eventually(lambda: view.box.layout.display == "none" and not view.scenes)
 
@@ -134,8 +133,8 @@ def test_a_run_without_its_vectors_shows_what_its_history_has(view_of, eventuall
 def test_a_saved_run_with_many_right_hand_sides_has_all_pictures(view_of, eventually, tmp_path):
     result = run_through(Run(configure("poisson5", n=9, rhs="random:3", solver="block-cg")))
     view = view_of(load(save(result.record(), tmp_path / "many.run.npz")))
-    eventually(lambda: view.picture.options == tuple(BLOCK))
-    shows_all(view, BLOCK, eventually)
+    eventually(lambda: view.picture.options == tuple(COLUMNS))
+    shows_all(view, COLUMNS, eventually)
 
 
 def test_a_cube_has_no_picture_of_its_directions_and_says_why(view_of, eventually):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
@@ -23,11 +23,6 @@ from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.mpcg import MultipreconditionedCG
 
-Made = list[Scene]
-OfHistory = Callable[[Any, float, int], Made]
-"""Scenes of a history, a relative tolerance, and the number of an iteration."""
-OfRun = Callable[[Run], Made]
-"""Scenes of the vectors of a run, for the thread that iterates."""
 PERIOD = 0.3
 """Seconds between two pictures during a run, at least."""
 STYLE, WIDTH = {"description_width": "initial"}, {"width": "260px"}
@@ -36,34 +31,35 @@ COPYING = "The vectors are shown after the next iteration."
 GONE = "The vectors of this run are not kept; run it again to see them."
 
 
-def directions(run: Run) -> Made:
+def directions(run: Run) -> list[Scene]:
     """The latest directions. Cost: one read of all terms for each."""
     done = len(run.history.steps)
     block = run.workspace.operators["D"].latest_block()
     return [directions_scene(block, run.setup.system.grid or (), f"iteration {done}")]
 
 
-def residual(run: Run) -> Made:
+def residual(run: Run) -> list[Scene]:
     """|b - A x| under the outlines of the boxes. Cost: one application of A."""
     pieces = run.workspace.operators["D"].pieces
     values = run.setup.device.to_host(run.true_residual())
     return [boxes_scene(values, run.setup.system.grid or (), pieces, f"iteration {len(run.history.steps)}")]
 
 
-BLOCK: Mapping[str, OfHistory | OfRun] = {
-    "Residuals of columns": lambda history, tolerance, _at: [residuals_scene(history, tolerance)],
-    "Against products": lambda history, tolerance, _at: [products_scene(history, tolerance)],
-    "Map of columns": lambda history, tolerance, _at: [columns_scene(history, tolerance)],
-    "Rank and pivots": lambda history, _tolerance, _at: rank_scenes(history),
+COLUMNS: dict[str, Callable[[Any, float], list[Scene]]] = {
+    "Residuals of columns": lambda history, tolerance: [residuals_scene(history, tolerance)],
+    "Against products": lambda history, tolerance: [products_scene(history, tolerance)],
+    "Map of columns": lambda history, tolerance: [columns_scene(history, tolerance)],
+    "Rank and pivots": lambda history, _tolerance: rank_scenes(history),
 }
-SEVERAL: Mapping[str, OfHistory | OfRun] = {
-    "Directions": directions,
-    "Residual and boxes": residual,
-    WEIGHTS: lambda history, _tolerance, at: [weights_scene(history.steps, at - 1)],
-    "Conditioning": lambda history, _tolerance, _at: conditioning_scenes(list(history.steps)),
-    "Time of parts": lambda history, _tolerance, _at: [time_scene(list(history.steps))],
+"""Pictures of the history of a block method, by name, for a relative tolerance."""
+VECTORS: dict[str, Callable[[Run], list[Scene]]] = {"Directions": directions, "Residual and boxes": residual}
+"""Pictures of the vectors of multipreconditioned CG, for the thread that iterates."""
+STEPS: dict[str, Callable[[list[Any], int], list[Scene]]] = {
+    WEIGHTS: lambda steps, at: [weights_scene(steps, at - 1)],
+    "Conditioning": lambda steps, _at: conditioning_scenes(steps),
+    "Time of parts": lambda steps, _at: [time_scene(steps)],
 }
-OF_VECTORS = (directions, residual)
+"""Pictures of what its iterations did, for one of them, counted from 1."""
 
 
 class MethodView(RunView):
@@ -84,12 +80,13 @@ class MethodView(RunView):
         self.charts = ChartStack(self.publisher)
         controls = row("wb-buttons", self.picture, self.iteration)
         self.box = widgets.VBox([controls, self.charts.box, self.about]).add_class("wb-method")
-        self._offered: Mapping[str, OfHistory | OfRun] = {}
-        self._look: Look[Made] | None = None
-        self._asked: object = None
-        self._seen: Made = []
+        self._look: Look[list[Scene]] | None = None
+        self._asked: tuple[str, int, bool] = ("", 0, False)
+        """The picture that the latest look was for, the rows of the history then, and whether the run was over."""
+        self._seen: tuple[str, list[Scene]] = ("", [])
+        """The latest picture of vectors, by its name."""
         self._moving = False
-        self._offer({})
+        self._offer(())
         if run is not None:
             self.follow(run)
         for control in (self.picture, self.iteration):
@@ -97,9 +94,9 @@ class MethodView(RunView):
         self.publisher.add(self.publish)
 
     @property
-    def scenes(self) -> dict[str, Made]:
+    def scenes(self) -> dict[str, list[Scene]]:
         """The picture that is shown, by its name; none where there is nothing to see."""
-        shown = [scene for scene in self.charts.scenes if scene.layers] if self._offered else []
+        shown = [scene for scene in self.charts.scenes if scene.layers]
         return {str(self.picture.value): shown} if shown else {}
 
     def shows(self, run: RunHandle) -> bool:
@@ -109,75 +106,81 @@ class MethodView(RunView):
     def follow(self, run: RunSource) -> None:
         """Show another run, active or at rest; returns at once."""
         with self._lock:
-            self.watched, self._look, self._asked, self._seen = RunHandle(run), None, None, []
-            self.iteration.value, self.iteration.max = 1, 1
+            self.watched, self._look, self._asked, self._seen = RunHandle(run), None, ("", 0, False), ("", [])
+            self._moving = True
+            self.iteration.value = self.iteration.max = 1
+            self._moving = False
         self.publisher.wake()
 
     def close(self) -> None:
         """Take it off the page, and keep no vectors."""
         super().close()
         self.watched = self._look = None
-        self._seen = []
+        self._seen = ("", [])
 
     def extent(self) -> object:
         handle = self.watched
         if handle is None:
             return None
-        self._offer(pictures_of(handle))
         seen = self._look if self._look is not None and self._look.done else None
         return handle.source, handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
 
     def publish(self) -> bool:
         # A look that was asked for as the run ended is taken by nobody but this thread.
-        return (super().publish() and bool(self._offered)) or (not self.hidden and self._look is not None)
+        return super().publish() or (not self.hidden and self._look is not None)
 
     def draw(self) -> None:
-        handle, name = self.watched, str(self.picture.value)
-        if handle is None or not self._offered:
+        handle = self.watched
+        if handle is None:
             return
-        make: Any = self._offered[name]
-        history = handle.history
-        self._move(len(history.steps) if history else 0)
+        self._offer(pictures_of(handle))
+        name, history = str(self.picture.value), handle.history
+        if not self.picture.options:
+            return
+        steps = list(history.steps) if history else []
+        self._move(len(steps))
         self.iteration.layout.display = None if name == WEIGHTS else "none"
         if history is None or not history.count:
             made = _blank(name, handle.error or handle.waiting or COPYING)
-        elif make in OF_VECTORS:
-            made = self._of_vectors(handle, name, make)
+        elif name in VECTORS:
+            made = self._of_vectors(handle, name, history.count)
+        elif name in STEPS:
+            made = _made(name, lambda: STEPS[name](steps, self.iteration.value))
         else:
-            made = _made(name, lambda: make(history, _tolerance(handle), self.iteration.value))
+            made = _made(name, lambda: COLUMNS[name](history, _tolerance(handle)))
         self.charts.show(made, live=handle.busy)
         self.about.value = html.escape(_rates(handle))
 
-    def _of_vectors(self, handle: RunHandle, name: str, make: OfRun) -> Made:
+    def _of_vectors(self, handle: RunHandle, name: str, rows: int) -> list[Scene]:
         """The scenes of the latest look at the vectors. Asks for the next where the run has got further."""
         run, source = handle.run, handle.source
         if self._look is not None and self._look.done:
-            self._seen, self._look = self._look.value or _blank(name, self._look.words), None
+            of, look = self._asked[0], self._look
+            self._seen, self._look = (of, look.value or _blank(of, look.words)), None
+        seen = self._seen[1] if self._seen[0] == name else []
         alive = isinstance(source, Session) and source.alive
         # What an accelerator holds is touched by the thread that iterates alone.
         at_hand = run is not None and run.workspace is not None and (alive or run.configuration.device == "cpu")
         if run is None or not at_hand:
-            return self._seen or _blank(name, GONE)
-        wanted = name, handle.history.count if handle.history else 0, handle.over
+            return seen or _blank(name, GONE)
+        wanted = name, rows, handle.over
         if self._look is None and wanted != self._asked:
-            if self._asked is None or wanted[0] != self._asked[0]:  # pyright: ignore[reportIndexIssue]
-                self._seen = []
             self._asked = wanted
-            self._look = run.snapshots.look(lambda: _made(name, lambda: make(run)))
+            self._look = run.snapshots.look(lambda: _made(name, lambda: VECTORS[name](run)))
         if self._look is not None and not alive:
             run.serve_snapshots()
             self.publisher.wake()
-        return self._seen or _blank(name, COPYING)
+        return seen or _blank(name, COPYING)
 
-    def _offer(self, pictures: Mapping[str, OfHistory | OfRun]) -> None:
-        """Let these be chosen."""
-        self.box.layout.display = None if pictures else "none"
-        if tuple(pictures) == self.picture.options:
+    def _offer(self, names: tuple[str, ...]) -> None:
+        """Let these pictures be chosen."""
+        self.box.layout.display = None if names else "none"
+        if names == self.picture.options:
             return
         self._moving = True
-        self.picture.options = tuple(pictures)
-        self.picture.value = next(iter(pictures), None)
-        self._offered, self._moving = pictures, False
+        self.picture.options = names
+        self.picture.value = next(iter(names), None)
+        self._moving = False
         self.charts.show([])
 
     def _move(self, count: int) -> None:
@@ -189,27 +192,25 @@ class MethodView(RunView):
         self._moving = False
 
 
-def pictures_of(run: RunHandle) -> Mapping[str, OfHistory | OfRun]:
-    """The pictures of a run by their names; none of a method with one direction in an iteration."""
+def pictures_of(run: RunHandle) -> tuple[str, ...]:
+    """The names of the pictures of a run; none of a method with one direction in an iteration."""
     history = run.history
     solver = run.source.configuration.solver if isinstance(run.source, (Session, Run)) else None
     if isinstance(history, BlockHistory) or (history is None and isinstance(solver, BlockSolver)):
-        return BLOCK
+        return tuple(COLUMNS)
     if isinstance(solver, MultipreconditionedCG):
-        return SEVERAL
-    # A result or a file has no directions.
-    kept = {name: make for name, make in SEVERAL.items() if make not in OF_VECTORS}
-    return kept if history is not None and history.steps else {}
+        return (*VECTORS, *STEPS)
+    return tuple(STEPS) if history is not None and history.steps else ()
 
 
-def _made(name: str, make: Callable[[], Made]) -> Made:
+def _made(name: str, make: Callable[[], list[Scene]]) -> list[Scene]:
     try:
         return make()
     except InputError as reason:
         return _blank(name, str(reason))
 
 
-def _blank(name: str, words: str) -> Made:
+def _blank(name: str, words: str) -> list[Scene]:
     return [blank(name, f"{words[:1].upper()}{words[1:].rstrip('.')}.", ITERATIONS, Axis(""))]
 
 
