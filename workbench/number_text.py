@@ -19,18 +19,18 @@ TIMES: Units = ((1.0, "s", 0.1), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (1e-9,
 AMOUNTS: Units = ((1e12, "TB", 1e12), (1e9, "GB", 1e9), (1e6, "MB", 1e6), (1e3, "kB", 1e3), (1.0, "B", 0.0))
 
 
-def number(value: float | None) -> str:
-    """Three significant digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
+def number(value: float | None, digits: int = 3) -> str:
+    """That many significant digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
     if value is None or not math.isfinite(value):
         return MISSING
     if value == 0:
         return "0"
-    mantissa, exponent = f"{abs(value):.2e}".split("e")
+    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     power = int(exponent)
     sign = MINUS if value < 0 else ""
     if -3 <= power < 6:
-        decimals = max(0, 2 - power)
-        return sign + _grouped(f"{abs(float(f'{value:.2e}')):.{decimals}f}")
+        decimals = max(0, digits - 1 - power)
+        return sign + _grouped(f"{float(f'{mantissa}e{exponent}'):.{decimals}f}")
     return f"{sign}{mantissa}{THIN}×{THIN}10{str(power).translate(SUPERSCRIPTS)}"
 
 

@@ -10,7 +10,7 @@ from tests.browser.bench import unchanging, until
 pytestmark = pytest.mark.browser
 
 
-PICTURE = ".jp-OutputArea-output img.widget-image"
+PICTURE = ".jp-OutputArea-output .wb-stepper .wb-chart canvas"
 
 
 @pytest.mark.slow
@@ -23,15 +23,16 @@ def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
     page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '60'")
     table = page.locator(".widget-html table").nth(1)
     table.locator("text=apart by").first.wait_for()
-    picture = unchanging(page, lambda: page.locator(PICTURE).get_attribute("src"))
+    drawn = "canvas => canvas.toDataURL()"
+    picture = unchanging(page, lambda: page.eval_on_selector(PICTURE, drawn))
     before = table.inner_text()
     page.locator(".noUi-handle").focus()
     page.keyboard.press("Home")
     page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '0'")
-    page.wait_for_function("src => document.querySelector('img.widget-image').src !== src", arg=picture)
+    until(page, lambda: page.eval_on_selector(PICTURE, drawn) != picture)
     until(page, lambda: table.inner_text() != before)
-    assert "gamma = (r, u)" in table.inner_text()
+    assert "γ = (r, u)" in table.inner_text()
     assert "apart by" not in table.inner_text()
     page.keyboard.press("End")
-    page.locator("text=pipecg, broken down at").wait_for()
+    page.locator("text=Pipelined CG, broken down at").wait_for()
     page.eval_on_selector(".widget-hslider", "slider => slider.scrollIntoView()")

@@ -32,7 +32,7 @@ def until_at(page, iteration, lines):
 
 
 def current(page):
-    return page.locator(".wb-lines li[aria-current=step]").inner_text()
+    return page.locator(".wb-lines li[aria-current=step]").get_attribute("data-code")
 
 
 def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder):
@@ -41,12 +41,19 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     until_at(page, 0, 7)
     press(page, "Next line")
     until_at(page, 1, 1)
-    assert current(page).startswith("s = A(p)")
+    assert current(page) == "s = A(p)"
+    # Mathematics unless code is asked for; the values stay where they are.
+    line = page.locator(".wb-lines li[aria-current=step]")
+    assert line.locator(".wb-code").inner_text() == "s ← A\u2009p"
+    signs = "() => [...document.querySelectorAll('.wb-value > :last-child')].map((at) => at.getBoundingClientRect().x)"
+    assert len({round(x) for x in page.evaluate(signs)}) == 1
+    press(page, "Mathematics")
+    until(page, lambda: line.locator(".wb-code").inner_text() == "s = A(p)")
     page.locator(".wb-steps").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     until_at(page, 1, 3)
-    assert "alpha = " in page.locator(".wb-lines li[aria-current=step] .wb-value").inner_text()
+    assert "α = " in page.locator(".wb-lines li[aria-current=step] .wb-value").text_content()
     page.keyboard.press("ArrowLeft")
     until_at(page, 1, 2)
     page.keyboard.press("ArrowDown")
@@ -69,7 +76,7 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     assert (
         page.locator(".wb-steps [role=status]")
         .inner_text()
-        .startswith(f"Iteration {iteration}, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
+        .startswith(f"Iteration {iteration}, line 12 of 12: p = u + β\u2009p gives ‖p‖ = ")
     )
 
 

@@ -107,7 +107,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     # Step through its method.
     bench.turn_to("Step", ".wb-steps")
     bench.button("Next line").click()
-    page.locator(".wb-steps li.wb-current", has_text="s = A(x)").wait_for()
+    page.locator('.wb-steps li.wb-current[data-code="s = A(x)"]').wait_for()
     bench.shoot("step")
 
     # Change a line of it.

@@ -34,13 +34,17 @@ class Moment:
     true_residual: float
 
 
-def walk(configuration: Configuration, iterations: int) -> list[Moment]:
-    """The states after the start and after each of up to `iterations` iterations; fewer if the solver breaks down.
+def walk(configuration: Configuration, iterations: int, rtol: float = 0.0) -> list[Moment]:
+    """The states after the start and after each of up to `iterations` iterations; fewer if the solver breaks down, or
+    where ||r|| is at most rtol ||b||.
 
     Memory: one vector of N words per name and iteration. Raises InputError as `linewise.Walk` does.
     """
     steps = Walk(configuration)
+    limit = rtol * float(steps.setup.device.norm(steps.setup.b))
     while steps.iterations < iterations and not steps.broken_down:
+        if limit and steps.residuals(steps.iterations)[0] <= limit:
+            break
         steps.advance()
     return [_moment(steps, iteration) for iteration in range(steps.iterations + 1)]
 

@@ -168,13 +168,23 @@ def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(
     page = bench.view("Step")
     assert page.wait(LIMIT)
     assert page.view.walk.lines(0)[0].text == "s = A(x)"
-    assert "4 bubbles in a square, 16²" in page.status.text
-    page.method.value = "pipecg"
+    assert page.view.program["title"].endswith("on 4 bubbles in a square, 16²")
+    assert page.view.mathematics
+    page.view.mathematics = False
+    page.form.set("solver", "pipecg")
     assert page.wait(LIMIT)
-    assert "4 bubbles in a square, 16², Pipelined CG" in page.status.text
+    assert page.view.program["title"].startswith("Pipelined CG")
+    # How lines are written is kept.
+    assert not page.view.mathematics
+    page.form.set("beside", "cg3")
+    assert page.wait(LIMIT)
+    assert page.view.names == ("Pipelined CG", "Three-term CG")
+    page.form.set("beside", "alone")
+    assert page.wait(LIMIT)
+    assert not page.view.mathematics
     bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"
     bench.pages["Step"].turn_to()
-    page.cells.value = 24
+    page.form.set("cells", "24")
     assert page.wait(LIMIT)
     assert "10000 unknowns" in page.status.text.replace(",", "")
 

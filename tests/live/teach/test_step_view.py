@@ -10,6 +10,7 @@ import pytest
 from tests.live.conftest import page_says
 from workbench.errors import InputError
 from workbench.live import StepView
+from workbench.number_text import number
 from workbench.run import configure
 
 
@@ -59,9 +60,9 @@ def test_the_page_gets_the_line_its_value_and_the_vectors(view, page_of, eventua
     message, pixels = page.received[-1]
     norm = np.linalg.norm(view.values["r"])
     assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r − α\u2009s gives ‖r‖ = ")
-    assert message["values"]["iterate"][4] == f"‖r‖ = {norm:.6g}"
+    assert message["values"]["iterate"][4] == f"‖r‖ = {number(norm, 4)}"
     # What is still to run shows its value of the iteration before.
-    assert message["values"]["iterate"][10] == f"‖x‖ = {np.linalg.norm(view.walk.after(1, 11)['x']):.6g}"
+    assert message["values"]["iterate"][10] == f"‖x‖ = {number(np.linalg.norm(view.walk.after(1, 11)['x']), 4)}"
     assert [(shown["name"], shown["fresh"]) for shown in message["pictures"]] == [
         ("x", False),
         ("r", True),
@@ -110,7 +111,7 @@ def test_it_plays_until_it_is_paused(view, page_of, eventually):
 def test_it_ends_where_the_tolerance_is_met():
     made = StepView("cg", "poisson5", 60, n=4, rhs="random")
     assert made.walk.iterations < 60
-    assert "below the tolerance of 1e-06, verified by b - A x" in made.ending
+    assert "below the tolerance of 10⁻⁶, verified by b − Ax" in made.ending
     made.publisher.close()
 
 
@@ -121,7 +122,7 @@ def test_a_configuration_can_be_given_and_cubes_are_not_drawn(page_of, eventuall
     eventually(lambda: page.messages and page.messages[-1]["iteration"] == 2)
     assert page.messages[-1]["pictures"] == []
     assert not made.program["drawn"]
-    assert made.program["title"].startswith("pipelined CG")
+    assert made.program["title"].startswith("Pipelined CG")
     made.publisher.close()
 
 

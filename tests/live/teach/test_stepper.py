@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from workbench.live import Stepper
+from workbench.number_text import number
 
 
 @pytest.fixture(scope="module")
@@ -47,5 +49,21 @@ def test_after_a_breakdown_nothing_is_compared(stepper):
     last = len(stepper.walks[1]) - 1
     assert last < 200
     stepper.slider.value = 200
-    assert f"pipecg, broken down at {last}" in stepper.tables[1].value
+    assert f"Pipelined CG, broken down at {last}" in stepper.tables[1].value
     assert math.isnan(stepper.difference("r", 200))
+
+
+def test_the_lines_are_mathematics_with_four_digits_and_their_code_as_tooltip(stepper):
+    stepper.slider.value = 3
+    line = next(row for row in stepper.tables[0].value.split("<tr>") if "alpha*p" in row)
+    norm = np.linalg.norm(stepper.walks[0][3].vectors["x"])
+    assert 'title="x = x + alpha*p">x = x + α\u2009p<' in line
+    assert f">‖x‖</td><td class=\"wb-number\">{number(norm, 4)}<" in line
+
+
+def test_both_end_where_the_tolerance_is_met(stepper):
+    made = Stepper("cg", "pipecg", "two-layer", iterations=200, rtol=1e-6, n=16)
+    for walked, longer in zip(made.walks, stepper.walks, strict=True):
+        assert len(walked) < len(longer)
+        assert walked[-1].recurrence <= 1e-6 * walked[0].recurrence < walked[-2].recurrence
+    made.close()

@@ -1,4 +1,4 @@
-"""Stepping through any method on a small copy of a problem: the method, how many cells, and its lines."""
+"""Stepping through any method on a small copy of a problem: one line by line, or two side by side."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import dataclasses
 
 import ipywidgets as widgets
 
-from workbench.errors import error_message
+from workbench.errors import InputError, error_message
 from workbench.live.teach.own_method import method_options, originals
 from workbench.live.teach.step_view import StepView
+from workbench.live.teach.stepper import Stepper
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem
-from workbench.registry import find
+from workbench.registry import Parameter, find
 from workbench.run import Configuration
+from workbench.solvers import Solver
 
 FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
+CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
+ALONE = "alone"
+BESIDE = Parameter("beside", str, ALONE, "its lines and values stand beside those of the first, one iteration at a time")
 
 
 class StepPage(View):
@@ -27,30 +34,35 @@ class StepPage(View):
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        self.view: StepView | None = None
+        self.view: StepView | Stepper | None = None
         self._base = configuration
+        self._mathematics = True
         self._worker = LatestOnly("workbench-steps")
-        layout = {"layout": {"width": "200px"}, "style": {"description_width": "initial"}}
         named = configuration.solver.name
-        self.method = widgets.Dropdown(
-            options=method_options(), value=named if named in originals() else "cg", description="method", **layout
-        )
-        self.cells = widgets.BoundedIntText(
-            value=FEW_CELLS, min=2, max=MOST_CELLS, description="cells per side", tooltip=f"2 to {MOST_CELLS}", **layout
+        self.method = BlockChoice("solver", lambda: None, named if named in originals() else "cg", names=originals())
+        self.cells = Field(CELLS, "cells", label="Cells per side", code="n")
+        others = [[ALONE, "no other method"], *([name, label] for label, name in method_options())]
+        self.beside = Field(BESIDE, label="Compared with", code="", kind="choice", choices=others)
+        self.form = FieldForm(
+            {"cells": self.cells, "beside": self.beside},
+            [self.method],
+            title="",
+            about="Method that is stepped through",
+            main=("solver", "beside", "cells"),
+            typed=lambda _name: self._ask(),
         )
         self.status = StatusLine()
         self._place = widgets.VBox()
-        controls = widgets.HBox([self.method, self.cells]).add_class("wb-buttons")
-        self.box = widgets.VBox([controls, self.status, self._place]).add_class("wb-explorer").add_class("wb-steppage")
+        self.box = widgets.VBox([self.form.box, self.status, self._place])
+        self.box.add_class("wb-explorer").add_class("wb-steppage")
         self.rebase(configuration)
-        for control in (self.method, self.cells):
-            control.observe(lambda _change: self._ask(), "value")
 
     def rebase(self, configuration: Configuration) -> None:
         """Step through this from now on; the method chosen here stays."""
         same = self.view is not None and configuration == self._base
         self._base = configuration
-        self.cells.layout.display = None if hasattr(configuration.problem, "n") else "none"
+        self.form.hidden = () if hasattr(configuration.problem, "n") else ("cells",)
+        self.form.show()
         if not same:
             self._ask()
 
@@ -66,26 +78,40 @@ class StepPage(View):
         super().close()
 
     def _ask(self) -> None:
-        self.status.say("making the iterations", "busy")
+        self.form.check()
+        self.form.show()
+        self.status.say("Making the iterations.", "busy")
         self._worker.ask(self._make)
 
     def _make(self) -> None:
-        chosen = dataclasses.replace(
-            self._base,
-            problem=smaller(self._base.problem, self.cells.value),
-            solver=find("solver", str(self.method.value)),
-        )
         try:
-            made = StepView(chosen)
+            made = self._made()
+        except InputError as error:
+            self.status.say(str(error), "bad")
+            return
         # No one else would report it to the user.
         except Exception as error:
             self.status.say(error_message(error), "bad")
             return
         before, self.view = self.view, made
-        self._place.children = (made,)
-        self.status.say(f"{chosen.problem.label}, {chosen.label}: {made.walk.iterations} iterations, line by line")
+        self._place.children = (made if isinstance(made, StepView) else made.box,)
+        # What is stepped through is the heading of the view.
+        self.status.say("")
         if before is not None:
             before.close()
+
+    def _made(self) -> StepView | Stepper:
+        """The view of what is chosen, which keeps how lines were written. Raises InputError for a wrong value."""
+        chosen = dataclasses.replace(
+            self._base, problem=smaller(self._base.problem, int(self.cells.read())), solver=self.method.block()
+        )
+        if isinstance(self.view, StepView):
+            self._mathematics = self.view.mathematics
+        if self.beside.value == ALONE:
+            return StepView(chosen, mathematics=self._mathematics)
+        other = find("solver", str(self.beside.value))
+        assert isinstance(other, Solver)
+        return Stepper(chosen, dataclasses.replace(chosen, solver=other), rtol=chosen.stopping.rtol)
 
 
 def smaller(problem: Problem, cells: int) -> Problem:

@@ -10,10 +10,12 @@ import numpy as np
 from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
 from workbench.devices.cycle_names import COARSEST
-from workbench.naming import block_name, typeset
-from workbench.number_text import count
+from workbench.naming import block_name, sentence_case, typeset
+from workbench.number_text import count, number
 from workbench.scenes.style import COLOURS
 
+DIGITS = 4
+"""Of a value."""
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""
 ALWAYS = ("x", "r", "v", "p")
@@ -24,12 +26,13 @@ def about(walk: Walk, ending: str) -> dict[str, Any]:
     """What stays: title, lines, what A and M stand for, how many iterations there are and why there are no more."""
     chosen = walk.configuration
     first = chosen.preconditioner
-    meaning = [f"M(r) applies {block_name(first)}" if first.name != "none" else "M(r) is r"]
+    applied = typeset("M(r)")
+    meaning = [f"{applied} applies {block_name(first)}" if first.name != "none" else f"{applied} is r"]
     if walk.setup.projection is not None:
-        seen = "A and b are P A and P b, deflated by" if walk.setup.variant.projects_system else "M also deflates by"
+        seen = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
         meaning.append(f"{seen} {block_name(chosen.deflation)}")
     return {
-        "title": f"{chosen.solver.title} on {chosen.problem.label}",
+        "title": sentence_case(f"{chosen.solver.title} on {chosen.problem.label}"),
         "start": [line.text for line in walk.start],
         "iterate": [line.text for line in walk.iterate],
         "targets": {"start": [line.target for line in walk.start], "iterate": [line.target for line in walk.iterate]},
@@ -153,7 +156,7 @@ def _size(value: Any) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}"
+    return number(value, DIGITS) if math.isfinite(value) else "not finite"
 
 
 def _finite(value: float) -> float | None:

@@ -15,6 +15,7 @@ from workbench.live.teach.step_text import about, curve, pictures, removal, sent
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.assets import module
 from workbench.live.ui.stream_view import StreamView
+from workbench.naming import number
 from workbench.run import Configuration, configure
 from workbench.solvers import Solver
 
@@ -37,6 +38,8 @@ class StepView(StreamView):
     _esm = module("teach/steps.js")
 
     program = traitlets.Dict().tag(sync=True)
+    mathematics = traitlets.Bool(True).tag(sync=True)
+    """Whether lines are written as mathematics, else as code has them."""
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class StepView(StreamView):
         iterations: int = 60,
         *,
         publisher: Publisher | None = None,
+        mathematics: bool = True,
         **choices: Any,
     ) -> None:
         if isinstance(iterations, bool) or not 1 <= iterations <= 1000:
@@ -59,7 +63,7 @@ class StepView(StreamView):
         self._lock = threading.RLock()
         self._changed = threading.Event()
         self._due = 0.0
-        super().__init__(publisher, program=about(self.walk, self.ending))
+        super().__init__(publisher, program=about(self.walk, self.ending), mathematics=mathematics)
 
     @property
     def iteration(self) -> int:
@@ -209,10 +213,10 @@ def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
         recurrence, true = walk.residuals(walk.iterations)
         norms.append((recurrence / scale, true / scale))
         if norms[-1][0] <= limit:
-            met = "verified by b - A x" if norms[-1][1] <= 2 * limit else "but that of b - A x is not"
-            return norms, f"the residual is below the tolerance of {limit:g}, {met}"
+            met = "verified by b − Ax" if norms[-1][1] <= 2 * limit else "but that of b − Ax is not"
+            return norms, f"the residual is below the tolerance of {number(limit)}, {met}"
         if walk.broken_down:
-            return norms, "the method has broken down: delta or gamma is not positive"
+            return norms, "the method has broken down: δ or γ is not positive"
         if walk.iterations == most:
             return norms, "as many as were asked for"
         walk.advance()

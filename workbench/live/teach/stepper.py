@@ -10,9 +10,13 @@ import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
 from workbench.live.plots.chart import ChartView
+from workbench.live.teach.step_text import DIGITS
 from workbench.live.ui.html_table import Html, html_table
+from workbench.live.ui.rows import row
 from workbench.live.ui.view import View
-from workbench.run import configure
+from workbench.naming import name_of, sentence_case, typeset
+from workbench.number_text import number
+from workbench.run import Configuration, configure
 from workbench.scenes.convergence import residual_gap_scene
 
 SAME = 1e-10
@@ -22,22 +26,35 @@ SAME = 1e-10
 class Stepper(View):
     """Steps through two solvers on one problem. Display `box` or the stepper itself; `slider` chooses the iteration.
 
-    problem and parameters as in `configure`; small ones, since every vector of every iteration is kept. iterations: how
-    many to make. A value that both methods have is marked as equal, or shown with its relative difference. Raises
-    InputError for what cannot be stepped.
+    first, second: names of solvers, or whole configurations. problem and parameters as in `configure`; small ones,
+    since every vector of every iteration is kept. iterations: how many to make at most. rtol: they end where ‖r‖/‖b‖ is
+    no larger; by default they go on into rounding. A value that both methods have is marked as equal, or shown with its
+    relative difference. Raises InputError for what cannot be stepped.
     """
 
     def __init__(
-        self, first: str, second: str, problem: str = "poisson5:24", iterations: int = 60, **parameters: Any
+        self,
+        first: str | Configuration,
+        second: str | Configuration,
+        problem: str = "poisson5:24",
+        iterations: int = 60,
+        *,
+        rtol: float = 0.0,
+        **parameters: Any,
     ) -> None:
-        self.names = (first, second)
-        self.walks = tuple(_walked(name, problem, iterations, parameters) for name in self.names)
+        chosen = [
+            each if isinstance(each, Configuration) else configure(problem, parameters, solver=each)
+            for each in (first, second)
+        ]
+        self.names = tuple(sentence_case(name_of("solver", each.solver)) for each in chosen)
+        self.walks = tuple(walk(each, iterations, rtol) for each in chosen)
         last = max(map(len, self.walks)) - 1
-        self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "60%"})
+        self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
         self.tables = (widgets.HTML(), widgets.HTML())
         self.plot = ChartView()
         self.slider.observe(lambda _change: self.show(), "value")
-        self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.plot])
+        self.box = widgets.VBox([self.slider, row("wb-beside", *self.tables), self.plot])
+        self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
 
     def difference(self, name: str, iteration: int) -> float:
@@ -67,20 +84,17 @@ class Stepper(View):
     def _table(self, title: str, moment: Moment) -> str:
         rows = [
             (
-                Html(f"<code>{html.escape(value.text)}</code>"),
-                f"{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}",
+                Html(f'<span class="wb-m" title="{html.escape(value.text)}">{html.escape(typeset(value.text))}</span>'),
+                f"‖{typeset(value.name)}‖" if value.is_vector else typeset(value.name),
+                number(value.value, DIGITS) if math.isfinite(value.value) else "not finite",
                 self._reported(value.name),
             )
             for value in moment.values
         ]
-        return f"<b>{html.escape(title)}</b>{html_table(('line', 'value', 'the other'), rows, classes='')}"
+        return html_table(("line", "", "value", "the other's"), rows, numbers=(1, 2), caption=title)
 
     def _reported(self, name: str) -> str:
         apart = self.difference(name, self.slider.value)
         if math.isnan(apart):
             return ""
-        return "equal" if apart <= SAME else f"apart by {apart:.1e}"
-
-
-def _walked(name: str, problem: str, iterations: int, parameters: dict[str, Any]) -> list[Moment]:
-    return walk(configure(problem, parameters, solver=name), iterations)
+        return "equal" if apart <= SAME else f"apart by {number(apart, 2)}"

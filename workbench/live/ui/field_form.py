@@ -61,7 +61,10 @@ class FieldForm:
         schema = {
             "title": title,
             "about": about,
-            "blocks": blocks_schema(tuple(self.blocks)),
+            "blocks": {
+                kind: {name: block for name, block in listed.items() if name in self.blocks[kind].choice.options}
+                for kind, listed in blocks_schema(tuple(self.blocks)).items()
+            },
             "settings": {name: field_schema(field) for name, field in fields.items()},
             "main": list(main or [*fields, *self.blocks]),
             "advanced": list(advanced),

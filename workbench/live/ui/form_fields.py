@@ -101,13 +101,23 @@ class Choice(Field):
 class BlockChoice:
     """The choice of one kind of block with the fields of the block chosen.
 
-    changed: called after every change. reported: called when a sentence below the choice is another.
+    changed: called after every change. reported: called when a sentence below the choice is another. names: of the
+    blocks that it offers, by default all.
     """
 
-    def __init__(self, kind: str, changed: Changed, chosen: str, reported: Changed = lambda: None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        changed: Changed,
+        chosen: str,
+        reported: Changed = lambda: None,
+        names: Iterable[str] = (),
+    ) -> None:
         check_listed(kind, chosen)
         self.kind = kind
         self.choice = Choice(kind, chosen)
+        if names:
+            self.choice.options = tuple(names)
         self.fields: dict[str, Field] = {}
         self.remark = ""
         self._changed, self._reported = changed, reported

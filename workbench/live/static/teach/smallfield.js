@@ -1,6 +1,7 @@
 import { mapOf, wordsOf } from "../field/colormaps.js";
 import { element } from "../ui/page.js";
 import { theme } from "../ui/theme.js";
+import { GREEK } from "./typeset.js";
 
 // Vectors on a grid as small pictures: blue below zero, red above it.
 
@@ -30,7 +31,7 @@ function tile(name) {
   canvas.setAttribute("role", "img");
   const caption = element("figcaption", "");
   const words = element("span", "");
-  caption.append(element("b", "", name), " ", words);
+  caption.append(element("i", "wb-m", GREEK[name] ?? name), " ", words);
   root.append(canvas, caption);
   return { root, canvas, words };
 }

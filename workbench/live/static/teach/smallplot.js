@@ -4,8 +4,8 @@ import { powerOfTen, decadeTicks, linearTicks } from "../ui/axes.js";
 
 // The name of the format, put together so that no address stands in a script that fetches nothing.
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
-const [WIDTH, HEIGHT] = [320, 176];
-const BOX = { left: 42, top: 22, right: 312, bottom: 138 };
+const [WIDTH, HEIGHT] = [520, 220];
+const BOX = { left: 42, top: 22, right: 512, bottom: 182 };
 
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });

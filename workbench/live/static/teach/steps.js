@@ -35,7 +35,10 @@ function render({ model, el }) {
   const play = button("Play", "a line every half second (Space)", "toggle");
   const restart = button("Restart", "go back to where nothing has run (Home)", "restart");
   const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
-  const symbols = () => typeset(mathematics.getAttribute("aria-pressed") !== "true");
+  const symbols = () => {
+    model.set("mathematics", !model.get("mathematics"));
+    model.save_changes();
+  };
   const mathematics = press("Mathematics", "write the lines as mathematics; names as in the file stay in their tooltips", symbols);
   bar.append(mathematics);
   const levels = program.removers.length ? button("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
@@ -44,11 +47,11 @@ function render({ model, el }) {
   said.setAttribute("aria-live", "polite");
   const [body, listing, side, plot, tiles] = ["wb-stepping", "wb-listing", "wb-side", "", "wb-tiles"].map((name) => element("div", name));
   const widest = Math.max(...program.start.concat(program.iterate).map((text) => text.length));
-  listing.style.setProperty("--wb-widest", `${widest}ch`);
+  listing.style.setProperty("--wb-widest", widest);
   const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
-  listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
-  const hint = program.drawn ? "Blue below zero, red above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
-  side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − A x"), tiles, element("div", "wb-note", hint));
+  listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${program.iterations} iterations; ${program.ending}.`));
+  const hint = program.drawn ? "Blue below zero, red above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 × 64 cells.";
+  side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − Ax"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   const removal = element("section", "wb-removal");
   removal.hidden = true;
@@ -56,9 +59,10 @@ function render({ model, el }) {
   const drawRemoval = removalPlot(removal, program.removers);
   const [drawCurve, drawFields] = [smallPlot(plot), smallFields(tiles)];
   let playing = false;
-  typeset(false);
+  typeset();
 
-  function typeset(asMathematics) {
+  function typeset() {
+    const asMathematics = model.get("mathematics");
     mathematics.setAttribute("aria-pressed", String(asMathematics));
     for (const [part, lines] of Object.entries(rows)) {
       lines.forEach(({ code }, k) => {
@@ -90,7 +94,7 @@ function render({ model, el }) {
         row.classList.toggle("wb-past", !here && part === "start");
         if (current) row.setAttribute("aria-current", "step");
         else row.removeAttribute("aria-current");
-        value.textContent = state.values[part][k];
+        value.replaceChildren(...aligned(state.values[part][k]));
       });
     }
     if (lines) bringIntoSight(listing, rows[iteration ? "iterate" : "start"][lines - 1].row);
@@ -120,11 +124,19 @@ function render({ model, el }) {
     event.stopPropagation();
     act(KEYS[event.key]);
   });
+  model.on("change:mathematics", typeset);
   const wire = link(model, apply);
   return () => {
+    model.off("change:mathematics", typeset);
     wire.close();
     root.remove();
   };
+}
+
+// A name and its value, so that the signs = of all lines are below each other.
+function aligned(text) {
+  const [named, number] = text.split(" = ");
+  return number === undefined ? [] : [element("span", "", named), element("span", "", ` = ${number}`)];
 }
 
 function iterationSlider(bar, most, chosen) {
