@@ -42,6 +42,15 @@ def test_every_setting_of_the_form_has_a_readable_name():
             assert choice_label(name, choice) != choice
 
 
+@pytest.mark.parametrize("cls", BLOCKS, ids=NAMES)
+def test_the_help_of_a_block_is_paragraphs_without_what_code_raises(cls):
+    for paragraph in block_schema(cls)["about"]:
+        assert "Raises" not in paragraph
+        assert "InputError" not in paragraph
+        assert "\n" not in paragraph or paragraph.startswith("|")
+        assert "^-" not in paragraph
+
+
 def test_names_within_a_kind_differ():
     for kind in kinds():
         labels = [facts(cls).label for cls in BLOCKS if cls.kind == kind]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.naming import block_name, code, distinct_names, kernel_name, method_name, run_parts
+from workbench.naming import block_name, code, distinct_names, kernel_name, method_name, run_parts, typeset_words
 from workbench.registry import find, kinds, registered
 from workbench.run import configure
 
@@ -71,3 +71,17 @@ def test_a_summary_names_blocks_that_the_configuration_lacks():
 )
 def test_kernels_are_named_as_mathematics(text, name):
     assert kernel_name(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("number of bubbles; k^2 for a grid", "number of bubbles; k² for a grid"),
+        ("stop at norm <= max(rtol ||b||, atol)", "stop at norm ≤ max(rtol ‖b‖, atol)"),
+        ("M^-1 = K^T D^-1 K, times h^-2", "M⁻¹ = Kᵀ D⁻¹ K, times h⁻²"),
+        ("below 1e-06; 1e6 of name1e-06", "below 10⁻⁶; 10⁶ of name1e-06"),
+        ("k x k blocks, a box x boxes", "k × k blocks, a box x boxes"),
+    ],
+)
+def test_mathematics_in_sentences_is_printed_as_such(text, printed):
+    assert typeset_words(text) == printed

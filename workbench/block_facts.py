@@ -23,7 +23,7 @@ PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 class Facts:
     """label: readable name. name: what runs name it, and size: of a problem, with parameters in braces. group: heading
     in a menu. formula: one line. cost: of an application, in words, empty for a solver whose lines are counted instead.
-    source: where it was published. about: the docstring."""
+    source: where it was published. about: the paragraphs of the docstring that say more than these."""
 
     label: str
     name: str
@@ -32,23 +32,32 @@ class Facts:
     formula: str
     cost: str
     source: str
-    about: str
+    about: tuple[str, ...]
 
 
 def facts(cls: type[Block]) -> Facts:
     """The facts of a block. One that `data/blocks.toml` does not list, such as a user's, has its title alone."""
     listed = _table().get(cls.kind, {}).get(cls.name) or {"label": cls.title or cls.name, "group": "User-defined"}
     about = inspect.cleandoc(cls.__doc__ or "")
+    cost = listed.get("cost") or _part(about, "Cost")
+    source = listed.get("source") or _part(about, "Sources?")
     return Facts(
         label=listed["label"],
         name=listed.get("name", listed["label"]),
         size=listed.get("size", ""),
         group=listed["group"],
         formula=listed.get("formula", ""),
-        cost=listed.get("cost") or _part(about, "Cost"),
-        source=listed.get("source") or _part(about, "Sources?"),
-        about=about,
+        cost=cost,
+        source=source,
+        about=tuple(each for each in paragraphs(about) if each.rstrip(".") not in (f"Cost: {cost}", f"Source: {source}")),
     )
+
+
+def paragraphs(docstring: str) -> list[str]:
+    """The paragraphs of a docstring without its line breaks and without what is raised; a table keeps its lines."""
+    kept = re.sub(r"\bRaises\s+InputError\b.*?(\.(?=\s|$)|$)", "", docstring, flags=re.DOTALL)
+    found = (part.strip() for part in re.split(r"\n\s*\n", kept))
+    return [part if part.startswith("|") else " ".join(part.split()) for part in found if part]
 
 
 def parameter_label(owner: str, name: str) -> str:

@@ -53,6 +53,18 @@ TYPESET = (
     (r"(?<= )-(?= )", "−"),
 )
 """What stands in paper lines and names of kernels, and how it is printed."""
+IN_WORDS = (
+    (r"(?<=\w)\^(-?\d+)", lambda found: found[1].translate(SUPERSCRIPTS)),
+    (r"\^T\b", "ᵀ"),
+    (r"\^H\b", "ᴴ"),
+    (r"(?<!\|)\|\|(?!\|)", "‖"),
+    (r"<=", "≤"),
+    (r">=", "≥"),
+    (r"(?<![\w.])1e([+-]?\d+)\b", lambda found: f"10{str(int(found[1])).translate(SUPERSCRIPTS)}"),
+    (r"(?<=\d) x (?=\d)|(?<=\bk) x (?=k\b)", " × "),
+    (r"\bx0\b", "x₀"),
+)
+"""What stands in sentences, and how it is printed."""
 Parts = Mapping[str, str]
 """What names a run: the problem, its size, its blocks and its settings, each by the name of a field."""
 
@@ -247,6 +259,13 @@ def _setting(name: str, value: Any) -> str:
 def _first_lower(text: str) -> str:
     """A label within a name: of a word, not of an acronym or of two people."""
     return text[:1].lower() + text[1:] if re.match(r"[A-Z][a-z]+(?!\S*[A-Z])", text) else text
+
+
+def typeset_words(text: str) -> str:
+    """A sentence with what stands for mathematics in it printed as such: k², h⁻², M⁻¹, ‖b‖, ≤, 10⁻⁶."""
+    for code_text, shown in IN_WORDS:
+        text = re.sub(code_text, shown, text)
+    return text
 
 
 def kernel_name(text: str) -> str:

@@ -195,8 +195,28 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
     app.keyboard.press("ArrowRight")
     card.get_by_text("2 of").wait_for()
     assert in_front(app) == "solve"
+    assert not app.locator(".wb-solving .wb-runlist tbody tr").count()
+    # What the next steps point at is not empty.
+    app.keyboard.press("ArrowRight")
+    app.locator(".wb-solving .wb-runlist tbody tr").first.wait_for()
+    app.keyboard.press("ArrowRight")
+    card.get_by_text("Watch it converge").wait_for()
+    app.wait_for_selector(".wb-solving .wb-convergence canvas[data-count]:not([data-count='0'])")
+    around = "at => { const { x, y, width, height } = at.getBoundingClientRect(); return [x, y, width, height]; }"
+    plot = app.locator(".wb-solving .wb-convergence").first
+    until(app, lambda: app.locator(".wb-toured").evaluate(around) == plot.evaluate(around))
     app.keyboard.press("Escape")
     card.wait_for(state="detached")
+    assert not app.locator(".wb-toured").count()
+
+
+def test_the_ring_of_a_plot_that_has_the_focus_is_inside_of_what_cuts_it_off(app):
+    app.keyboard.press("2")
+    canvas = app.locator(".wb-solving .wb-convergence canvas.wb-canvas")
+    canvas.focus()
+    app.keyboard.press("ArrowRight")
+    assert canvas.evaluate("at => getComputedStyle(at).outlineOffset") == "-2px"
+    assert canvas.evaluate("at => getComputedStyle(at).outlineStyle") == "solid"
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])

@@ -16,6 +16,7 @@ from workbench.live.solve.examples import EXAMPLES
 from workbench.live.solve.form import Form
 from workbench.live.ui.form_fields import BlockChoice
 from workbench.live.ui.form_schema import bounds_in_words, parameter_schema
+from workbench.naming import typeset_words
 from workbench.registry import Parameter, registered
 from workbench.run import Stopping, configure
 
@@ -47,7 +48,7 @@ def test_every_field_has_a_name_and_tells_its_meaning_bounds_and_unit(kind, name
         drawn = parameter_schema(declared, name)
         assert drawn["label"] == parameter_label(name, declared.name)
         inverse = inverse_help(name, declared.name)
-        assert drawn["help"] == (inverse or declared.help)
+        assert drawn["help"] == typeset_words(inverse or declared.help)
         assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
         assert declared.choices or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
         assert declared.unit in drawn["about"]

@@ -65,7 +65,7 @@ class Workbench(View):
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo}, lambda: self.share.written("link"))
+        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.written("link"))
         self.pages = self.frame.pages
         self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
         self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
@@ -160,6 +160,16 @@ class Workbench(View):
             builder.builder.undo()
         else:
             self.explorer.form.undo()
+
+    def _run_for_tour(self) -> None:
+        """Make what the tour points at: a run with timings, unless there is one that ended or is active."""
+        if any(run.record is not None or run.active for run in self.runs.runs):
+            return
+        self._take_over()
+        trace = self.explorer.form.trace
+        before, trace.value = trace.value, True
+        self.explorer.run()
+        trace.value = before
 
     def _undoable(self, builder: Builder | None) -> TypeGuard[Builder]:
         """Whether a canvas with an undo of its own is in front."""

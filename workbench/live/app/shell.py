@@ -17,7 +17,8 @@ Act = Callable[[], object]
 
 class Shell(LiveWidget):
     """views: what the rail lists, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
-    "compare.race"; set by both sides. acts: what "undo" and "redo" do. link: returns the text of the share link.
+    "compare.race"; set by both sides. acts: what "undo" does, and
+    "tour" at the step that shows a run. link: returns the text of the share link.
     """
 
     _esm = module("app/shell.js")

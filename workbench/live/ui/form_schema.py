@@ -10,6 +10,7 @@ from workbench.analysis.solver_costs import line_counts
 from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
+from workbench.naming import typeset_words
 from workbench.number_text import SUPERSCRIPTS, THIN, count
 from workbench.registry import Block, Parameter, registered
 
@@ -30,7 +31,7 @@ def blocks_schema(kinds: tuple[str, ...]) -> dict[str, dict[str, Any]]:
 
 
 def block_schema(cls: type[Block]) -> dict[str, Any]:
-    """One block: readable name, code, group, formula, cost, source, docstring and parameters."""
+    """One block: readable name, code, group, formula, cost, source, what its docstring says and parameters."""
     known = facts(cls)
     return {
         "label": known.label,
@@ -39,7 +40,7 @@ def block_schema(cls: type[Block]) -> dict[str, Any]:
         "formula": known.formula,
         "cost": known.cost or counted(cls),
         "source": known.source,
-        "about": known.about,
+        "about": [typeset_words(paragraph) for paragraph in known.about],
         "docs": DOCS.get(cls.kind, "glossary"),
         "parameters": [parameter_schema(declared, cls.name) for declared in cls.parameters()],
     }
@@ -52,7 +53,7 @@ def parameter_schema(declared: Parameter, owner: str = "run") -> dict[str, Any]:
         "name": declared.name,
         "label": parameter_label(owner, declared.name),
         "kind": kind,
-        "help": inverse_help(owner, declared.name) or declared.help,
+        "help": typeset_words(inverse_help(owner, declared.name) or declared.help),
         "about": explanation(declared, owner),
         "placeholder": declared.empty,
         "choices": [[value, choice_label(declared.name, value)] for value in declared.choices],
@@ -65,7 +66,7 @@ def explanation(declared: Parameter, owner: str = "run") -> str:
     helped = inverse or declared.help
     known = helped.lower() in label.lower()
     bounds = "" if declared.choices else bounds_in_words(declared, inverse=bool(inverse))
-    return "; ".join(part for part in ("" if known else helped, bounds) if part)
+    return typeset_words("; ".join(part for part in ("" if known else helped, bounds) if part))
 
 
 def bounds_in_words(declared: Parameter, *, inverse: bool = False) -> str:

@@ -1,4 +1,4 @@
-import { button, element } from "../ui/page.js";
+import { button, element, paragraphs } from "../ui/page.js";
 import { tellKernel } from "../transport/kernel.js";
 
 // The help panel: keys, pages of documentation, a block's text, and the tour.
@@ -66,7 +66,7 @@ export function helpPanel(model, startTour) {
     for (const [name, words] of rows.filter(([, words]) => words)) list.append(element("dt", "", name), element("dd", "", words));
     const page = model.get("pages").find(([name]) => name === facts.docs);
     const more = page ? [button("wb-link", `Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
-    show(facts.label, list, element("pre", "wb-about", facts.about), ...more);
+    show(facts.label, list, paragraphs(facts.about), ...more);
   }
 
   function text(words, sentence, content) {

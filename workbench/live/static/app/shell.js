@@ -104,7 +104,7 @@ function render({ model, el }) {
   const undo = quiet("Undo", "take the last change back", () => tellKernel(model, { kind: "undo" }));
   const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
   top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
-  const help = helpPanel(model, () => startTour(root, go));
+  const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
   const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark", nextTheme);
   const projector = quiet("Projector", "larger type and thicker lines", () => {
     const at = document.documentElement.dataset;

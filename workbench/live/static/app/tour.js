@@ -1,23 +1,30 @@
 import { button, element } from "../ui/page.js";
 
-// A tour of the page: a card next to each of a few parts. It can be left at any time, also by Escape.
+// A tour of the page: a card next to each of a few parts, which has a ring. At RUN a run is started, so that those after
+// it have something to show. It can be left at any time, also by Escape.
 
+const RUN = "Run it";
 const STEPS = [
   ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],
   ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
-  ["solve", ".wb-runbar", "Run it", "R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
-  ["solve", ".wb-convergence, .wb-plot", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
+  ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
+  ["solve", ".wb-solving .wb-convergence", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
   ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the same problem; a sweep varies one or two parameters. Times include the setup."],
   ["inspect", ".wb-page-inspect", "Look inside a run", "Where the time went, kernel by kernel, and which eigenvalues CG has found. Learn has the method line by line."],
 ];
 
-export function startTour(root, go) {
+export function startTour(root, go, run) {
   const card = element("div", "wb-tour");
   card.popover = "manual";
   card.setAttribute("role", "dialog");
   card.setAttribute("aria-label", "Tour");
   card.tabIndex = -1;
-  root.append(card);
+  const ring = element("div", "wb-toured");
+  ring.popover = "manual";
+  root.append(ring, card);
+  let at = null;
+  const resized = new ResizeObserver(encircle);
+  for (const event of ["scroll", "resize"]) addEventListener(event, encircle, true);
   const before = document.activeElement;
   const steps = STEPS.filter(([view]) => root.querySelector(`.wb-page-${view}`));
   let place = 0;
@@ -25,10 +32,13 @@ export function startTour(root, go) {
   function show() {
     const [view, selector, title, words] = steps[place];
     go(view);
-    root.querySelector(".wb-toured")?.classList.remove("wb-toured");
-    const at = [...root.querySelectorAll(selector)].find((found) => found.checkVisibility());
-    at?.classList.add("wb-toured");
+    if (title === RUN) run();
+    at = [...root.querySelectorAll(selector)].find((found) => found.checkVisibility());
     at?.scrollIntoView({ block: "nearest" });
+    resized.disconnect();
+    if (at) resized.observe(at);
+    ring.showPopover();
+    encircle();
     const acts = element("div", "wb-acts");
     const back = button("wb-btn", "Back", () => move(-1));
     back.disabled = place === 0;
@@ -40,10 +50,19 @@ export function startTour(root, go) {
     const [width, height] = [card.offsetWidth, card.offsetHeight];
     const right = box && box.right + width + 16 < document.documentElement.clientWidth;
     const left = right ? box.right + 12 : Math.min(box?.left ?? 80, document.documentElement.clientWidth - width - 16);
+    // Beside or below what it is about; over that only where it leaves no room, and then in the corner.
     const top = right ? box.top : (box?.bottom ?? 80) + height + 16 < innerHeight ? (box?.bottom ?? 80) + 12 : innerHeight - height - 24;
-    card.style.left = `${Math.max(8, left)}px`;
+    const covers = box && !right && top < box.bottom && box.height > innerHeight / 2;
+    card.style.left = `${Math.max(8, covers ? document.documentElement.clientWidth - width - 24 : left)}px`;
     card.style.top = `${Math.max(8, Math.min(top, innerHeight - height - 8))}px`;
     next.focus();
+  }
+
+  // What is looked at may grow, or be scrolled; drawn above everything, no edge is cut off.
+  function encircle() {
+    const box = at?.getBoundingClientRect();
+    ring.hidden = !box;
+    if (box) Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
   }
 
   function move(by) {
@@ -53,7 +72,9 @@ export function startTour(root, go) {
   }
 
   function end() {
-    root.querySelector(".wb-toured")?.classList.remove("wb-toured");
+    resized.disconnect();
+    for (const event of ["scroll", "resize"]) removeEventListener(event, encircle, true);
+    ring.remove();
     card.remove();
     before?.focus?.();
   }

@@ -2,7 +2,7 @@ import { tellKernel } from "../transport/kernel.js";
 import { controlOf, fill } from "./formcontrols.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
-import { button, element, uniqueName, write } from "./page.js";
+import { button, element, paragraphs, uniqueName, write } from "./page.js";
 import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
@@ -153,9 +153,9 @@ function render({ model, el }) {
     const asked = new CustomEvent("wb-help", { bubbles: true, cancelable: true, detail: block });
     if (!root.dispatchEvent(asked)) return;
     const place = root.querySelector(`.wb-facts[data-of="${block.code}"]`);
-    const shown = place.querySelector("pre");
+    const shown = place.querySelector(".wb-prose");
     if (shown) shown.remove();
-    else place.append(element("pre", "wb-about", block.about));
+    else place.append(paragraphs(block.about));
   }
 
   const head = element("div", "wb-head");
