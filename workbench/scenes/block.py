@@ -63,7 +63,7 @@ def products_scene(run: Record | History, tolerance: float) -> Scene:
     largest[known] = np.nanmax(columns[known], axis=1)
     layers: list[Layer] = [
         *(CurveOf("", x, column, faint=True, plain=True) for column in columns.T),
-        CurveOf("largest", x, largest, chosen=True, tag="largest"),
+        CurveOf("largest", x, largest, chosen=True),
         LineAt(tolerance, "tolerance {}", fitted=True),
     ]
     said = f"The largest of {columns.shape[1]} relative residuals after {count(x[-1])} products: {number(largest[-1])}."

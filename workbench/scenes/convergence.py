@@ -23,12 +23,10 @@ RING = 5.5
 DRIFT = (1.0, 1.5)
 
 
-def run_layers(
-    name: str, x: np.ndarray, relative: np.ndarray, rings: np.ndarray, style: int, tag: str = ""
-) -> list[Layer]:
+def run_layers(name: str, x: np.ndarray, relative: np.ndarray, rings: np.ndarray, style: int) -> list[Layer]:
     """A run: its curve, and rings at its true residuals b - A x. x, relative: shape (n,). rings: shape (k, 2), the
-    iterations and relative true residuals. tag: a short name."""
-    layers: list[Layer] = [CurveOf(name, x, relative, style, tag=tag)]
+    iterations and relative true residuals."""
+    layers: list[Layer] = [CurveOf(name, x, relative, style)]
     shown = rings[(rings[:, 0] < x.size) & np.isfinite(rings[:, 1])] if rings.size else np.empty((0, 2))
     if shown.size:
         at = x[shown[:, 0].astype(int)]

@@ -41,7 +41,7 @@ def roofline_scene(
         x = np.geomspace(low, high, 100)
         y = np.minimum(x * bandwidth, flops) if flops else x * bandwidth
         peak = f"{roof.title}: {bandwidth:.4g} GB/s" + (f", {flops:.4g} Gflop/s" if flops else "")
-        layers.append(CurveOf(peak, x, y, 5, plain=True, dash=(4.0, 3.0), tag=f"{bandwidth:.4g} GB/s"))
+        layers.append(CurveOf(peak, x, y, 5, plain=True, dash=(4.0, 3.0)))
     shares = [share_of(point, roof) for point in placed]
     layers.append(
         PointsOf(

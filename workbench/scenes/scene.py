@@ -84,7 +84,6 @@ class CurveOf(Styled):
     faint: bool = False
     plain: bool = False
     dash: tuple[float, ...] | None = None
-    tag: str = ""
     rim: bool = False
     mark: bool = True
     of: str = ""

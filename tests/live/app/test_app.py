@@ -218,3 +218,33 @@ def test_closing_ends_the_runs_though_nobody_has_looked_at_them(tmp_path, eventu
     session = bench.explorer.run()
     bench.close()
     eventually(lambda: session.state is State.DONE and set(threading.enumerate()) <= others)
+
+
+def test_what_is_built_is_solved_by_a_button_and_named_in_the_header(bench):
+    bench.turn_to("Build")
+    kinds = next(at for at in bench.view("Build").box.children if "wb-kinds" in at._dom_classes)
+    press = kinds.children[-1]
+    bench.view("Build").kind.value = "Poisson"
+    assert bench.view("Build").builder.wait()
+    bench._name_problem()
+    assert bench.frame.shell.problem["name"].startswith("Poisson from formulas")
+    press.click()
+    assert bench.frame.shell.shown == "solve.solve"
+    assert bench.explorer.session.wait(LIMIT) is not None
+    assert bench.explorer.session.configuration.problem == bench.view("Build").problem
+    # A matrix that is not there, or is refused, is neither solved nor named.
+    bench.view("Build").kind.value = "Matrix"
+    bench.turn_to("Build")
+    bench._name_problem()
+    assert bench.frame.shell.problem["name"].startswith("Poisson from formulas")
+    runs = len(bench.runs.runs)
+    press.click()
+    assert len(bench.runs.runs) == runs
+
+
+def test_the_tour_makes_one_run_with_timings(bench):
+    bench.frame.shell._receive(None, {"kind": "tour"}, None)
+    bench.frame.shell._receive(None, {"kind": "tour"}, None)
+    assert len(bench.runs.runs) == 1
+    assert bench.explorer.session.wait(LIMIT).trace
+    assert not bench.explorer.form.trace.value

@@ -165,7 +165,7 @@ def test_reset_shows_what_was_there_at_first_and_can_be_undone(builder):
     press(builder, "reset")
     assert (builder.problem, builder.deflation.spec) == (SQUARE, "levelset:0")
     press(builder, "undo")
-    assert len(builder.problem.geometry().radii) == 3
+    assert len(builder.problem.geometry().radii) == shown(builder, "count") == 3
 
 
 def test_presets_and_random_bubbles_come_from_the_form(builder):
@@ -173,6 +173,8 @@ def test_presets_and_random_bubbles_come_from_the_form(builder):
     builder.form.receive({"kind": "example", "field": "staggered"})
     settle(builder)
     assert builder.problem.layout == "list"
+    # The number of random bubbles is that of those on the canvas.
+    assert shown(builder, "count") == len(builder.problem.geometry().radii)
     for name, value in {"count": "6", "radius": "0.08", "geometry_seed": "3"}.items():
         choose(builder, name, value)
     choose(builder, "place", True)

@@ -128,6 +128,19 @@ def test_an_upload_that_cannot_be_read_is_reported_by_its_name_alone(builder, ca
     assert str(cache) not in builder.status.text
 
 
+def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
+    heard = []
+    builder.on_change(lambda _problem: heard.append(builder.status.text))
+    upload(builder, "a.mtx", SMALL)
+    upload(builder, "b.mtx", UNSYMMETRIC)
+    with pytest.raises(InputError, match="is not symmetric"):
+        _ = builder.problem
+    # Chosen, chosen, and refused.
+    assert len(heard) == 3
+    upload(builder, "a.mtx", SMALL)
+    assert builder.problem.label == "Matrix a"
+
+
 def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
     path = store("../../evil dir/..mtx.mtx", SMALL)
     assert path.resolve().is_relative_to(cache.resolve() / "uploads")

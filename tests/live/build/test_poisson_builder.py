@@ -8,14 +8,24 @@ from workbench.errors import InputError
 from workbench.live import PoissonBuilder
 from workbench.live.build.poisson_examples import EXAMPLES
 from workbench.live.build.poisson_form import STENCILS
+from workbench.problems.poisson_formulas import PoissonFormulas2D
 from workbench.run import configure
 
 
 @pytest.fixture
 def builder():
-    made = PoissonBuilder()
+    made = PoissonBuilder(PoissonFormulas2D())
     assert made.wait()
     return made
+
+
+def test_it_opens_with_a_coefficient_worth_seeing():
+    made = PoissonBuilder()
+    assert made.wait()
+    a, f = made.problem.values("a"), made.problem.values("f")
+    assert a.max() > 1000 * a.min() > 0
+    assert f.max() > f.min()
+    made.close()
 
 
 def type_into(builder, name, value):

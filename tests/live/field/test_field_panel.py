@@ -35,7 +35,7 @@ def session_of(problem, **choices):
 def test_the_3d_view_is_offered_for_cubes_alone_and_made_when_it_is_chosen(panel, eventually, page_of):
     page_of(panel.field)
     panel.follow(session_of("two-layer", n=12))
-    panel.field.quantity = "solution"
+    panel.field.quantity = "residual"
     eventually(lambda: panel.field.look is not None)
     assert panel.view.layout.display == "none"
     panel.follow(session_of("bubbles-3d", **CUBE))

@@ -554,3 +554,13 @@ def test_compilation_is_told_apart():
     assert "<b>0.200\u2009s</b>" in said
     assert "compiling kernels took 8.90\u2009s more, once per machine" in said
     assert "compiling" not in result_html(1, {**summary, "compile_seconds": 0.0}, "Converged.", "good", ())
+
+
+def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_turned_to(explorer, eventually):
+    assert explorer.field.quantity == "coefficient"
+    explorer.run()
+    eventually(lambda: explorer.field.quantity == "residual")
+    explorer.field.quantity = "coefficient"
+    session = explorer.run()
+    eventually(lambda: explorer._timed is session)
+    assert explorer.field.quantity == "coefficient"

@@ -34,7 +34,7 @@ def test_a_wrong_line_is_marked_while_it_is_typed(own, eventually):
     edit(own, "s = A(p)", "s = A(p")
     eventually(lambda: own.status.tone == "bad")
     assert own.status.text.startswith("iteration, line 1: 's = A(p': '(' was never closed")
-    assert own.editor.wrong == {"part": "iteration", "number": 1}
+    assert own.editor.wrong == {"part": "iteration", "number": 1, "column": 6}
     assert own.race() is None
     assert own.editor.iterate.startswith("s = A(p\n")
     edit(own, "s = A(p", "s = A(p)")

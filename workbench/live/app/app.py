@@ -136,11 +136,11 @@ class Workbench(View):
         self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
         with contextlib.suppress(InputError):
-            if self._undoable(builder):
-                self.frame.name(builder.problem, can_undo=True)
-            else:
-                form = self.explorer.form
-                self.frame.name(form.configuration().problem, can_undo=form.can_undo)
+            form = self.explorer.form
+            # What is not whole, or has been refused, is not what the other pages have.
+            drawn, _ = _built(builder) if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
+            can_undo = form.can_undo if drawn is None else self._undoable(builder)
+            self.frame.name(drawn or form.configuration().problem, can_undo=can_undo)
 
     def _note_place(self) -> None:
         """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
@@ -239,11 +239,18 @@ class Workbench(View):
 
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
-        made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration)
+        made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration, self._solve_built)
         made.on_change(self._name_problem)
         made.box.children = (*self._kept(), self._notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
         return made
+
+    def _solve_built(self) -> None:
+        """Run on what is built, and show it. Nothing where it is wrong, which the builder says."""
+        with contextlib.suppress(InputError):
+            self._take_over()
+            self.turn_to(SOLVE)
+            self.explorer.controller.attempt(self.explorer.run)()
 
     def _take_over(self) -> None:
         """What was changed on the canvas since it was looked at last goes into the form, where all pages find it."""

@@ -99,7 +99,7 @@ class BubbleForm(FieldForm):
             value = getattr(drawing.parameters, name)
             if before is None or value != getattr(before.parameters, name):
                 self.settings[name].put(value)
-        # What a random layout was placed by, so that "Place at random" makes it again.
+        # What a random layout was placed by, so that "Place at random" makes it again; else how many bubbles there are.
         placed = _random_values(drawing)
         if placed and (before is None or placed != _random_values(before)):
             for name, value in placed.items():
@@ -147,6 +147,9 @@ class BubbleForm(FieldForm):
 
 
 def _random_values(drawing: Drawing) -> dict[str, Any]:
-    """By what parameters a drawing was placed at random; empty where it was not."""
-    placed = not drawing.empty and drawing.parameters.layout == "random"
-    return {name: getattr(drawing.parameters, name) for name in RANDOM} if placed else {}
+    """By what parameters a drawing was placed at random, or the number of its bubbles; nothing of an empty one."""
+    if drawing.empty:
+        return {}
+    if drawing.parameters.layout == "random":
+        return {name: getattr(drawing.parameters, name) for name in RANDOM}
+    return {"count": len(drawing.rows)}

@@ -14,7 +14,9 @@ from workbench.live.build.bubble_builder import BubbleBuilder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
 from workbench.live.transport.publisher import Publisher
+from workbench.live.ui.controls import button
 from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.rows import row
 from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.bubbles import Bubbles
@@ -24,6 +26,7 @@ from workbench.problems.poisson_formulas import PoissonFormulas
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import Configuration
 
+SOLVES = "run the method chosen in Solve on what is built here, and look at it there"
 BUBBLES, POISSON, MATRIX = "Bubbles", "Poisson", "Matrix"
 KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
     BUBBLES: (BubbleBuilder, (Bubbles,)),
@@ -36,8 +39,8 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
 class Builder(View):
     """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
 
-    problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. Display it. A builder is made when
-    it is first looked at.
+    problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. solve: what a button to solve what
+    is built does; None for no button. Display it. A builder is made when it is first looked at.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Builder(View):
         problem: Problem | None = None,
         deflation: Deflation | None = None,
         configuration: Callable[[], Configuration] | None = None,
+        solve: Callable[[], object] | None = None,
     ) -> None:
         self._configuration = configuration
         self.publisher = Publisher()
@@ -53,7 +57,8 @@ class Builder(View):
         self._lock = threading.RLock()
         self.kind = widgets.ToggleButtons(options=tuple(KINDS))
         self._place = widgets.VBox().add_class("wb-place")
-        self.box = widgets.VBox([self.kind, self._place]).add_class("wb-building")
+        acts = [button("Solve this", SOLVES, solve, style="primary", width="auto")] if solve else []
+        self.box = widgets.VBox([row("wb-kinds", self.kind, *acts), self._place]).add_class("wb-building")
         self.kind.observe(lambda _change: self._turn(), "value")
         if problem is not None and kind_of(problem):
             self.load(problem, deflation)

@@ -42,6 +42,8 @@ class MatrixBuilder(View):
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
         self._listeners = Listeners("the matrix builder")
         self._problem: Problem | None = None
+        self._refused = ""
+        """Why the matrix chosen cannot be solved with; it can be loaded again."""
         self._worker = LatestOnly("workbench-matrix")
         self._choices = 0
         """How often something was chosen; what an upload becomes is taken only if nothing was chosen since."""
@@ -59,13 +61,16 @@ class MatrixBuilder(View):
 
     @property
     def problem(self) -> Problem:
-        """The matrix chosen. Raises InputError where there is none."""
+        """The matrix chosen. Raises InputError where there is none, or one that has been refused."""
+        if self._refused:
+            raise InputError(self._refused)
         if self._problem is None:
             raise InputError("no matrix has been chosen yet; upload one, name one, or give a path")
         return self._problem
 
     def on_change(self, callback: Callable[[Problem], None]) -> None:
-        """Call with every matrix that is chosen, whether it has been read or not; from any thread."""
+        """Call with every matrix that is chosen, whether it has been read or not, and when it is refused; from any
+        thread."""
         self._listeners.add(callback)
 
     def load(self, problem: Problem) -> None:
@@ -162,13 +167,13 @@ class MatrixBuilder(View):
             self.show_matrix()
 
     def _set(self, problem: Problem) -> None:
-        changed, self._problem = problem != self._problem, problem
+        changed, self._problem, self._refused = problem != self._problem, problem, ""
         if changed:
             self._listeners.notify(problem)
 
     def _forget(self, why: str, tone: str = "plain") -> None:
         """There is no matrix now, nor must an earlier one be taken for what was asked for."""
-        self._problem = None
+        self._problem, self._refused = None, ""
         self.form.say(HINTS[self.form.source], why if tone == "bad" else "")
         self.form.offer(chosen=False)
         self._clear("")
@@ -194,6 +199,8 @@ class MatrixBuilder(View):
             if problem == self._problem:
                 self._clear(problem.label)
                 said = without_folder(error_message(error, "reading the matrix"))
+                self._refused = said
+                self._listeners.notify(problem)
                 self.form.say(self.form.about[self.form.source], said)
                 self.status.say(said, "bad")
             return
@@ -202,7 +209,7 @@ class MatrixBuilder(View):
         # Something else may have been chosen meanwhile.
         if problem != self._problem:
             return
-        self.facts = found
+        self.facts, self._refused = found, ""
         self.table.value = _table(found.rows)
         self.pattern.show(found.scene)
         self.histogram.show(row_lengths_scene(found.lengths))

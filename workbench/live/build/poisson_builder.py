@@ -11,6 +11,7 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
+from workbench.live.build.poisson_examples import EXAMPLES, OSCILLATING
 from workbench.live.build.poisson_form import FORMULAS, PoissonForm
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import Scene
@@ -32,14 +33,14 @@ MOST_CELLS = 1 << 19
 class PoissonBuilder(View):
     """A Poisson problem from a stencil, a size, sides and formulas. Display it; `problem` is what its fields say.
 
-    problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares.
+    problem: what it shows at first, see `load`; by default an example whose coefficient spans four decades. publisher: of a dashboard whose thread it shares.
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
         self._listeners = Listeners("the Poisson builder")
         self._reported: Problem | None = None
         self._worker = LatestOnly("workbench-poisson")
-        self.form = PoissonForm(self._changed, problem or PoissonFormulas2D())
+        self.form = PoissonForm(self._changed, problem or PoissonFormulas2D(**EXAMPLES[OSCILLATING][0]))
         self.status = StatusLine()
         self._alone, self._publisher = publisher is None, publisher or Publisher()
         self.views = {name: FieldView(self._publisher, height=0, choices=False) for name in FORMULAS}

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 Formulas = dict[str, str]
 
+OSCILLATING = "oscillating coefficient"
 EXAMPLES: dict[str, tuple[Formulas, Formulas]] = {
+    OSCILLATING: (
+        {"a": "10**(2*sin(4*pi*x)*sin(4*pi*y))", "b": "", "f": "sin(2*pi*x)"},
+        {"a": "10**(2*sin(4*pi*x)*sin(4*pi*y)*sin(4*pi*z))", "b": "", "c": "", "f": "sin(2*pi*x)"},
+    ),
     "constant": ({"a": "1", "b": "", "f": "1"}, {"a": "1", "b": "", "c": "", "f": "1"}),
     "layered": (
         {"a": "where(y < 0.5, 1, 1000)", "b": "", "f": "1"},

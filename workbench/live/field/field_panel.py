@@ -13,6 +13,7 @@ from workbench.live.field.quantities import COEFFICIENT
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.run_handle import RunSource
+from workbench.run import Quantity
 
 SLICES, SOLID = VIEWS = ("slices", "3D")
 
@@ -101,7 +102,9 @@ class FieldPanel:
         with self._lock:
             if self.volume is not None:
                 return
-            self.volume = VolumeView(self.publisher, height=self._height, quantity=self.field.quantity)
+            # Residual and error in all of a cube are noise to the eye; a plane of them shows where they are large.
+            quantity = COEFFICIENT if self.field.quantity == COEFFICIENT else Quantity.SOLUTION.value
+            self.volume = VolumeView(self.publisher, height=self._height, quantity=quantity)
             self.volume.observe(self._fill, "quantity")
             self.volume.observe(lambda _change: self._turn(), "quantity")
             self._fill()

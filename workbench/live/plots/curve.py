@@ -156,12 +156,7 @@ class Curve:
         relative = self.history["residual"][: x.size] / self.norm_of_b
         if not np.isfinite(x).any():
             return []
-        return run_layers(self.label, x, relative, np.array(self._rings).reshape(-1, 2), self.style, self.tag)
-
-    @property
-    def tag(self) -> str:
-        """The number of the run."""
-        return self.label.partition(": ")[0]
+        return run_layers(self.label, x, relative, np.array(self._rings).reshape(-1, 2), self.style)
 
     @property
     def _rings(self) -> list[list[float]]:
@@ -192,7 +187,6 @@ class Curve:
         message = {
             "key": self.key,
             "label": self.label,
-            "tag": self.tag,
             "first": self.sent,
             "count": fresh.size,
             "live": self.live,

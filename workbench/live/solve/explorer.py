@@ -38,7 +38,7 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.recording import Record
-from workbench.run import Configuration, RaceEntry, Session, State, configure
+from workbench.run import Configuration, Quantity, RaceEntry, Session, State, configure
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
@@ -304,6 +304,9 @@ class Explorer(PausableView):
                 self._follow(source)
         session = self.session
         if session and session is not self._timed and session.state is not State.QUEUED:
+            if self._timed is None and self.field.quantity == COEFFICIENT:
+                # The first run is what one now looks at; whoever turns back to the coefficient keeps it.
+                self.field.quantity = Quantity.RESIDUAL.value
             self._timed = session
             shown = self._run_of(session)
             self.timeline.show(session, f"run {shown.label}" if shown else "")

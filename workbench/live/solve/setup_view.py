@@ -17,11 +17,11 @@ COUNTED = 1000
 
 
 def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> str:
-    """HTML: the time of the setup and the coarse solver, and, unfolded, a table of the phases and all notes."""
+    """HTML that unfolds: a table of the phases of the setup, and all notes. The result says how long all of it took."""
     took, phases = summary["setup_seconds"], summary.get("setup_phases") or []
     solver = summary.get("coarse_solver")
     chosen = f"; coarse solver {escape(name_of('coarse', solver))}" if solver else ""
-    head = f"Setup of {escape(name)}: {seconds(took)} s ({escape(in_words(phases[:], took))}){chosen}"
+    head = f"Phases of the setup of {escape(name)}{chosen}"
     table = (
         html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3), classes="wb-kernels")
         if phases

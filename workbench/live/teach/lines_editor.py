@@ -12,12 +12,12 @@ from workbench.solvers.user_text import UserLinesError
 
 
 class LinesEditor(LiveWidget):
-    """The lines before the loop and those of an iteration. wrong: part and number of the line that is marked."""
+    """The lines before the loop and those of an iteration. wrong: part, line and column of what is marked."""
 
     _esm = module("teach/editor.js")
     start = traitlets.Unicode("").tag(sync=True)
     iterate = traitlets.Unicode("").tag(sync=True)
-    wrong = traitlets.Dict({"part": "", "number": 0}).tag(sync=True)
+    wrong = traitlets.Dict({"part": "", "number": 0, "column": 0}).tag(sync=True)
 
     def write(self, start: str, iterate: str) -> None:
         """Put both texts in place of what is there."""
@@ -25,8 +25,12 @@ class LinesEditor(LiveWidget):
             self.start, self.iterate = start, iterate
 
     def mark(self, error: Exception | None) -> None:
-        """Mark the line that an error is about, or none."""
+        """Mark the line that an error is about and the word in it, or none."""
         found = error if isinstance(error, UserLinesError) else None
-        wrong: dict[str, Any] = {"part": found.part if found else "", "number": (found.number or 0) if found else 0}
+        wrong: dict[str, Any] = {"part": "", "number": 0, "column": 0}
+        if found is not None:
+            # Column 1 is that of errors about a whole line too.
+            column = found.column if found.column and found.column > 1 else 0
+            wrong = {"part": found.part, "number": found.number or 0, "column": column}
         if wrong != self.wrong:
             self.wrong = wrong

@@ -15,10 +15,11 @@ from workbench.errors import InputError
 from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
+from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.view import View
 from workbench.number_text import count
-from workbench.papers.hybrid_machines import HOSTS, machine
+from workbench.papers.hybrid_machines import HOSTS, machine, profile
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
 from workbench.scenes.crossover import crossover_scene
@@ -53,7 +54,8 @@ class Schedules(View):
         for kind, name, known in (("machine", like, HOSTS), ("method", method, METHODS)):
             if name not in known:
                 raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
-        self.like = widgets.Dropdown(options=tuple(HOSTS), value=like, description="start from", style=STYLE)
+        titled = [(profile(name).title, name) for name in HOSTS]
+        self.like = widgets.Dropdown(options=titled, value=like, description="start from", style=STYLE)
         self.method = widgets.Dropdown(
             options=[(each.label, name) for name, each in METHODS.items()],
             value=method,
@@ -76,14 +78,20 @@ class Schedules(View):
         for control in (*self.sliders.values(), self.method):
             control.observe(lambda _change: self.show(), "value")
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
-        rows = [self.like, *self.sliders.values(), self.method]
-        controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
+        machine_sliders, problem_sliders = [self.sliders[name] for name in SLIDERS], list(self.sliders.values())[-2:]
+        groups = [
+            _group("Machine", self.like, *machine_sliders),
+            _group("Problem", *problem_sliders),
+            _group("Method", self.method),
+        ]
+        beside = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
+        turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), beside)
         self.save_bar = SaveBar(
             lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.figures(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
-        self.box = widgets.VBox([controls, self.message, self.plot, self.lanes, self.save_bar.box])
+        self.box = widgets.VBox([turning, self.lanes, self.save_bar.box])
         self.box.add_class("wb-explorer").add_class("wb-schedules")
 
     @property
@@ -145,8 +153,8 @@ def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
     )
 
 
-def _column(controls: list[Any]) -> widgets.VBox:
-    return widgets.VBox(controls, layout={"width": "50%"})
+def _group(title: str, *controls: Any) -> widgets.VBox:
+    return widgets.VBox([widgets.HTML(f"<h3>{title}</h3>"), *controls]).add_class("wb-turngroup")
 
 
 def _sentence(name: str, found: dict[str, Expected]) -> str:
@@ -156,7 +164,7 @@ def _sentence(name: str, found: dict[str, Expected]) -> str:
     named, first = METHODS[name].label, METHODS[quickest].label
     ahead = f"the fastest is <b>{first}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
     if mine.seconds is None:
-        return f"modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
+        return f"Modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
     copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
-    return f"modelled: <b>{named}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."
+    return f"Modelled: <b>{named}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."

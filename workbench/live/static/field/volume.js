@@ -184,7 +184,7 @@ function render({ model, el }) {
       drawEdges(below, look, projected.toPage, colours.soft, false);
       drawEdges(above, look, projected.toPage, colours.soft, true);
     }
-    drawAxisNames(above, edges, colours, !parts.pieces);
+    drawAxisNames(above, edges, colours, !parts.pieces, parts.position);
     handles.put(edges.map(({ place }) => place));
     return projected;
   }

@@ -25,7 +25,8 @@ export function axisEdges(toPage) {
   });
 }
 
-export function drawAxisNames(context, edges, colours, numbered) {
+// position: of the handles, which stand on the axes; a name goes where its handle is not.
+export function drawAxisNames(context, edges, colours, numbered, position) {
   edges.forEach(({ place, out: [dx, dy] }, axis) => {
     context.font = `11px ${colours.type}`;
     for (const [share, text] of numbered ? TICKS : []) {
@@ -34,7 +35,7 @@ export function drawAxisNames(context, edges, colours, numbered) {
       label(context, colours.soft, text, x + 13 * dx, y + 13 * dy, "center", "middle", colours.paper);
     }
     context.font = `600 13px ${colours.type}`;
-    const [x, y] = place(0.75);
+    const [x, y] = place(position[axis] > 0.5 ? 0.25 : 0.75);
     label(context, colours.ink, LETTERS[axis], x + 17 * dx, y + 17 * dy, "center", "middle", colours.paper);
   });
 }

@@ -13,14 +13,11 @@ const CHOICES = {
 
 // solid() says whether there is a cube, or only its slices.
 export function volumeControls(model, changed, solid) {
-  const rows = element("div", "wb-volumerows");
-  const chosen = element("div", "wb-fieldrow");
-  const drawn = element("div", "wb-fieldrow");
-  rows.append(chosen, drawn);
+  const rows = element("div", "wb-fieldrow wb-volumerows");
   const selects = Object.fromEntries(Object.entries(CHOICES).map(([trait, [name, options]]) => {
     const select = input(element("select", ""), name);
     for (const option of options) select.append(new Option(option));
-    chosen.append(labelled(name, select));
+    rows.append(labelled(name, select));
     return [trait, select];
   }));
   const checks = Object.fromEntries(PARTS.map((name) => [name, input(element("input", ""), NAMES[name], "checkbox")]));
@@ -33,7 +30,7 @@ export function volumeControls(model, changed, solid) {
   }));
   const levels = group(roots.surface, sliders.level, level);
   const pieces = group(roots.subdomains, labelled("apart", sliders.apart));
-  drawn.append(roots.slices, roots.phases, levels, pieces);
+  rows.append(roots.slices, roots.phases, levels, pieces);
   let [shades, still] = [null, null];
 
   function pull() {

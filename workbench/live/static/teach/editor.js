@@ -22,8 +22,9 @@ function render({ model, el }) {
 
 function textPart(root, model, trait, part, title) {
   const heading = element("div", "wb-part", title);
-  const [box, gutter, stripe, text] = ["div", "div", "div", "textarea"].map((kind) => element(kind, ""));
-  [box.className, gutter.className, stripe.className] = ["wb-writing", "wb-gutter", "wb-stripe"];
+  const [box, gutter, stripe, token, text] = ["div", "div", "div", "span", "textarea"].map((kind) => element(kind, ""));
+  [box.className, gutter.className, stripe.className, token.className] = ["wb-writing", "wb-gutter", "wb-stripe", "wb-token"];
+  stripe.append(token);
   gutter.setAttribute("aria-hidden", "true");
   Object.assign(text, { spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off" });
   text.setAttribute("aria-label", `paper lines: ${title.toLowerCase()}`);
@@ -41,8 +42,19 @@ function textPart(root, model, trait, part, title) {
     gutter.replaceChildren(...lines.map((_, k) => element("div", k === at ? "wb-wrong" : "", k < blank ? "" : String(k - Math.max(0, blank) + 1))));
     stripe.hidden = at < 0;
     stripe.style.top = `calc(${at}*20px + 4px)`;
+    if (at >= 0) showToken(lines, at, wrong.column);
     text.setAttribute("aria-invalid", String(wrong.part === part));
     box.dataset.wrong = at + 1;
+  };
+  // The word or sign at a column, which is counted without the indentation that all lines share.
+  const showToken = (lines, at, column) => {
+    const indented = Math.min(...lines.filter((line) => line.trim()).map((line) => line.search(/\S/)));
+    const from = column - 1 + indented;
+    const [word] = /^(\w+|\S)/.exec(lines[at].slice(from)) ?? [""];
+    token.hidden = column < 1 || !word;
+    token.style.setProperty("--wb-from", from);
+    token.style.setProperty("--wb-letters", word.length);
+    box.dataset.token = token.hidden ? "" : word;
   };
   const save = () => {
     clearTimeout(timer);

@@ -197,13 +197,14 @@ function render({ model, el }) {
         bar.append(press);
       }
       const why = refusal(verb, chosenRows);
+      press.hidden = !chosenRows.length;
       press.disabled = Boolean(why);
       press.title = why ? `${verb.tip}; ${why}` : verb.tip + (verb.key ? ` (${verb.key})` : "");
       const words = chosenRows.map((row) => row.words?.[verb.name]).find(Boolean);
       write(press, words ?? verb.title);
     }
     bar.append(note);
-    write(note, chosenRows.length ? `${chosenRows.length} chosen` : "");
+    write(note, chosenRows.length ? `${chosenRows.length} chosen` : `Tick rows to act on them: ${own.map(({ title }) => title.toLowerCase()).join(", ")}.`);
   }
 
   function refusal(verb, rows) {
