@@ -54,6 +54,11 @@ def test_entries_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, l
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "race.ipynb", RACE)
     press(page, "Start")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('by seconds with setup')"
+    )
+    press(page, "iterations")
+    page.get_by_text("Add a method", exact=True).click()
     lab.pick(page.locator(".wb-race"), "preconditioner", "neumann")
     press(page, "Add entry")
     until_seen(page, "curves", "3")
@@ -124,6 +129,7 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
 
 def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
     open_cell(page, lab_url, lab_folder, "drag.ipynb", RACE)
+    press(page, "iterations")
     press(page, "Start")
     page.locator("[role=status]", has_text="all have ended").wait_for(state="attached")
     until_seen(page, "curves", "2")

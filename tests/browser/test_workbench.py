@@ -82,6 +82,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.until_said("2 entries: press Start")
     bench.button("Start").click()
     bench.until_said("2 entries: all have ended")
+    bench.button("iterations").or_(page.get_by_role("radio", name="iterations", exact=True)).first.click()
     bench.until_said(r"entry 2 .* wins by iterations")
     bench.until(lambda: bench.seen(CURVES).get("first", "").startswith("2:"))
     bench.shoot("race")

@@ -40,11 +40,17 @@ class Estimate:
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """Candidates are about to be solved on a grid. full: the grid of the problem itself."""
+    """Candidates are about to be solved on a grid. full: the grid of the problem itself.
+
+    work: of a candidate here, as the share of unknowns that the grid has. later: the most candidates of each stage that
+    follows, and their work.
+    """
 
     label: str
     candidates: int
     full: bool
+    work: float = 1.0
+    later: tuple[tuple[int, float], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

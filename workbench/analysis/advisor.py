@@ -83,12 +83,13 @@ def advising(
     candidates = yield from search.fitting(candidates)
     if not candidates:
         raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
-    for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True):
-        large = search.unknowns >= MIN_UNKNOWNS_TO_COARSEN or probe_n is not None
-        small = coarsened(full, ratio) if large else None
-        if small is None:
-            continue
-        yield Stage(small.label, len(candidates), full=False)
+    large = search.unknowns >= MIN_UNKNOWNS_TO_COARSEN or probe_n is not None
+    grids = [(coarsened(full, ratio), ratio, count) for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True)]
+    probed = [(small, ratio, count) for small, ratio, count in grids if small is not None and large]
+    work = [ratio ** -len(search.system.grid or (1,)) for _, ratio, _ in probed] + ([1.0] if probe_n is None else [])
+    for place, (small, _, count) in enumerate(probed):
+        later = tuple(zip((most for *_, most in probed[place:]), work[place + 1 :], strict=False))
+        yield Stage(small.label, len(candidates), full=False, work=work[place], later=later)
         yield from search.probe(small, candidates)
         if stopped():
             return

@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.registry import unknown_name
 from workbench.run.races import RaceEntry
 
-MEASURES = ("iterations", "seconds", "bytes")
+MEASURES = ("seconds", "iterations", "bytes")
 
 
 @dataclasses.dataclass(frozen=True)

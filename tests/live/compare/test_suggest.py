@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+
 import pytest
 
 from workbench.analysis.advice import Probed, RuledOut, Stage
-from workbench.analysis.advisor import advise
+from workbench.analysis.advisor import advise, advising
 from workbench.errors import InputError
 from workbench.live import Suggest
+from workbench.live.compare.suggest_text import Progress, scene
 from workbench.run import Stopping, configure
 
 
@@ -31,13 +35,51 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     assert {row.pair.label for row in estimates} == {row.pair.label for row in advise("two-layer", n=16).estimates}
     assert view.status.text.startswith(f"Two layers, 16²: fastest is {estimates[0].pair.label}, ")
     cells = dict(zip(view.table.columns, view.table.rows[1], strict=True))
-    assert cells["Estimate"]["key"] == estimates[1].seconds
+    assert cells["Together"]["key"] == estimates[1].seconds
+    parts = cells["Setup + iterating"]["parts"]
+    longest = max(row.seconds for row in estimates[: len(view.table.rows)] if row.seconds < math.inf)
+    assert parts["first"] + parts["second"] == pytest.approx(estimates[1].seconds / longest)
     view.table.press("take", [2])
     (chosen,) = taken
     assert (chosen.stopping.rtol, chosen.seed, chosen.problem) == (1e-5, 3, view.base.problem)
     assert chosen.preconditioner.spec.startswith(estimates[1].pair.preconditioner.partition(":")[0])
     view.best.click()
     assert [c.label for c in raced[0]] == [view.configuration_of(row).label for row in estimates[:3]]
+
+
+def test_a_point_for_each_pair_tells_measured_ones_from_estimates(view):
+    measured = advise("two-layer", n=16).estimates
+    pale = [dataclasses.replace(row, measured=False, grid_n=8) for row in measured[4:]]
+    estimated, known = scene([*measured[:4], *pale]).layers
+    assert (estimated.faint, estimated.filled, known.faint, known.filled) == (True, False, False, True)
+    assert known.labels == ["1", "2", "3", ""]
+    assert estimated.y.tolist() == [row.seconds for row in pale if row.seconds < math.inf]
+    assert known.texts[0][0] == f"1: {measured[0].pair.label}"
+    assert "measured" in known.texts[0][2]
+    assert "predicted from n = 8" in estimated.texts[0][2]
+    assert scene([]).note
+
+
+def test_progress_counts_all_stages_and_weighs_them_by_their_grids():
+    progress = Progress()
+    progress.enter(Stage("n = 16", 100, full=False, work=1 / 16, later=((24, 1 / 4), (10, 1.0))))
+    progress.probed = 40
+    assert (progress.done, progress.of) == (40, 134)
+    assert progress.work == (40 / 16, 100 / 16 + 24 / 4 + 10)
+    # Fewer than could have been are left.
+    progress.enter(Stage("n = 32", 8, full=False, work=1 / 4, later=((10, 1.0),)))
+    assert (progress.done, progress.of) == (100, 116)
+    # Those close to the best are solved twice, which is no pair more.
+    progress.enter(Stage("n = 64", 8, full=True))
+    progress.probed = 11
+    assert (progress.done, progress.of) == (116, 116)
+    assert progress.work[0] == progress.work[1]
+
+
+def test_stages_of_the_advisor_announce_what_follows():
+    stages = [event for event in advising("two-layer", n=256, probe_n=32) if isinstance(event, Stage)]
+    assert [(stage.work, stage.later) for stage in stages] == [(1 / 256, ((24, 1 / 64),)), (1 / 64, ())]
+    assert stages[1].candidates <= 24
 
 
 def test_what_was_ruled_out_is_listed_with_its_reason(view, eventually, monkeypatch):
@@ -52,12 +94,12 @@ def test_what_was_ruled_out_is_listed_with_its_reason(view, eventually, monkeypa
     view.find().join()
     eventually(lambda: view.status.tone == "bad" and "no pair of levels solves this" in view.status.text)
     eventually(lambda: "1 pair was ruled out" in view.note.value and "it needs 9 GB" in view.note.value)
-    with pytest.raises(InputError, match="no pair is ranked yet"):
+    with pytest.raises(InputError, match="0 pairs are measured, a race takes 3"):
         view.race_best()
 
 
 def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatch):
-    found = advise("two-layer", n=16).estimates[0]
+    found = dataclasses.replace(advise("two-layer", n=16).estimates[0], measured=False)
 
     def events(*_args, stopped, **_options):
         yield Stage("Two layers, 8²", 9, full=False)
@@ -66,12 +108,15 @@ def test_a_search_that_is_stopped_keeps_its_ranking(view, eventually, monkeypatc
 
     monkeypatch.setattr("workbench.live.compare.suggest.advising", events)
     job = view.find()
-    eventually(lambda: view.status.text == "Two layers, 16²: 1 of 9 pairs probed on Two layers, 8²")
+    eventually(lambda: view.status.text.startswith("Two layers, 16²: 1 of 9 pairs probed, now on "))
+    assert view.best.disabled
+    assert view.status.progress == {"word": "probed", "iterations": 1, "left": 8}
     with pytest.raises(InputError, match="press Stop first"):
         view.find()
     view.stop()
     job.join()
-    eventually(lambda: "stopped by the user; 1 pairs ranked by predictions" in view.status.text)
+    eventually(lambda: "stopped by the user; 1 ranked so far, 0 of them measured" in view.status.text)
+    assert view.table.marks == ["estimated"]
     assert view.take(1).problem == view.base.problem
     with pytest.raises(InputError, match="there is no pair of rank 2"):
         view.take(2)

@@ -204,12 +204,13 @@ class Workbench(View):
         self.turn_to(SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
-        """Let the suggested pairs take the place of the entries of the race, and show it."""
+        """Let the suggested pairs take the place of the entries of the race, and start it."""
         if self.configuration.problem != configurations[0].problem:
             # The pages work on the problem of the form, which has changed since the suggestions were asked for.
             self.load(configurations[0])
         race: RaceView = self.view(RACE)
         race.show(configurations)
+        race.start()
         self.turn_to(RACE)
 
     def _look_inside(self, runs: Sequence[ListedRun]) -> None:

@@ -14,7 +14,7 @@ from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, ne
 from workbench.live.compare.race_offer import Offer
 from workbench.live.compare.race_table import entry_table, show_entries
 from workbench.live.compare.race_text import compilation, fastest, finer, progress, sentence
-from workbench.live.compare.tolerance_slider import ToleranceSlider
+from workbench.live.compare.tolerance_field import ToleranceField
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controlled_view import PausableView
@@ -93,7 +93,7 @@ class RaceView(PausableView):
         self.controller.add(self.race)
         self.status = self.controller.bar
         self.winner, self.saved = StatusLine(), StatusLine()
-        self.tolerance = ToleranceSlider(self._rtol, self.convergence.mark, self.controller.complain)
+        self.tolerance = ToleranceField(self._rtol, self.convergence.mark, self.controller.complain)
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
@@ -101,6 +101,9 @@ class RaceView(PausableView):
         self._mend = button("", "make these changes in the form above", lambda: self.form.mend(), width="auto")
         self.form = EntryForm(lambda: self.base, self._offer_entry)
         self._offer_entry()
+        form = widgets.VBox([self.form.box, line("wb-buttons", self._add, self._mend)])
+        self.adding = widgets.Accordion([form], titles=("Add a method",))
+        """Folded once there is something to race."""
         self.offer = Offer(self.take_over)
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
@@ -117,6 +120,7 @@ class RaceView(PausableView):
         )
         for configuration in configurations:
             self.add(configuration)
+        self._fold()
         self.box = self._layout()
         for control in (self.measure, self.with_setup):
             control.observe(lambda _change: self._change_measure(), "value")
@@ -163,6 +167,7 @@ class RaceView(PausableView):
         self._set_base(configurations[0])
         self._chosen = self.base
         self.entries.replace(self.race.entries, configurations)
+        self._fold()
         self.publisher.wake()
 
     def rebase(self, configuration: Configuration) -> None:
@@ -258,8 +263,7 @@ class RaceView(PausableView):
     def _layout(self) -> widgets.Box:
         against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)
         exports = line("wb-buttons", self.save_bar.box, *self._exports.values())
-        aim = line("wb-buttons", self.tolerance.box.add_class("wb-aim"), self.again)
-        more = widgets.HTML("Add a method").add_class("wb-title")
+        aim = line("wb-buttons", line("wb-aim", self.tolerance.box), self.again)
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
         plot = [against, self.convergence, aim]
         tables = [self.winner, self.table, best, self.fastest]
@@ -268,9 +272,7 @@ class RaceView(PausableView):
             self.offer.box,
             self.status,
             halves,
-            more,
-            self.form.box,
-            line("wb-buttons", self._add, self._mend),
+            self.adding,
             exports,
             self.saved,
         ]
@@ -282,6 +284,9 @@ class RaceView(PausableView):
     def _listed(self) -> list[ListedRun]:
         """The entries that have begun."""
         return list(self.entries.listed.values())
+
+    def _fold(self) -> None:
+        self.adding.selected_index = None if len(self.race.entries) > 1 else 0
 
     def _pictures(self) -> dict[str, Scene]:
         """The plot of the entries that have ended."""

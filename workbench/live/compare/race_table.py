@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbench.live.compare.race_text import COLUMNS, LOW, entry_label, row
+from workbench.live.compare.race_text import COLUMNS, LOW, LOWER, entry_label, row
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.sort_table import SortTable, sample
 from workbench.run import RaceEntry
@@ -21,7 +21,7 @@ VERBS = (
 
 def entry_table(act: Callable[[str, list[Any], str], object]) -> SortTable:
     """An empty table. act: called with a verb and the numbers of the entries that it is meant for."""
-    table = SortTable(act, empty="No entry yet. Choose blocks and press Add entry.", low=LOW)
+    table = SortTable(act, empty="No entry yet. Choose blocks and press Add entry.", low=LOW, lower=LOWER)
     table.verbs = list(VERBS)
     return table
 

@@ -11,7 +11,7 @@ from workbench.live.ui.html_table import html_table
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
-from workbench.live.ui.sort_table import sample
+from workbench.live.ui.sort_table import sample, time_bar
 from workbench.number_text import SUPERSCRIPTS, amount, compiling, count, duration, number, relative
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
@@ -31,6 +31,7 @@ COLUMNS = (
     "State",
 )
 LOW = ["Setup", "Iterating", "Traffic"]
+LOWER = ["‖r‖\u2009/\u2009‖b‖", "To tolerance"]
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Of the table of the fastest entries."""
 NOTABLE = 0.1
@@ -50,17 +51,11 @@ def row(entry: RaceEntry, run: ListedRun | None, finish: Finish | None, measure:
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
-    whole = max(longest, 1e-30)
     compiled = compiling(made.setup.phases.compile_seconds)
-    parts = {
-        "first": setup / whole,
-        "second": iterating / whole,
-        "colour": sample(curve_style(run.style))["colour"],
-        "label": "; ".join(filter(None, (f"setup {duration(setup)}, iterations {duration(iterating)}", compiled))),
-    }
+    colour = sample(curve_style(run.style))["colour"]
     return [
         name,
-        {"key": setup + iterating, "text": "", "tip": parts["label"], "parts": parts},
+        time_bar(setup, iterating, longest, colour, compiled),
         *({"key": value, "text": duration(value)} for value in (setup + iterating, setup, iterating)),
         count - 1,
         {"key": traffic, "text": "–" if traffic is None else amount(traffic),

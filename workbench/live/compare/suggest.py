@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import html
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets as widgets
 
+from workbench import compiling
 from workbench.analysis.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.analysis.advisor import advising
 from workbench.analysis.candidates import LevelPair
 from workbench.errors import InputError
+from workbench.live.compare.suggest_text import (
+    BEST,
+    COLUMNS,
+    ESTIMATED,
+    LEGEND,
+    LOW,
+    LOWER,
+    Progress,
+    row,
+    ruled_out,
+    scene,
+)
+from workbench.live.compare.sweep_text import remaining
+from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.html_table import html_table
+from workbench.live.ui.rows import row as line
 from workbench.live.ui.sort_table import SortTable
-from workbench.naming import sentence_case
-from workbench.number_text import duration, number
+from workbench.number_text import compiling as compiling_text
+from workbench.number_text import count, duration, number
 from workbench.run import MACHINE, Configuration, State, Stopping, configure
 from workbench.run.run_queue import QueueSlot
 from workbench.run.thread_job import ThreadJob
 
 PERIOD = 0.5
 """Seconds between two updates of the ranking."""
-BEST = 3
-"""Pairs that are raced."""
 MOST_ROWS = 20
-COLUMNS = ("Rank", "First level", "Second level", "Coarse solver", "Estimate", "Setup", "Iterations", "Basis")
-LOW = ["Coarse solver", "Setup"]
 VERBS = ({"name": "take", "title": "Take", "tip": "put this pair into the form of Solve", "inline": True},)
 WORKING = "pairs are solved on coarser grids, then the best ones on the whole problem"
 
@@ -39,7 +51,8 @@ class Suggest(ControlledView):
     """Display it and press Find. `estimates` is the ranking so far, `advice` the result.
 
     configuration: whose problem, seed, device and tolerance are used. take: called with the configuration of a pair.
-    race: called with those of the three best. Probing uses the machine in the order of the run queue.
+    race: called with those of the three best, to be raced at once. Probing uses the machine in the order of the run
+    queue.
     """
 
     def __init__(
@@ -65,16 +78,19 @@ class Suggest(ControlledView):
             period=PERIOD,
         )
         self.status = self.controller.bar
-        self.table = SortTable(self._act, empty="Pairs are ranked here while they are probed.", low=LOW)
+        self.table = SortTable(self._act, empty="Pairs are ranked here while they are probed.", low=LOW, lower=LOWER)
         self.table.verbs = list(VERBS) if take is not None else []
         self.best = widgets.Button(
-            description="Race the best three", tooltip="add the three best pairs to the race", layout={"width": "150px"}
+            description="Race the best three",
+            tooltip="race the three best pairs that are measured, from now on",
+            layout={"width": "150px"},
         )
         self.best.on_click(lambda _button: self.controller.attempt(self.race_best)())
+        self.chart, self._shown = ChartView(self.publisher), ([], -1)
         self.note = widgets.HTML()
-        buttons = [widgets.HBox([self.best]).add_class("wb-buttons")] if race is not None else []
-        parts = [self.status, *buttons, self.table, self.note]
-        self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-suggest")
+        buttons = [line("wb-buttons", self.best)] if race is not None else []
+        halves = line("wb-halves", widgets.VBox([*buttons, self.table, self.note]), self.chart)
+        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-suggest")
         self._refresh()
         self.controller.serve()
 
@@ -106,6 +122,10 @@ class Suggest(ControlledView):
         known = [row for row in list(self._found.values()) if math.isfinite(row.seconds)]
         return sorted(known, key=lambda row: (not row.measured, row.seconds))
 
+    @property
+    def _measured(self) -> list[Estimate]:
+        return [each for each in self.estimates if each.measured]
+
     def configuration_of(self, estimate: Estimate) -> Configuration:
         """A pair as a configuration, with the tolerance and seed of the search."""
         rule = Stopping(rtol=self._base.stopping.rtol or Stopping.rtol)
@@ -122,10 +142,10 @@ class Suggest(ControlledView):
         return chosen
 
     def race_best(self) -> list[Configuration]:
-        """Hand on the best three pairs. Raises InputError while none is ranked."""
-        best = [self.configuration_of(row) for row in self.estimates[:BEST]]
-        if not best:
-            raise InputError("no pair is ranked yet; press Find the fastest")
+        """Hand on the best three pairs. Raises InputError before three are measured on the whole problem."""
+        best = [self.configuration_of(each) for each in self._measured[:BEST]]
+        if len(best) < BEST:
+            raise InputError(f"{len(best)} pairs are measured, a race takes {BEST}; find the fastest first")
         if self._race is not None:
             self._race(best)
         return best
@@ -140,8 +160,10 @@ class Suggest(ControlledView):
         self._base = self.base
         self._found: dict[LevelPair, Estimate] = {}
         self._ruled: dict[str, str] = {}
-        self._stage: Stage | None = None
-        self._probed = 0
+        self._progress = Progress()
+        self._begun = time.monotonic()
+        self.compile_seconds = 0.0
+        """Of the search, which are in no time of a pair."""
         self.advice = None
 
     def _work(self, job: ThreadJob) -> None:
@@ -149,6 +171,7 @@ class Suggest(ControlledView):
             job.slot.enqueue()
             job.slot.acquire(unless=lambda: job.stopping)
         base = self._base
+        self._begun, compiled = time.monotonic(), compiling.spent()
         events = advising(
             base.problem,
             rtol=base.stopping.rtol or Stopping.rtol,
@@ -159,16 +182,17 @@ class Suggest(ControlledView):
         for event in events:
             match event:
                 case Stage():
-                    self._stage, self._probed = event, 0
+                    self._progress.enter(event)
                 case Probed():
                     self._found[event.estimate.pair] = event.estimate
-                    self._probed += 1
+                    self._progress.probed += 1
                 case RuledOut():
                     self._found.pop(event.pair, None)
                     self._ruled[event.pair.label] = event.reason
-                    self._probed += 1
+                    self._progress.probed += 1
                 case Ranked():
                     self.advice = event.advice
+            self.compile_seconds = compiling.spent() - compiled
             if not job.steady:
                 self.publisher.wake()
 
@@ -178,59 +202,50 @@ class Suggest(ControlledView):
             return f"{self.base.problem.label}: press Find the fastest; {WORKING}", "plain"
         if state is State.FAILED:
             return f"{name}: {job.error}", "bad"
-        if job.alive and self._stage is None:
+        progress = self._progress
+        if job.alive and (stage := progress.stage) is None:
             return f"{name}: the candidates are chosen", "busy"
-        if job.alive and self._stage is not None:
-            grid = "" if not self._stage.full else " (the whole problem)"
-            done = min(self._probed, self._stage.candidates)
-            return f"{name}: {done} of {self._stage.candidates} pairs probed on {self._stage.label}{grid}", "busy"
+        if job.alive and stage is not None:
+            done, work = progress.done, progress.work
+            left = f"; {remaining(time.monotonic() - self._begun, *work)}" if 0 < work[0] < work[1] else ""
+            grid = "the whole problem" if stage.full else stage.label
+            return f"{name}: {count(done)} of {count(progress.of)} pairs probed, now on {grid}{left}", "busy"
         if self.advice is None:
-            return f"{name}: stopped by the user; {len(self.estimates)} pairs ranked by predictions so far", "plain"
-        best = self.advice.estimates[0]
-        took = duration(self.advice.probe_seconds)
+            ranked, measured = len(self.estimates), len(self._measured)
+            return f"{name}: stopped by the user; {ranked} ranked so far, {measured} of them measured", "plain"
+        best, *others = self.advice.estimates
+        took = duration(best.seconds)
         basis = "measured" if best.measured else "prediction"
+        ahead = f", {number(others[0].seconds / best.seconds)} times as fast as the next" if others else ""
+        compiled = f"; {clause}" if (clause := compiling_text(self.compile_seconds)) else ""
+        probed = duration(self.advice.probe_seconds - self.compile_seconds)
         changed = "; the problem changed since" if self._base != self.base else ""
-        return (
-            f"{name}: fastest is {best.pair.label}, {duration(best.seconds)} ({basis}); probed for {took}{changed}",
-            "good",
-        )
+        said = f"fastest is {best.pair.label}, {took} ({basis}){ahead}; probed for {probed}"
+        return f"{name}: {said}{compiled}{changed}", "good"
 
     def _refresh(self) -> None:
         estimates = self.estimates
+        done, of = self._progress.work
+        active = self._job is not None and self._job.alive
+        self.status.progress = {"word": "probed", "iterations": done, "left": of - done} if active else {}
+        self.best.disabled = len(self._measured) < BEST
+        if self._shown == (estimates, len(self._ruled)):
+            return
+        self._shown = estimates, len(self._ruled)
         shown = estimates[:MOST_ROWS]
-        rows = [_row(place, row) for place, row in enumerate(shown, 1)]
-        marks = ["best" if place == 0 else "" for place in range(len(shown))]
-        facts = [{"id": place, "title": row.pair.label, "acts": ["take"]} for place, row in enumerate(shown, 1)]
+        longest = max((each.seconds for each in shown if math.isfinite(each.seconds)), default=1.0)
+        rows = [row(place, each, longest) for place, each in enumerate(shown, 1)]
+        marks = ["" if each.measured else ESTIMATED for each in shown]
+        if shown and shown[0].measured:
+            marks[0] = "best"
+        facts = [{"id": place, "title": each.pair.label, "acts": ["take"]} for place, each in enumerate(shown, 1)]
         self.table.show(COLUMNS, rows, marks, facts)
-        self.best.disabled = not estimates
+        self.chart.show(scene(estimates))
         more = len(estimates) - len(shown)
-        rest = f'<p class="wb-empty">and {more} slower pairs</p>' if more > 0 else ""
-        self.note.value = rest + ruled_out(self._ruled)
+        rest = f" And {count(more)} slower pairs." if more > 0 else ""
+        said = f'<p class="wb-empty">{html.escape(LEGEND + rest)}</p>' if shown else ""
+        self.note.value = said + ruled_out(self._ruled)
 
     def _act(self, verb: str, places: list[Any], _value: str) -> None:
         if verb == "take":
             self.controller.attempt(lambda: self.take(int(places[0])))()
-
-
-def _row(place: int, row: Estimate) -> list[Any]:
-    grids = " and ".join(map(str, row.probe_ns or ((row.grid_n,) if row.grid_n else ())))
-    iterations = round(row.iterations) if math.isfinite(row.iterations) else None
-    basis = "measured" if row.measured else f"predicted from n = {grids}" if grids else "predicted"
-    pair = row.pair
-    parts = pair.parts
-    first = ", ".join(filter(None, (sentence_case(parts["preconditioner"]), parts.get("precision"))))
-    times = [{"key": value, "text": duration(value)} for value in (row.seconds, row.setup_seconds)]
-    coarse = sentence_case(parts["coarse"]) or "–"
-    tip = {"tip": pair.code}
-    count = {"key": iterations, "text": number(row.iterations) if iterations is None else f"{iterations}"}
-    named = [{"key": text, "text": text, **tip} for text in (first, sentence_case(parts["deflation"]))]
-    return [place, *named, coarse, *times, count, basis]
-
-
-def ruled_out(ruled: dict[str, str]) -> str:
-    """HTML: what was ruled out and why, folded."""
-    if not ruled:
-        return ""
-    rows = sorted(ruled.items())
-    head = f"{len(rows)} {'pair was' if len(rows) == 1 else 'pairs were'} ruled out"
-    return f"<details><summary>{html.escape(head)}</summary>{html_table(('Pair', 'Why'), rows)}</details>"

@@ -113,8 +113,11 @@ def shortfall(rows: Sequence[Row]) -> str:
     return (f", {failed} failed" if failed else "") + (f", {short} did not converge" if short else "")
 
 
-def remaining(elapsed: float, done: int, of: int) -> str:
-    """The time left at the mean rate so far; elapsed in s. Larger problems at the end take longer."""
+def remaining(elapsed: float, done: float, of: float) -> str:
+    """The time left at the mean rate so far; elapsed in s, done and of in any unit.
+
+    Larger problems at the end take longer.
+    """
     left = elapsed / done * (of - done)
     if left < 90:
         return f"about {max(1, round(left))} s left at the rate so far"

@@ -37,7 +37,8 @@ class RunBar(StatusLine):
 
     `say` sets the sentence; a button next to it makes changes that mend what it is about. progress: phases of the setup
     [name, seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the
-    queue, and when the run ended. starting, about: words and tooltip of the first button.
+    queue, and when the run ended; of work that is no run a word for it, what is done and what is left, in any unit.
+    starting, about: words and tooltip of the first button.
     """
 
     _esm = module("solve/runbar.js")

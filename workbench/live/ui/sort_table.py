@@ -10,7 +10,7 @@ import traitlets
 
 from workbench.live.ui.assets import module
 from workbench.live.ui.view import LiveWidget
-from workbench.number_text import count, number
+from workbench.number_text import count, duration, number
 from workbench.scenes.style import COLOURS, CurveStyle
 
 Act = Callable[[str, list[Any], str], object]
@@ -19,11 +19,12 @@ Act = Callable[[str, list[Any], str], object]
 class SortTable(LiveWidget):
     """Rows of cells. order: the column that it is sorted by, -1 for none, and whether it falls.
 
-    empty: what stands there while there are no rows. marks: for each row "best", "failed" or nothing. facts: for each
-    row its "id", which keeps it across updates, and what `sorttable.js` shows of it: "style", "title", "name",
-    "pinned", "hidden", the "acts" that are possible. verbs: what can be done, {"name", "title", "tip"}; "inline" for a
-    button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids. low: columns that
-    a narrow table leaves out. named: the column whose cells can be edited by verb "rename".
+    empty: what stands there while there are no rows. marks: for each row "best", "failed", "estimated" or nothing.
+    facts: for each row its "id", which keeps it across updates, and what `sorttable.js` shows of it: "style", "title",
+    "name", "pinned", "hidden", the "acts" that are possible. verbs: what can be done, {"name", "title", "tip"};
+    "inline" for a button in each row, "one" for exactly one row, "key" of the keyboard, "off" why not. chosen: ids.
+    low: columns that a narrow table leaves out; lower: those that the narrowest leaves out. named: the column whose
+    cells can be edited by verb "rename".
     """
 
     _esm = module("ui/sorttable.js")
@@ -36,6 +37,7 @@ class SortTable(LiveWidget):
     verbs = traitlets.List().tag(sync=True)
     chosen = traitlets.List().tag(sync=True)
     low = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    lower = traitlets.List(traitlets.Unicode()).tag(sync=True)
     named = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, act: Act | None = None, **traits: Any) -> None:
@@ -85,6 +87,17 @@ def cell(value: Any) -> dict[str, Any]:
         finite = value == value and abs(value) != float("inf")
         return {"key": value if finite else None, "text": number(value)}
     return {"key": str(value), "text": str(value)}
+
+
+def time_bar(setup: float, iterating: float, longest: float, colour: str, more: str = "") -> dict[str, Any]:
+    """A cell with a bar of setup and iterations in s, hatched and solid, sorted by their sum.
+
+    longest: the time of a full bar. more: a clause behind what is read out.
+    """
+    label = "; ".join(filter(None, (f"setup {duration(setup)}, iterations {duration(iterating)}", more)))
+    whole = max(longest, 1e-30)
+    parts = {"first": setup / whole, "second": iterating / whole, "colour": colour, "label": label}
+    return {"key": setup + iterating, "text": "", "tip": label, "parts": parts}
 
 
 def sample(style: CurveStyle) -> dict[str, Any]:

@@ -75,7 +75,7 @@ function render({ model, el }) {
   }
 
   function showProgress() {
-    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", when: ending = "", state: now } = model.get("progress");
+    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", when: ending = "", state: now, word = "" } = model.get("progress");
     bar.hidden = model.get("wrong") || (!phases.length && !iterations);
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
@@ -85,12 +85,12 @@ function render({ model, el }) {
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
     const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
     // During iterations theirs is the progress; how long the setup took is shown at the end.
-    const shown = room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
+    const shown = word ? [] : room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
-      const text = endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
-      parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
+      const text = word ? `${Math.round(100 * share)}\u2009%` : endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
+      parts.push(segment(word || "iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
     }
     bar.replaceChildren(...parts);
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";

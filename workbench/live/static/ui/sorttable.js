@@ -28,6 +28,7 @@ function render({ model, el }) {
   const styled = () => model.get("facts").some((fact) => "style" in fact);
   const lead = () => (choosable() ? 1 : 0) + (styled() ? 1 : 0); // cells before the columns
   const verbs = (inline) => model.get("verbs").filter((verb) => Boolean(verb.inline) === inline);
+  const lowness = (name) => ["low", "lower"].filter((list) => model.get(list).includes(name)).map((list) => `wb-${list}`).join(" ");
   const tell = (verb, rows, value = "") => rows.length && model.send({ kind: "act", verb, rows, value });
 
   function show() {
@@ -63,7 +64,7 @@ function render({ model, el }) {
     }
     names.forEach((name, place) => {
       const cell = line.children[place + lead()];
-      cell.className = `${numeric[place] ? "wb-number" : ""} ${model.get("low").includes(name) ? "wb-low" : ""}`;
+      cell.className = `${numeric[place] ? "wb-number" : ""} ${lowness(name)}`;
       cell.setAttribute("aria-sort", place !== column ? "none" : falling ? "descending" : "ascending");
       write(cell.firstChild, name + (place !== column ? "" : falling ? " ▼" : " ▲"));
     });
@@ -127,7 +128,7 @@ function render({ model, el }) {
     state.cells.forEach((cell, place) => {
       const td = made.cells[place];
       const named = names[place] === model.get("named");
-      td.className = `${numeric[place] ? "wb-number" : ""} ${named ? "wb-namecell" : ""} ${model.get("low").includes(names[place]) ? "wb-low" : ""}`;
+      td.className = `${numeric[place] ? "wb-number" : ""} ${named ? "wb-namecell" : ""} ${lowness(names[place])}`;
       td.title = cell.tip ?? "";
       if (cell.parts) showParts(td, cell.parts);
       else if (!td.querySelector("input")) write(td, cell.text);
