@@ -235,6 +235,19 @@ def choice_text(name: str, value: Any) -> str:
     return _setting(name, value)
 
 
+def with_names(sentence: str) -> str:
+    """A sentence with the names of blocks in place of their code: solver hybrid3 becomes hybrid 3."""
+
+    def named(found: re.Match[str]) -> str:
+        kind, text = found.groups()
+        block = registry.registered(kind).get(text.partition(":")[0])
+        if block is None:
+            return found[0]
+        return choice_text(kind, text) if ":" in text else re.split("[:,]", facts(block).label)[0]
+
+    return re.sub(rf"\b({'|'.join(('solver', *LEVELS))}) (\w+(?::\w+)?)", named, sentence)
+
+
 def sentence_case(name: str) -> str:
     """A name as it begins a sentence."""
     return name[:1].upper() + name[1:]

@@ -31,6 +31,7 @@ RESULT_FIELDS = (
     "relative_residual",
     "true_relative_residual",
     "setup_seconds",
+    "compile_seconds",
     "iteration_seconds",
 )
 """The fields of a run's summary that a row holds after the choices; None in a failed run, except for the reason."""

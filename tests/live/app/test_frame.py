@@ -72,7 +72,7 @@ def test_every_page_of_documentation_is_shown(name):
 
 def test_what_the_page_asks_is_answered_and_what_it_may_not_have_is_not(monkeypatch):
     done, sent = [], []
-    frame = Frame({"undo": lambda: done.append("undo")}, lambda: "cgw1.text")
+    frame = Frame({"undo": lambda: done.append("undo")}, lambda: ("cgw1.text", "Copied the share link."))
     monkeypatch.setattr(frame.shell, "send", sent.append)
     for message in (
         {"kind": "undo"},
@@ -83,7 +83,7 @@ def test_what_the_page_asks_is_answered_and_what_it_may_not_have_is_not(monkeypa
     ):
         page_says(frame.shell, message)
     assert done == ["undo"]
-    assert sent[0] == {"kind": "link", "text": "cgw1.text"}
+    assert sent[0] == {"kind": "link", "text": "cgw1.text", "said": "Copied the share link."}
     assert (sent[1]["kind"], sent[1]["title"]) == ("docs", "The CG family")
     assert sent[2]["kind"] == "said"
     assert "there is no page '../secret'" in sent[2]["text"]

@@ -14,7 +14,7 @@ from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split
 from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_of
-from workbench.live.compare.sweep_text import absences, columns, counted, legend, marks, remaining, shortfall, unit_of
+from workbench.live.compare.sweep_text import absences, answer, columns, counted, marks, remaining, shortfall, unit_of
 from workbench.live.ui.sort_table import SortTable
 from workbench.run import Run, Stopping, configure, sweep
 
@@ -69,7 +69,8 @@ def test_everything_is_shown_at_the_end():
     until(lambda: "8 runs; press Run" in view.status.text)
     found = view.wait(LIMIT)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in sweep("two-layer", OVER).rows]
-    assert view.bar.value == view.bar.max == 8
+    assert view.asked.selected_index is None
+    until(lambda: not view.status.progress and view.plan.layout.display == "none")
     until(lambda: view.status.text.endswith("8 of 8 runs done"))
     assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
         row["iterations"] for row in found.rows
@@ -174,8 +175,11 @@ def test_the_best_of_each_system_and_the_failed_are_told_apart():
     found = marks(rows, over, "iterations")
     # One that converged alone on its system has beaten nobody.
     assert found == ["", "best", "failed", "", ""]
-    assert legend(found, over, "iterations") == "Bold: the fewest iterations for each n."
-    assert legend(["", "failed"], over, "iterations") == ""
+    assert (
+        answer(rows, over, "iterations", "{:.0f}".format)
+        == "Stripes along x takes the fewest iterations for each n: 5."
+    )
+    assert answer(rows[2:3], over, "iterations", str) == ""
     assert absences(rows, over, "n", "deflation") == [["", "", "failed"], ["", "not converged", ""]]
     assert absences(rows, over, "deflation", "deflation") == [["", "not converged", "failed"]]
     assert marks(rows[:1], over, "iterations") == [""]
@@ -249,10 +253,28 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
         small.wait(LIMIT)
 
 
+def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, eventually):
+    small.choices.add()
+    row_of(small, "solver").text.value = "cg, hybrid3"
+    eventually(lambda: small.plan.text.startswith("4 runs = 2 n × 2 solver; 2 of them cannot run: "))
+    assert "cannot run: Hybrid pipelined CG 3 shares" in small.plan.text
+    assert "hybrid3" not in small.plan.text
+    assert "(use pipelined CG)" in small.plan.text
+    row_of(small, "solver").text.value = "hybrid3"
+    eventually(
+        lambda: (
+            small.plan.text.startswith("no run is possible: Hybrid pipelined CG 3 shares") and small.plan.tone == "bad"
+        )
+    )
+    small.run()
+    eventually(lambda: "no run is possible" in small.status.text)
+    assert not small.rows
+
+
 def test_what_stays_the_same_can_be_changed(small, eventually):
     small.form.blocks["preconditioner"].choice.value = "neumann"
     small.form.settings["rtol"].value = "1e-3"
-    eventually(lambda: "Neumann 2" in small.rest.titles[0])
+    eventually(lambda: "Neumann 2" in small.asked.titles[1])
     found = small.wait(LIMIT)
     alone = sweep("two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", contrast=1e3)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in alone.rows]
@@ -341,10 +363,32 @@ def test_times_are_shown_in_the_unit_that_suits_with_their_sum():
     assert unit_of([]) == ("s", 1.0)
 
 
-def test_a_row_that_failed_has_no_times():
-    row = {"n": 4, "N": None, "iterations": None, "setup_seconds": None, "iteration_seconds": None, "reason": "no"}
+def test_a_row_that_failed_has_no_times_and_says_why():
+    row = {"n": 4, "N": None, "iterations": None, "setup_seconds": None, "iteration_seconds": None, "reason": "no; do"}
     heads, cells = columns([{**row, "true_relative_residual": None}], {"n": [4]})
     assert cells[0][heads.index("setup + iterating [s]")] is None
+    assert cells[0][heads.index("state")] == {"key": "no", "text": "no", "tip": "no; do"}
+
+
+def test_the_answer_names_methods_and_says_compilation_apart():
+    over = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"]}
+    took = [(8, "jacobi", 9), (8, "neumann:2", 5), (16, "jacobi", 20), (16, "neumann:2", 8)]
+    same = {"N": 64, "setup_seconds": 1.0, "iteration_seconds": 2.0, "true_relative_residual": 1e-7, "converged": True}
+    rows = [
+        {"n": n, "preconditioner": name, "iterations": k, "compile_seconds": 0.5, "reason": "converged (at 3)", **same}
+        for n, name, k in took
+    ]
+    compiled = "Compiling kernels took 2.00\u2009s more, once per machine."
+    said = f"Neumann 2 takes the fewest iterations for each n: 5 to 8. {compiled}"
+    assert answer(rows, over, "iterations", "{:.0f}".format) == said
+    rows[0]["iterations"] = 3
+    begin = "The fewest iterations for each n: Jacobi for 1 of 2; Neumann 2 for 1 of 2."
+    assert answer(rows, over, "iterations", str).startswith(begin)
+    # All have converged, so none has a state; compilation is in no time.
+    heads, cells = columns(rows, over)
+    assert "state" not in heads
+    setup = cells[0][heads.index("setup [s]")]
+    assert (setup["key"], setup["tip"]) == (1.0, "compiling kernels took 0.500\u2009s more, once per machine")
 
 
 def test_exports_are_downloaded(tmp_path, downloads, eventually):

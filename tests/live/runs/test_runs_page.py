@@ -6,6 +6,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import RunsPage
+from workbench.live.runs.run_files import open_bytes, save_list
 from workbench.live.ui.run_list import RunList
 from workbench.recording import save
 from workbench.run import Run, configure, run_through
@@ -28,6 +29,10 @@ def test_the_plot_shows_the_chosen_runs_and_all_that_are_not_hidden_where_none_i
     page.runs.choose([])
     page.runs.hide([page.runs.find(1)], True)
     assert [curve.label[0] for curve in page.convergence.curves] == ["2", "3"]
+    assert "Drawn: runs 2, 3, all that are not hidden, since none is chosen." in page.hint.value
+    assert "Hidden: run 1; choose them and press Show" in page.hint.value
+    page.runs.choose([1, 3])
+    assert "Drawn: run 3, chosen. Hidden: run 1; press Show to draw them." in page.hint.value
 
 
 def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(page, tmp_path):
@@ -47,6 +52,15 @@ def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(pa
     assert len({run.style for run in other.runs.runs}) == 6
     assert [run.number for run in again] == [4, 5, 6]
     other.close()
+
+
+def test_a_run_that_comes_back_has_its_number_where_that_is_free(page, tmp_path):
+    content = save_list(page.runs.runs[1:2], tmp_path / "one.runs.zip").read_bytes()
+    other = RunList()
+    assert [run.number for run in open_bytes(other, "it", content, 7)] == [7]
+    assert [run.number for run in open_bytes(other, "it", content, 7)] == [8]
+    assert [run.number for run in open_bytes(other, "it", content, 3)] == [3]
+    assert other.next_number() == 9
 
 
 def test_a_single_run_file_is_opened_too(page, tmp_path):

@@ -479,7 +479,7 @@ def test_choices_that_do_not_go_together_are_all_marked_and_mended_by_one_press(
     # The matrix has to be read first.
     eventually(lambda: explorer.controls.run.disabled)
     assert set(explorer.form.box.state["wrong"]) == {"solver", "preconditioner", "deflation"}
-    said = "use solver cocg, preconditioner jacobi, deflation none"
+    said = "use COCG for complex symmetric A, Jacobi (diagonal), no deflation"
     eventually(lambda: said in explorer.status.text)
     assert explorer.controls.mend.description == "Use COCG for complex symmetric A, Jacobi (diagonal), no deflation"
     # Part of it does not do, and the sentence is then on the rest.

@@ -238,7 +238,7 @@ def test_what_no_field_is_wrong_with_alone_is_marked_at_the_tolerance(form):
 
 def test_the_error_norm_is_marked_where_the_solution_is_not_known(form):
     form.settings["norm"].value = "error"
-    assert "ones-scaled" in form.wrong
+    assert "Norm error needs a known solution" in form.wrong
     assert (list(marked(form)), form.mending) == (["rhs"], "Use right-hand side b: b = A x*, x* = 1/√N")
     form.settings["rhs"].value = "ones-scaled"
     assert (form.wrong, marked(form)) == ("", {})
@@ -286,7 +286,7 @@ def test_choices_are_weighed_when_they_are_asked_about(form):
     assert reasons["precision"]["mixed"]["off"]
     assert not reasons["norm"]["error"]["off"]
     assert "right-hand side" in reasons["norm"]["error"]["with"]
-    assert "levelset needs phases" in reasons["deflation"]["levelset"]["words"]
+    assert "Blocks split at bubble boundaries needs phases" in reasons["deflation"]["levelset"]["words"]
     # A file needs its path, which may be written once it is chosen.
     assert not reasons["deflation"]["file"]["off"]
     assert "cg" not in reasons["solver"]

@@ -89,8 +89,8 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
     assert first.name == "my run"
     assert view.curves[0].label == "1: my run"
     eventually(lambda: "Method" in table.table.columns)
-    eventually(lambda: [cells[1]["text"] for cells in table.table.rows] == ["CG, Jacobi", "my run"])
-    assert [cells[2]["text"] for cells in table.table.rows] == ["CG, Jacobi", "CG, Jacobi"]
+    eventually(lambda: [cells[2]["text"] for cells in table.table.rows] == ["CG, Jacobi", "my run"])
+    assert [cells[3]["text"] for cells in table.table.rows] == ["CG, Jacobi", "CG, Jacobi"]
     table.table.press("rename", [1], " ")
     assert "a name has 1 to 200 characters, got 0" in table.message.text
     assert first.name == "my run"

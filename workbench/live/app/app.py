@@ -65,7 +65,7 @@ class Workbench(View):
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
-        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.written("link"))
+        self.frame = Frame({"undo": self._undo, "tour": self._run_for_tour}, lambda: self.share.copied("link"))
         self.pages = self.frame.pages
         self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
         self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)

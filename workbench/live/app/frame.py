@@ -30,7 +30,7 @@ class Frame:
     acts, link: see `Shell`.
     """
 
-    def __init__(self, acts: Mapping[str, Callable[[], object]], link: Callable[[], str]) -> None:
+    def __init__(self, acts: Mapping[str, Callable[[], object]], link: Callable[[], tuple[str, str]]) -> None:
         self.pages: dict[str, Page] = {}
         """Pages by title."""
         self.shell = Shell(acts, link)

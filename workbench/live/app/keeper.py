@@ -26,6 +26,8 @@ ALL_BYTES = 64 << 20
 DAYS = 14
 """After its last change a session is forgotten."""
 LONGEST_TOKEN = 64
+HIGHEST_NUMBER = 1_000_000
+"""Of a run that comes back."""
 KEPT = (
     "Runs that have a result are kept in this browser and come back when the page is loaded again: each up to "
     f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days. The server keeps nothing."
@@ -111,15 +113,17 @@ class Keeper(LiveWidget):
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "run" and buffers:
             token, packed = str(content.get("token", ""))[:LONGEST_TOKEN], bytes(buffers[0])
-            self._worker.ask(lambda: self._restore(token, packed))
+            order = content.get("order")
+            number = order if isinstance(order, int) and 0 < order <= HIGHEST_NUMBER else 0
+            self._worker.ask(lambda: self._restore(token, packed, number))
         elif kind == "place":
             link, view = str(content.get("link", "")), str(content.get("view", ""))
             self._worker.ask(lambda: self._reopen(link, view))
 
-    def _restore(self, token: str, packed: bytes) -> None:
-        """Add what was kept to the list, where it keeps its place in the storage."""
+    def _restore(self, token: str, packed: bytes, number: int) -> None:
+        """Add what was kept to the list, with its number where that is free; it keeps its place in the storage."""
         try:
-            for run in open_bytes(self._runs, "A run that this browser kept", packed):
+            for run in open_bytes(self._runs, "A run that this browser kept", packed, number):
                 self._known[run.number] = (token, _facts(run))
         # Nothing else would report it to the user.
         except Exception as error:

@@ -18,7 +18,8 @@ Act = Callable[[], object]
 class Shell(LiveWidget):
     """views: what the rail lists, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
     "compare.race"; set by both sides. acts: what "undo" does, and
-    "tour" at the step that shows a run. link: returns the text of the share link.
+    "tour" at the step that shows a run. link: returns the text of the share link, and what is said of it; a text that
+    begins with ? follows the address of the page.
     """
 
     _esm = module("app/shell.js")
@@ -31,7 +32,7 @@ class Shell(LiveWidget):
     pages = traitlets.List().tag(sync=True)
     """Pages of documentation: [name, title]."""
 
-    def __init__(self, acts: Mapping[str, Act], link: Callable[[], str]) -> None:
+    def __init__(self, acts: Mapping[str, Act], link: Callable[[], tuple[str, str]]) -> None:
         super().__init__(terms=glossary.terms(), pages=[list(page) for page in glossary.PAGES.items()])
         self._acts, self._link = dict(acts), link
         self.on_msg(self._receive)
@@ -42,7 +43,8 @@ class Shell(LiveWidget):
             if kind in self._acts:
                 self._acts[kind]()
             elif kind == "link":
-                self.send({"kind": "link", "text": self._link()})
+                text, said = self._link()
+                self.send({"kind": "link", "text": text, "said": said})
             elif kind == "docs":
                 name = str(content.get("page"))
                 self.send({"kind": "docs", "title": glossary.PAGES.get(name, name), "html": glossary.page(name)})

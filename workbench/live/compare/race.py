@@ -28,7 +28,6 @@ from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
-from workbench.run.conflicts import in_words
 from workbench.run.ranking import MEASURES, Ranking, rank
 from workbench.scenes.scene import Scene
 
@@ -261,12 +260,12 @@ class RaceView(PausableView):
         super().close()
 
     def _layout(self) -> widgets.Box:
-        against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)
+        aim = line("wb-aim", self.tolerance.box)
+        against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
         exports = line("wb-buttons", self.save_bar.box, *self._exports.values())
-        aim = line("wb-buttons", line("wb-aim", self.tolerance.box), self.again)
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
-        plot = [against, self.convergence, aim]
-        tables = [self.winner, self.table, best, self.fastest]
+        plot = [against, self.convergence]
+        tables = [self.winner.add_class("wb-answer"), self.table, best, self.fastest]
         halves = line("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
         parts = [
             self.offer.box,
@@ -318,7 +317,7 @@ class RaceView(PausableView):
     def _offer_entry(self) -> None:
         """No entry is added that its system or device refuses; a button makes it one that can be."""
         self._add.disabled = bool(self.form.conflicts)
-        self._add.tooltip = in_words(self.form.conflicts) or ADD
+        self._add.tooltip = self.form.conflict or ADD
         self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"
 
     def _adding(self) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, suggestion
+from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, suggestion
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_scenes import chosen_text
-from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
+from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
@@ -79,6 +79,8 @@ class SweepView(ControlledView):
         self._job: ThreadJob | None = None
         self._checker = LatestOnly("workbench-check")
         self._complaint = self._noted = ""
+        self._hindered = (0, "")
+        """How many of the runs break a rule, and which."""
         self._title = self._name
         self._begun = self._next = 0.0
         self.publisher = Publisher()
@@ -95,8 +97,8 @@ class SweepView(ControlledView):
         self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
         self.choices = Choices(self.base.problem, self.over, self._changed)
         self.form = Form(self._form_changed, self.base, alone=False) if has_form(self.base) else None
-        self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
-        self.table = SortTable(empty="Runs that are done are listed here.")
+        self._of = self.runs
+        self.table = SortTable(empty="Runs that are done are listed here.", lower=LOWER)
         self.map = SweepPlot(self._mark, self._picked)
         self.map.begin(self.over)
         self._exports = [
@@ -110,7 +112,9 @@ class SweepView(ControlledView):
             folder=self.folder,
             status=self.saved,
         )
-        self.rest = widgets.Accordion([self.form.box] if self.form else [], selected_index=None)
+        forms = [self.form.box] if self.form else []
+        self.asked = widgets.Accordion([self.choices.box, *forms], titles=("Parameters",), selected_index=0)
+        """What varies and what stays the same; folded once a sweep begins."""
         self.box = self._layout()
         self._describe()
         self.controller.serve()
@@ -195,10 +199,14 @@ class SweepView(ControlledView):
 
     def _layout(self) -> widgets.Box:
         exports = widgets.HBox([self.save_bar.box, *self._exports])
-        title = widgets.HTML("Parameters").add_class("wb-title")
-        asked = [title, self.choices.box, self.plan, *([self.rest] if self.form else [])]
-        shown = [self.best, self.table, self.map.box, exports.add_class("wb-buttons"), self.saved]
-        box = widgets.VBox([self.status, *asked, self.bar, *shown])
+        shown = [
+            self.best.add_class("wb-answer"),
+            self.map.box,
+            self.table,
+            exports.add_class("wb-buttons"),
+            self.saved,
+        ]
+        box = widgets.VBox([self.status, self.asked, self.plan, *shown])
         return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
 
     def _form_changed(self) -> None:
@@ -228,12 +236,16 @@ class SweepView(ControlledView):
         """Validate every combination before any is run."""
         try:
             over = self.choices.over()
-            runs = len(points(self.base, over))
+            planned = points(self.base, over)
         except InputError as error:
             self._complain(str(error))
             return
-        self._complaint, self.over, self.runs = "", over, runs
-        self._describe()
+        self._complaint, self.over, self.runs = "", over, len(planned)
+        self._hindered = hindered(planned)
+        if self._hindered[0] == self.runs:
+            self._complain(f"no run is possible: {self._hindered[1]}")
+        else:
+            self._describe()
 
     def _complain(self, sentence: str) -> None:
         self._complaint = sentence
@@ -241,7 +253,9 @@ class SweepView(ControlledView):
 
     def _describe(self) -> None:
         """The number of runs, and their fixed settings."""
-        self.plan.say(counted(self.over))
+        broken, why = self._hindered
+        cannot = f"; {broken} of them cannot run: {why}" if broken else ""
+        self.plan.say(counted(self.over) + cannot, "busy" if broken else "plain")
         self.publisher.wake()
         if self.form is None:
             return
@@ -249,7 +263,7 @@ class SweepView(ControlledView):
         fixed_kinds = [kind for kind in blocks if kind not in self.over and not self._idle(kind)]
         same = {kind: name for kind, name in self.base.parts.items() if kind in fixed_kinds or kind in PROBLEM}
         named = ", ".join(filter(None, (problem_name(same), method_name(same))))
-        self.rest.titles = (f"Fixed settings: {named}",)
+        self.asked.titles = ("Parameters", f"Fixed settings: {named}")
         for kind, fields in blocks.items():
             for control in (fields.choice, *fields.fields.values()):
                 control.disabled = kind in self.over or self._idle(kind)
@@ -276,7 +290,7 @@ class SweepView(ControlledView):
         self.rows, self._results, self.result, self._noted = [], {}, None, ""
         over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
-        self.bar.value, self.bar.max = 0, self.runs
+        self._of, self.asked.selected_index = self.runs, None
         self.map.begin(over)
         self.best.say("")
         problem, same = fixed(self.base, over)
@@ -290,7 +304,7 @@ class SweepView(ControlledView):
 
     def _words(self) -> tuple[str, str]:
         """How the sweep is, and the tone of that."""
-        job, done = self._job, f"{len(self.rows)} of {self.bar.max} runs done"
+        job, done = self._job, f"{len(self.rows)} of {self._of} runs done"
         if job is None or (self._noted and not job.alive):
             ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
             return f"{self._noted}; {ready}" if self._noted else ready, "plain"
@@ -305,7 +319,7 @@ class SweepView(ControlledView):
             said = f"{self._title}: {stopped}{done}{shortfall(self.rows)}"
             changed = f"; {self.runs} runs are chosen now" if self.over != self.result.over else ""
             return said + changed, "good" if self.result.converged else "plain"
-        elapsed, of = time.monotonic() - self._begun, self.bar.max
+        elapsed, of = time.monotonic() - self._begun, self._of
         left = f"; {remaining(elapsed, len(self.rows), of)}" if 0 < len(self.rows) < of else ""
         return f"{self._title}: running, {done}{left}", "busy"
 
@@ -315,7 +329,6 @@ class SweepView(ControlledView):
 
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
-        self.bar.value = done
         # Short runs must not wait for pictures of each of them.
         now = time.monotonic()
         if (self._job and self._job.stopping) or now < self._next:
@@ -334,11 +347,16 @@ class SweepView(ControlledView):
             return
         found = marks(rows, over, str(self.map.value.value))
         self.table.show(*columns(rows, over), found)
-        self.best.say(legend(found, over, self.map.what))
+        self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say), "good")
 
     def _enable(self) -> None:
         for control in (*self._exports, self.save_bar.press):
             control.disabled = self.result is None
+        active, done = self._job is not None and self._job.alive, len(self.rows)
+        self.status.progress = {"word": "done", "iterations": done, "left": self._of - done} if active else {}
+        # What has been run is in the table.
+        told = self.rows and not self._complaint and self.over == self.map.over
+        self.plan.layout.display = "none" if told else None
 
     def _exporting(self, kind: str) -> None:
         self.save_bar.saver.save(lambda folder: [self._write(kind, folder)], self._stem, "the export")

@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.naming import choice_name, choice_text, with_names
 from workbench.problems import Problem
 from workbench.registry import Block, known
 from workbench.run import Configuration, Stopping, configure
-from workbench.run.sweeping import combinations
-from workbench.settings import BLOCKS, RUN
+from workbench.run.conflicts import Conflict, changes_of, conflicts, reasons_of
+from workbench.run.sweeping import Row, combinations
+from workbench.settings import BLOCKS, METHOD, RUN
+
+MOST_CHECKED = 100
+"""Runs of a sweep that are checked for conflicts before it begins."""
+MOST_SAID = 3
 
 
 def suggestion(base: Configuration) -> dict[str, list[Any]]:
@@ -41,6 +47,28 @@ def points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:
     """Every run of the sweep. Raises InputError for the first that cannot be."""
     problem, same = fixed(base, over)
     return combinations(problem, over, **same)
+
+
+def hindered(planned: Sequence[tuple[Row, Configuration]]) -> tuple[int, str]:
+    """How many of the first planned runs break a rule, and which ones with what mends them, as a sentence.
+
+    Cost: some milliseconds for each run.
+    """
+    broken = [found for _, each in planned[:MOST_CHECKED] if (found := conflicts(each))]
+    said = list(dict.fromkeys(_said(found) for found in broken))
+    more = f"; and {len(said) - MOST_SAID} more reasons" if len(said) > MOST_SAID else ""
+    return len(broken), "; ".join(said[:MOST_SAID]) + more
+
+
+def _said(found: Sequence[Conflict]) -> str:
+    ways = [_way(*change) for change in changes_of(found).items()]
+    return with_names(f"{reasons_of(found)} (use {', '.join(ways)})" if ways else reasons_of(found))
+
+
+def _way(name: str, value: Any) -> str:
+    plain = name.rpartition(".")[2]
+    text = choice_text(name, "none" if value is None else value)
+    return text if name in (*BLOCKS, *METHOD) and name != "device" else f"{choice_name(plain)} {text}"
 
 
 def has_form(base: Configuration) -> bool:

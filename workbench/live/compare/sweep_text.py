@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import collections
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbench.naming import choice_name, choice_text
-from workbench.number_text import count
+from workbench.live.ui.run_table import CONVERGED, ended_words
+from workbench.live.ui.sort_table import cell
+from workbench.naming import choice_name, choice_text, sentence_case
+from workbench.number_text import compiling, count
 from workbench.run.sweeping import Row
 from workbench.settings import METHOD
 
+BEST = "best"
 VALUES = {
     "iterations": "iterations",
     "setup + iteration seconds": "seconds",
@@ -18,6 +22,7 @@ VALUES = {
     "setup seconds": "setup_seconds",
 }
 """What runs are compared by, in words, and as `spent` takes it."""
+WHAT = {name: text.removesuffix(" seconds") for text, name in VALUES.items()}
 COLUMNS = {
     "N": ("N", ""),
     "iterations": ("iterations", ""),
@@ -25,9 +30,11 @@ COLUMNS = {
     "iteration_seconds": ("iterating", "s"),
     "seconds": ("setup + iterating", "s"),
     "true_relative_residual": ("true relative residual", ""),
-    "reason": ("reason", ""),
 }
 """What the table shows next to the choices: its heading and, where it has one, its unit."""
+LOWER = ["N", "true relative residual"]
+STATE = "state"
+"""The last column, where not every run has converged."""
 UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 
 
@@ -45,10 +52,19 @@ def columns(rows: Sequence[Row], over: Mapping[str, Sequence[Any]]) -> tuple[lis
     heads = [choice_name(name) for name in over]
     heads += [f"{head} [{unit}]" if timed else head for head, timed in COLUMNS.values()]
     scales = {name: factor for name, (_, timed) in COLUMNS.items() if timed}
+    states = [ended_words(row) for row in rows]
     cells = [
         [*(_cell(name, row[name]) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
         for row in whole
     ]
+    place = heads.index(f"setup [{unit}]")
+    for row, shown in zip(rows, cells, strict=True):
+        if compiled := compiling(row.get("compile_seconds")):
+            shown[place] = {**cell(shown[place]), "tip": compiled}
+    if set(states) - {CONVERGED}:
+        heads.append(STATE)
+        for row, words, shown in zip(rows, states, cells, strict=True):
+            shown.append({"key": words, "text": words, "tip": row["reason"]})
     return heads, cells
 
 
@@ -86,12 +102,28 @@ def marks(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str) ->
     return [_mark(row, best.get(_system(row, over)), value) for row in rows]
 
 
-def legend(found: Sequence[str], over: Mapping[str, Sequence[Any]], what: str) -> str:
-    """What the marks mean; nothing where there are none."""
-    if "best" not in found:
+def answer(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str, say: Callable[[float], str]) -> str:
+    """Which method took the least of a value, for each system; what was compiled; empty where no method is better.
+
+    say: a value in words.
+    """
+    methods = [name for name in over if name in METHOD and len(over[name]) > 1]
+    best = [row for row, mark in zip(rows, marks(rows, over, value), strict=True) if mark == BEST]
+    if not (methods and best):
         return ""
-    each = [name for name, values in over.items() if name not in METHOD and len(values) > 1]
-    return f"Bold: the fewest {what}{f' for each {each_of(each)}' if each else ''}."
+    names = [sentence_case(", ".join(choice_text(name, row[name]) for name in methods)) for row in best]
+    least = "the fewest iterations" if value == "iterations" else f"the least time ({WHAT[value]})"
+    systems = [name for name, values in over.items() if name not in METHOD and len(values) > 1]
+    each = f" for each {each_of(systems)}" if systems else ""
+    if len(set(names)) == 1:
+        took = sorted({spent(row, value) for row in best})
+        found = f"{names[0]} takes {least}{each}: {' to '.join(map(say, dict.fromkeys((took[0], took[-1]))))}."
+    else:
+        counts = collections.Counter(names).most_common()
+        of = "; ".join(f"{name} for {times} of {len(best)}" for name, times in counts)
+        found = f"{sentence_case(least)}{each}: {of}."
+    compiled = compiling(sum(row.get("compile_seconds") or 0.0 for row in rows))
+    return " ".join(filter(None, (found, compiled and f"{sentence_case(compiled)}.")))
 
 
 def absences(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, across: str) -> list[list[str]]:
@@ -153,4 +185,4 @@ def _mark(row: Row, range_: tuple[float, float] | None, value: str) -> str:
     if row["iterations"] is None:
         return "failed"
     took = spent(row, value)
-    return "best" if range_ and took == range_[0] < range_[1] else ""
+    return BEST if range_ and took == range_[0] < range_[1] else ""

@@ -25,10 +25,11 @@ def save_list(runs: Sequence[ListedRun], path: str | Path) -> Path:
     return save_runs(kept, path)
 
 
-def open_list(runs: RunList, path: str | Path) -> list[ListedRun]:
+def open_list(runs: RunList, path: str | Path, number: int = 0) -> list[ListedRun]:
     """Add the runs of a file to a list, with new numbers; returns them. Raises InputError as `load_runs` does.
 
-    A style that another run has already is replaced by a free one.
+    number: that the first one had, which it gets where it is free. A style that another run has already is replaced by
+    a free one.
     """
     found = load_runs(path)
     taken = {run.style for run in runs.runs}
@@ -38,13 +39,15 @@ def open_list(runs: RunList, path: str | Path) -> list[ListedRun]:
         origin = run.origin or FILE
         # Earlier versions named every run by its code.
         given = "" if run.name == run.record.code else run.name
-        made = runs.add(run.record, origin, given, style=style, pinned=run.pinned, hidden=run.hidden)
+        made = runs.add(
+            run.record, origin, given, style=style, pinned=run.pinned, hidden=run.hidden, number=0 if added else number
+        )
         taken.add(made.style)
         added.append(made)
     return added
 
 
-def open_bytes(runs: RunList, name: str, content: bytes) -> list[ListedRun]:
+def open_bytes(runs: RunList, name: str, content: bytes, number: int = 0) -> list[ListedRun]:
     """`open_list` of a file that came through the page."""
     if len(content) > MOST_BYTES:
         raise InputError(f"{name} has {len(content) >> 20} MB, at most {MOST_BYTES >> 20} MB can be opened here")
@@ -52,6 +55,6 @@ def open_bytes(runs: RunList, name: str, content: bytes) -> list[ListedRun]:
         path = Path(folder) / f"upload{ENDING}"
         path.write_bytes(content)
         try:
-            return open_list(runs, path)
+            return open_list(runs, path, number)
         except InputError as error:
             raise InputError(str(error).replace(str(path), name)) from None

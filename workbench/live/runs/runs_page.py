@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,6 @@ from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-
-HINT = "The plot shows the chosen runs; where none is chosen, all that are not hidden."
 
 
 class RunsPage(View):
@@ -59,8 +58,9 @@ class RunsPage(View):
         self._opener = LatestOnly("workbench-open-runs")
         files = row("wb-buttons", self.save_all, self.upload, self.save_bar.box)
         against = row("wb-buttons", widgets.Label("x-axis"), self.axis)
-        hint = widgets.HTML(f'<p class="wb-empty">{HINT}</p>')
-        parts = [files, self.status, self.table.box, hint, against, self.convergence]
+        self.hint = widgets.HTML()
+        halves = row("wb-halves", self.table.box, widgets.VBox([self.hint, against, self.convergence]))
+        parts = [files, self.status, halves]
         self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-runspage")
         self.runs.on_change(self._enable)
         self._enable()
@@ -98,6 +98,8 @@ class RunsPage(View):
     def _enable(self) -> None:
         none = not any(run.record is not None for run in self.runs.runs if not run.active)
         self.save_all.disabled = self.save_bar.press.disabled = none
+        said = drawn(self.runs)
+        self.hint.value = f'<p class="wb-empty" role="status">{said}</p>' if said else ""
 
     def _press_save(self) -> None:
         def write(folder: Path) -> list[Path]:
@@ -119,3 +121,28 @@ class RunsPage(View):
         # Nothing else would report it to the user.
         except Exception as error:
             self.status.say(error_message(error, "opening the runs"), "bad")
+
+
+def drawn(runs: RunList) -> str:
+    """Which runs the plot shows and why, in a sentence; empty without a run."""
+    if not runs.runs:
+        return ""
+    wanted = runs.chosen or runs.runs
+    shown = [run.number for run in wanted if not run.hidden]
+    hidden = [run.number for run in wanted if run.hidden]
+    which = "chosen" if runs.chosen else "all that are not hidden, since none is chosen"
+    said = f"Drawn: {_numbered(shown)}, {which}." if shown else ""
+    pressed = "press Show to draw them" if runs.chosen else "choose them and press Show to draw them"
+    return " ".join(filter(None, (said, f"Hidden: {_numbered(hidden)}; {pressed}." if hidden else "")))
+
+
+def _numbered(numbers: Sequence[int]) -> str:
+    """Rising numbers of runs, consecutive ones as a range: runs 1 to 3, 7."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    texts = [f"{span[0]} to {span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans]
+    return f"run{'s' * (len(numbers) != 1)} {', '.join(texts)}"

@@ -84,7 +84,7 @@ class Explorer(PausableView):
         self.trace = self.form.trace
         # The line shows where the runs stop, which is set in the form.
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
-        self.curves = ListedCurves(self.convergence, self.runs, lambda run: run.origin == SOLVE or run.pinned)
+        self.curves = ListedCurves(self.convergence, self.runs, self._shows)
         self.panel = FieldPanel(self.publisher)
         self.field = self.panel.field
         self.picture = ProblemPicture(self.form, self.panel, self.controller.complain)
@@ -188,6 +188,10 @@ class Explorer(PausableView):
         self.method.close()
         self.controller.jobs = ()
         self._followed = self._timed = self._shown_run = self._progress = None
+
+    def _shows(self, run: ListedRun) -> bool:
+        """Runs of this view, and any other that is pinned or chosen in the table."""
+        return run.origin == SOLVE or run.pinned or run in self.runs.chosen
 
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)

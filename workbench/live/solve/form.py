@@ -15,7 +15,7 @@ from workbench.problems import Problem
 from workbench.registry import Parameter
 from workbench.run import Configuration
 from workbench.run.compatibility import unmet
-from workbench.run.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, in_words, obstacles
+from workbench.run.conflicts import Conflict, OperatorOf, changed, changes_of, conflicts, obstacles
 from workbench.settings import BLOCKS, FAMILIES, PHASES, RUN, SECOND_LEVEL, STOPPING, family_of, settings_of
 
 SHOWN = ("norm", "rtol", "maxiter")
@@ -225,13 +225,14 @@ class Form(UndoableForm[Configuration]):
             return str(error)
         if self._alone:
             self.conflicts = tuple(conflicts(self.configuration()))
-        return in_words(self.conflicts)
+        return self.conflict
 
     def refuse(self, described: Configuration, found: Sequence[Conflict]) -> None:
         """Show conflicts that came to light elsewhere, unless the form describes something else by now."""
         with self.lock:
             if self.describes(described) and tuple(found) != self.conflicts:
-                self.conflicts, self.wrong = tuple(found), in_words(found)
+                self.conflicts = tuple(found)
+                self.wrong = self.conflict
                 self.show()
 
     def mend(self) -> None:

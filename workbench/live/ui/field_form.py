@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.ui.form_view import FormView
+from workbench.naming import sentence_case, with_names
 from workbench.registry import Block, as_block
 from workbench.run.conflicts import Conflict, changes_of, reasons_of
 
@@ -119,7 +120,7 @@ class FieldForm:
             "about": dict(self.about),
             "labels": {name: field.label for name, field in self.settings.items()},
             "wrong": {
-                **{name: conflict.sentence for conflict in self.conflicts for name in conflict.fields},
+                **{name: self._said([conflict]) for conflict in self.conflicts for name in conflict.fields},
                 **self.complaints,
                 **{name: at.wrong for name, at in fields.items() if at.wrong},
             },
@@ -128,6 +129,17 @@ class FieldForm:
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
         }
+
+    @property
+    def conflict(self) -> str:
+        """One sentence on all conflicts, and what ends them, in the words of the menus; empty without one."""
+        return self._said(self.conflicts)
+
+    def _said(self, found: Sequence[Conflict]) -> str:
+        ways = self._all_in_words(changes_of(found))
+        if ways:
+            return sentence_case(f"{with_names(reasons_of(found))}; use {ways}")
+        return sentence_case(with_names("; and ".join(conflict.sentence for conflict in found)))
 
     @property
     def mending(self) -> str:
@@ -168,8 +180,8 @@ class FieldForm:
         """What speaks against a choice. words: why; with: the choices that have to be made with it; off: no others are
         enough."""
         if against := [conflict for conflict in found if name in conflict.changes]:
-            return {"words": reasons_of(against), "with": "", "off": True}
-        return {"words": reasons_of(found), "with": self._all_in_words(changes_of(found)), "off": False}
+            return {"words": with_names(reasons_of(against)), "with": "", "off": True}
+        return {"words": with_names(reasons_of(found)), "with": self._all_in_words(changes_of(found)), "off": False}
 
     def set(self, name: str, value: Any) -> None:
         """Do as if this had been typed or chosen on the page."""

@@ -125,7 +125,8 @@ class RunList:
         self.acts: dict[str, Callable[[list[ListedRun]], object]] = {}
         """What the page offers for chosen runs in every table: "inside", "timings", "race"."""
         self._chosen: frozenset[int] = frozenset()
-        self._numbers = itertools.count(1)
+        self._last = 0
+        """The highest number that was given."""
         self._lock = threading.RLock()
         self._listeners = Listeners("the list of runs")
 
@@ -155,7 +156,9 @@ class RunList:
 
     def next_number(self) -> int:
         """A number for `add`, for a run that must know its number when it is made."""
-        return next(self._numbers)
+        with self._lock:
+            self._last += 1
+            return self._last
 
     def add(
         self,
@@ -166,10 +169,14 @@ class RunList:
         style: int | None = None,
         hidden: bool = False,
         pinned: bool = False,
+        number: int = 0,
     ) -> ListedRun:
         """Add a run, started or not. name: by default what distinguishes it. style: by default that which its file
-        keeps, where no other run has it, or the first free one."""
-        run = ListedRun(self.next_number(), source, origin, name, 0, hidden, pinned)
+        keeps, where no other run has it, or the first free one. number: that it had, which it gets where it is free."""
+        with self._lock:
+            free = number > 0 and all(other.number != number for other in self.runs)
+            self._last = max(self._last, number if free else 0)
+            run = ListedRun(number if free else self.next_number(), source, origin, name, 0, hidden, pinned)
         self.enter(run, style)
         return run
 

@@ -24,10 +24,11 @@ from workbench.scenes.style import curve_style
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active runs."""
 COLUMNS = (
-    "Run", "Name", "Method", "Problem", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
+    "Run", "Problem", "Name", "Method", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
     "State",
 )  # fmt: skip
 LOW = ["From", "Method", "N", "Iterating"]
+LOWER = ["Setup", "True residual"]
 EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""
@@ -48,6 +49,7 @@ MARK_NAMES = {
     "o": "circle", "s": "square", "^": "triangle", "D": "diamond", "v": "inverted triangle", "x": "cross", "+": "plus",
     "*": "star",
 }  # fmt: skip
+CONVERGED = "converged"
 WORDS = {
     State.QUEUED: "queued",
     State.SETUP: "setting up",
@@ -62,7 +64,7 @@ class RunTable:
 
     def __init__(self, runs: RunList, publisher: Publisher) -> None:
         self.runs, self.publisher = runs, publisher
-        self.table = SortTable(self._act, empty=EMPTY, low=LOW, named="Name")
+        self.table = SortTable(self._act, empty=EMPTY, low=LOW, lower=LOWER, named="Name")
         self.message = StatusLine()
         self.message.layout.display = "none"
         self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
@@ -168,7 +170,7 @@ def _cells(run: ListedRun, name: str) -> list[Any]:
         times[0]["tip"] = "; ".join(filter(None, (compiled, shared)))
     named = {"key": name, "text": name, "tip": handle.code}
     return [
-        run.number, named, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
+        run.number, handle.problem, named, handle.method, run.origin, handle.unknowns, *times, iterations, residual,
         {"key": words, "text": words, "tip": tip},
     ]  # fmt: skip
 
@@ -191,12 +193,15 @@ def state_words(handle: RunHandle, summary: Mapping[str, Any]) -> tuple[str, str
     if not summary:
         ended = "failed" if handle.state is State.FAILED else "stopped by the user"
         return WORDS.get(handle.state, ended), handle.error
+    return ended_words(summary), str(summary["reason"])
+
+
+def ended_words(summary: Mapping[str, Any]) -> str:
+    """How a run that has a result ended, in few words."""
     reason = str(summary["reason"])
-    if summary.get("converged"):
-        words = "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else "converged"
-    else:
-        words = reason.partition(";")[0].partition(" (")[0]
-    return words, reason
+    if not summary.get("converged"):
+        return reason.partition(";")[0].partition(" (")[0]
+    return "converged for the part of b in the range of A" if Reason.CONSISTENT.begins(reason) else CONVERGED
 
 
 def _facts(run: ListedRun) -> dict[str, Any]:

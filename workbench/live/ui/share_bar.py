@@ -140,7 +140,7 @@ class ShareBar(LiveWidget):
         given, text, tone = text, "", "good"
         try:
             if kind in COPIES:
-                text, said = self._copied(kind)
+                text, said = self.copied(kind)
             elif kind == SAVE[0]:
                 made = self.file()
                 self.send({"kind": "file", "page": page, "name": made.name}, [made.content])
@@ -157,8 +157,11 @@ class ShareBar(LiveWidget):
             self.text, self.said, self.tone = text, said, tone
             self.number += 1
 
-    def _copied(self, kind: str) -> tuple[str, str]:
-        """The text of a button and what is said of it."""
+    def copied(self, kind: str) -> tuple[str, str]:
+        """The text of a button and what is said of it. Raises InputError as the form does.
+
+        A text that begins with ? follows the address of the page.
+        """
         text = self.written(kind)
         said = f"Copied {NAMES[kind]}, {count(len(text.strip()))} characters."
         if not (self._served and kind == ADDRESS[0]):

@@ -75,7 +75,7 @@ function initialize({ model }) {
   }
 
   async function sendRuns(session) {
-    for (const { id, content } of await runsOf(session)) tellKernel(model, { kind: "run", token: id }, [content]);
+    for (const { id, order, content } of await runsOf(session)) tellKernel(model, { kind: "run", token: id, order }, [content]);
   }
 
   shown.reopen = async () => {

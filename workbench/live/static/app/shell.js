@@ -2,6 +2,7 @@ import { arrows } from "../ui/arrows.js";
 import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
+import { wholeLink } from "../ui/wholelink.js";
 import { chosenTheme, chooseTheme, followTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
@@ -146,11 +147,12 @@ function render({ model, el }) {
     if (content.kind === "said") say(content.text);
     if (content.kind === "docs") help.show(content.title, content.html);
     if (content.kind !== "link") return;
+    const text = wholeLink(content.text);
     try {
-      await navigator.clipboard.writeText(content.text);
-      say("Link text copied.");
+      await navigator.clipboard.writeText(text);
+      say(content.said);
     } catch (refused) {
-      help.text("Share link", "The page may not write to the clipboard here. Select the text and copy it.", content.text);
+      help.text("Share link", "The page may not write to the clipboard here. Select the text and copy it.", text);
     }
   }
 

@@ -17,6 +17,8 @@ const MOST_READ = 10;
 const TOLD_MS = 60;
 // The least that can be zoomed to, of the whole, and on an axis of integers.
 const [CLOSEST, FEWEST] = [1e-6, 2];
+// Pixels of a cell that has a name, with its share of the margins.
+const WIDEST = 128;
 
 export class Plot extends Stage {
   // hear(report) receives what is painted, what the pointer points at, and what was clicked.
@@ -194,7 +196,10 @@ export class Plot extends Stage {
     const last = this.x.names ? 0 : 2 + context.measureText(this.x.ticks(4).at(-1)?.[1] ?? "").width / 2;
     const taken = Math.max(last, this.sideRoom + (this.plan.words.size || !this.sideRoom ? this.plan.room : 0));
     const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
-    this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
+    // Cells with names are as wide as a number and a name need, not as the page.
+    const most = this.x.names ? Math.max(0, ...this.layers.map(({ columns }) => (columns ?? 0) * WIDEST * palette.zoom)) : 0;
+    const spare = most ? Math.max(0, this.width - left - right - most) : 0;
+    this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right: right + spare });
   }
 
   drawAnew() {

@@ -1,6 +1,7 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element, press, uniqueName } from "./page.js";
 import { saveAs } from "./saving.js";
+import { wholeLink } from "./wholelink.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
 
@@ -49,11 +50,7 @@ function render({ model, el }) {
   root.append(buttons, opening, line, shown);
   el.append(root);
 
-  // On a served page the kernel writes the query of an address; where the page is served, only the browser knows.
-  function copied() {
-    const text = model.get("text");
-    return text.startsWith("?") ? `${location.origin}${location.pathname}${text}` : text;
-  }
+  const copied = () => wholeLink(model.get("text"));
 
   function show() {
     const text = copied();

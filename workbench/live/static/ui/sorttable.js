@@ -143,13 +143,14 @@ function render({ model, el }) {
     if (made.tail) showInline(made, state, inline);
   }
 
-  function showSample(made, { style, title, styled }) {
-    const text = JSON.stringify(style ?? null);
+  function showSample(made, { style, title, styled, hidden = false }) {
+    const text = JSON.stringify([style ?? null, hidden]);
     made.sample.setAttribute("aria-label", `colour of ${title}: ${styled}; press for the next one`);
     made.sample.title = `${styled}; press for the next colour, dash and mark`;
     if (made.sample.dataset.style === text) return;
     made.sample.dataset.style = text;
-    made.sample.replaceChildren(...(style ? [styleSample(style)] : []));
+    const sign = hidden ? [element("span", "wb-hiddensign", "hidden")] : [];
+    made.sample.replaceChildren(...(style ? [styleSample(style), ...sign] : sign));
   }
 
   // A bar of two parts: setup hatched, iterations solid.

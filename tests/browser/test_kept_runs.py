@@ -1,0 +1,127 @@
+"""What a served page keeps in its browser: how much, for how long, whose, and that it can be forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser import lab
+from tests.browser.bench import Bench, opened, until
+from workbench.run import configure
+from workbench.run.share_link import from_link, to_link
+
+pytestmark = pytest.mark.browser
+
+ROWS = ".wb-runspage tbody tr"
+STORED = """(name) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("workbench", 1);
+  opening.onerror = () => reject(opening.error);
+  opening.onsuccess = () => {
+    const all = opening.result.transaction([name]).objectStore(name).getAll();
+    all.onsuccess = () => (opening.result.close(), resolve(all.result.map(({ content, ...rest }) => rest)));
+  };
+})"""
+CHANGE = """([name, changes]) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("workbench", 1);
+  opening.onerror = () => reject(opening.error);
+  opening.onsuccess = () => {
+    const change = opening.result.transaction([name], "readwrite");
+    const table = change.objectStore(name);
+    table.getAll().onsuccess = ({ target }) => target.result.forEach((one) => table.put({ ...one, ...changes }));
+    change.oncomplete = () => (opening.result.close(), resolve());
+  };
+})"""
+"""Give all that is stored under a name other fields."""
+DAY = 24 * 3600 * 1000
+
+
+@pytest.fixture
+def bench(page, request, shoot):
+    opened(page, request, "voila")
+    made = Bench(page, lambda stage: shoot(f"kept_runs_{stage}"))
+    made.open_link(to_link(configure("bubbles-2d", n=24)))
+    made.turn_to("Solve", ".wb-solving canvas")
+    return made
+
+
+def stored(page, name="runs"):
+    return page.evaluate(STORED, name)
+
+
+def looks(page):
+    """Number, colour and dash of each run in the table."""
+    style = "rows => rows.map((row) => [row.dataset.row, row.querySelector('.wb-samplebtn').title])"
+    return page.locator(ROWS).evaluate_all(style)
+
+
+def test_runs_come_back_with_their_numbers_and_looks_until_they_are_forgotten(bench):
+    page = bench.page
+    for _ in range(3):
+        bench.solve()
+    bench.turn_to("Runs", ".wb-runspage canvas")
+    # The second is deleted, and the third looks as no other.
+    page.locator(f'{ROWS}[data-row="3"] .wb-samplebtn').click()
+    page.locator(f'{ROWS}[data-row="2"] input[type=checkbox]').check()
+    bench.button("Delete").click()
+    until(page, lambda: len(stored(page)) == 2)
+    before = looks(page)
+    assert [number for number, _ in before] == ["3", "1"]
+    # What is kept is what was changed last, which takes a moment.
+    page.wait_for_timeout(1500)
+    page.reload()
+    page.locator(".wb-runspage").locator("visible=true").wait_for()
+    until(page, lambda: looks(page) == before)
+    lab.turn_to(page, "Solve")
+    assert bench.solve() == 4
+
+    bench.turn_to("Runs", ".wb-runspage canvas")
+    until(page, lambda: len(stored(page)) == 3)
+    bench.button("Forget all kept runs").click()
+    bench.until_said("This browser has forgotten all runs")
+    assert not any(stored(page, name) for name in ("sessions", "runs", "files"))
+    # They stay on this page, and are gone from the next.
+    assert page.locator(ROWS).count() == 3
+    bench.shoot("forgotten")
+    page.reload()
+    page.locator(".wb-runspage").locator("visible=true").wait_for()
+    bench.until_said("No run yet|Runs of Solve")
+    assert page.locator(ROWS).count() == 0
+
+
+def test_the_oldest_runs_and_old_sessions_go(bench):
+    page = bench.page
+    bench.solve()
+    until(page, lambda: len(stored(page)) == 1)
+    # As if it filled the room that a browser gives.
+    page.evaluate(CHANGE, ["runs", {"size": 64 << 20, "changed": 1}])
+    bench.solve()
+    until(page, lambda: [run["order"] for run in stored(page)] == [2])
+    assert len(stored(page, "files")) == 1
+    page.goto("about:blank")
+    page.go_back()
+    page.locator(".wb-solving").locator("visible=true").wait_for()
+    page.evaluate(CHANGE, ["sessions", {"changed": 0}])
+    page.reload()
+    page.locator(".wb-solving").locator("visible=true").wait_for()
+    until(page, lambda: not stored(page) and not stored(page, "files"))
+
+
+def test_an_address_of_another_browser_opens_the_default_and_says_so(page, request):
+    opened(page, request, "voila")
+    bench = Bench(page, lambda _stage: None)
+    page.goto(f"{page.url.partition('?')[0]}?kept=0123456789abcdef&view=build.build")
+    bench.until_said("The problem of this address is kept in another browser or was forgotten")
+    bench.until_said("4 bubbles on")
+    sentence = page.get_by_text("The problem of this address is kept in another browser").locator("visible=true").first
+    assert sentence.bounding_box()["height"] > 10
+
+
+def test_the_share_link_of_the_header_is_a_whole_address(bench):
+    """It was the text alone, which no browser opens."""
+    page = bench.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    bench.button("Share link").click()
+    bench.until_said("Copied the address of this problem")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    address, _, link = copied.partition("?p=")
+    assert address == page.url.partition("?")[0]
+    assert from_link(link).problem.n == 24
