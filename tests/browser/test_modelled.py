@@ -45,7 +45,7 @@ def test_a_long_trace_moves_smoothly_and_is_compared_with_another_machine(page, 
         moved(page, key)
 
     box = lanes.bounding_box()
-    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 50)
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 84)
     lanes.press("Shift+ArrowRight")
     readout = page.locator(".wb-timeline .wb-readout")
     readout.wait_for()

@@ -154,12 +154,11 @@ def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
     # The one with timings.
     menu = bench.page.locator(".wb-insidepage select").first
     menu.select_option(index=menu.locator("option").count() - 1)
-    drawn = {"Timeline": ".wb-kernels tbody tr", "Roofline": "table:not(.wb-kernels) td"}
-    for tab in ("Field", "Spectrum", *drawn):
-        bench.page.locator(".wb-inside").get_by_role("tab", name=tab).locator("visible=true").click()
-        if tab in drawn:
-            bench.page.locator(f".wb-inside {drawn[tab]}").locator("visible=true").first.wait_for()
-        read(tab)
+    bench.page.locator(".wb-inside").get_by_text("The whole run by kernel").click()
+    bench.page.locator(".wb-inside").get_by_text("Numbers of the kernels").click()
+    for place in (".wb-timeline .wb-kernels tbody tr", ".widget-html .wb-kernels tbody tr"):
+        bench.page.locator(f".wb-inside {place}").locator("visible=true").first.wait_for()
+    read("Inspect")
     for title, shown in (
         ("Step", ".wb-steppage .wb-lines"), ("Schedules", ".wb-schedules .wb-entry"), ("Your method", ".wb-own-body"),
         ("Runs", ".wb-runspage tbody tr"),

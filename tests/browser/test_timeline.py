@@ -27,7 +27,7 @@ def events(explorer):
 def point(explorer, share):
     """Put the pointer on the lane, at a share of its width."""
     box = explorer.page.locator(LANES).bounding_box()
-    explorer.page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+    explorer.page.mouse.move(box["x"] + share * box["width"], box["y"] + 94)
 
 
 def open_timeline(explorer):
@@ -72,9 +72,18 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.enabled("Show all"))
     whole = explorer.unchanging(lambda: width(explorer))
     point(explorer, 0.6)
-    for _ in range(8):
-        explorer.page.mouse.wheel(0, -400)
-    explorer.until(lambda: width(explorer) < 0.1 * whole and explorer.seen(LANES)["mode"] == "free")
+    # The wheel alone moves the page.
+    explorer.page.mouse.wheel(0, -100)
+    explorer.page.keyboard.down("Control")
+    for _ in range(14):
+        explorer.page.mouse.wheel(0, -100)
+    explorer.page.keyboard.up("Control")
+    notched = explorer.unchanging(lambda: width(explorer))
+    assert explorer.seen(LANES)["mode"] == "free"
+    assert 0.15 * whole < notched < 0.4 * whole
+    for _ in range(6):
+        explorer.page.locator(LANES).press("w")
+    explorer.until(lambda: width(explorer) < 0.1 * whole)
     start = explorer.unchanging(lambda: float(explorer.seen(LANES)["from"]))
     # Each time elsewhere than before, so that the pointer has moved.
     explorer.until(lambda: any(told_of_an_event(explorer, at) for at in (0.5, 0.55, 0.6, 0.65, 0.7, 0.75)))

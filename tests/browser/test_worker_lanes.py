@@ -27,8 +27,8 @@ def test_twelve_workers_have_a_lane_each(page, lab_url, lab_folder):
     lab.run_all(page)
     page.wait_for_function("at => document.querySelector(at)?.dataset.boxes === '25'", arg=LANES)
     assert page.get_attribute(LANES, "data-lanes") == ",".join(["cpu", *(f"worker {k}" for k in range(1, 13))])
-    # 13 lanes of 30 pixels, 8 apart, between margins of 22 and 44.
-    assert page.locator(LANES).bounding_box()["height"] == pytest.approx(13 * 38 + 66, abs=1)
+    # 13 lanes of 30 pixels, 8 apart, between margins of 56 and 44.
+    assert page.locator(LANES).bounding_box()["height"] == pytest.approx(13 * 38 + 100, abs=1)
     waiting = page.locator(".wb-kernels tbody tr", has_text="waiting").locator("td").all_inner_texts()
     assert waiting[1] == ", ".join(f"worker {k}" for k in range(1, 13))
     assert waiting[4] == "–"

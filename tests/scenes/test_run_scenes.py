@@ -20,7 +20,7 @@ from workbench.scenes.row_lengths import MAX_BARS, binned
 
 COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
 SPOTS = [RooflinePoint("A", 3, 5.0, 0.9, 10**9, 10**8), RooflinePoint("E^-1", 1, 0.5, 0.1, 0, 0)]
-LOOKS = {"A": ("#0072b2", 1), "E^-1": ("#d55e00", 0)}
+LOOKS = {"A": "#9bbde6", "E^-1": "#c98ab0"}
 UNKNOWNS = [1000, 10_000, 100_000]
 SECONDS = {"one": [1e-6, 4e-5, 6e-4], "two": [2e-6, 2e-5, None]}
 
@@ -73,7 +73,7 @@ def test_the_roof_is_limited_by_bandwidth_and_peak_operations():
     bandwidth, peak = machine.bandwidth.value / 1e9, machine.flops.value / 1e9
     np.testing.assert_allclose(roof.y, np.minimum(bandwidth * roof.x, peak))
     assert (points.x.tolist(), points.y.tolist()) == ([0.1], [0.02])
-    assert (points.colours, points.hatches) == (["#0072b2"], [1])
+    assert points.colours == ["#9bbde6"]
 
 
 def test_marks_grow_with_time_and_kernels_without_numbers_are_left_out():

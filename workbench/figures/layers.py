@@ -25,7 +25,6 @@ MARKS, FEW = 8, 60
 """Marks along a curve, and samples of which each has one where the curve asks for it."""
 PIXEL = 0.75
 """Points of a pixel of the page."""
-HATCHES = ("", "////", "....", "xxxx")
 LABEL = "label"
 """The gid of a word next to a point, which is left out where it would meet another."""
 LONGEST_NAME = 44
@@ -103,13 +102,11 @@ def points(axes: Axes, layer: PointsOf) -> None:
 
 
 def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:
-    """Marks of different sizes, colours and hatches."""
+    """Marks of different sizes and colours."""
     for k, (x, y) in enumerate(zip(layer.x, layer.y, strict=True)):
         size = layer.sizes[k] if layer.sizes else layer.size
-        hatch = HATCHES[layer.hatches[k]] if layer.hatches else ""
         fill = layer.colours[k] if layer.colours else colour
-        edge = "#ffffff" if hatch else "#000000"
-        look: dict[str, Any] = {"facecolor": fill, "edgecolor": edge, "linewidth": 0.6, "hatch": hatch or None}
+        look: dict[str, Any] = {"facecolor": fill, "edgecolor": "#000000", "linewidth": 0.6}
         axes.scatter(x, y, (2 * PIXEL * size) ** 2, zorder=3, **look)
         if layer.texts and not layer.name:
             # Marks of one size in the legend.

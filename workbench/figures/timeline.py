@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from workbench.devices.clock import WAITING, rank
 from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
-from workbench.figures.layers import HATCHES, LABEL
+from workbench.figures.layers import LABEL
 from workbench.figures.style import new_figure
 from workbench.naming import kernel_name
 from workbench.recording import Event, Trace
@@ -41,15 +41,15 @@ def timeline(
     first, last = iterations or _middle(trace)
     shown = _events_of(trace, first, last)
     lanes = sorted({event.lane for event in shown}, key=rank)
-    styles = _styles(trace, shown)
-    figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(styles))
+    colours = _colours(trace, shown)
+    figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(colours))
     axes = figure.add_subplot()
     origin = min(event.start for event in shown)
     span = max(event.end for event in shown) - origin
     scale, unit = (1e6, "µs") if span < 1e-3 else (1e3, "ms")
     for row, lane in enumerate(lanes):
         boxes = [event for event in shown if event.lane == lane]
-        _draw_lane(axes, row, boxes, styles, origin, scale, span)
+        _draw_lane(axes, row, boxes, colours, origin, scale, span)
     _mark_iterations(axes, shown, origin, scale)
     axes.set_xlim(0, span * scale)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
@@ -59,7 +59,7 @@ def timeline(
     axes.set_xlabel(f"time from the start of iteration {first}, {unit}")
     about = f"{trace.label} on {trace.machine}" if trace.machine else trace.label
     axes.set_title(f"{title}\n{about}" if title else about, fontsize="medium", loc="left", pad=16)
-    _legend(figure, styles, shown)
+    _legend(figure, colours, shown)
     return figure
 
 
@@ -84,46 +84,44 @@ def _middle(trace: Trace) -> tuple[int, int]:
     return (last // 2, min(last, last // 2 + 1))
 
 
-def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
-    """Colour and hatch of each kernel shown, longest total time first; those of a level of a coarse solve are one.
+def _colours(trace: Trace, shown: Sequence[Event]) -> dict[str, str]:
+    """The colour of each kernel shown, longest total time first; those of a level of a coarse solve are one.
 
     They are those of the page, for every range of iterations, and for modelled and measured traces.
     """
-    looks = kernel_looks(summed_name(kernel.name) for kernel in trace.kernels)
+    looks = kernel_looks(trace.kernels)
+    found = {summed_name(name): colour for name, colour in looks.items()}
     seconds: dict[str, float] = {}
     for event in shown:
         name = summed_name(event.name)
         seconds[name] = seconds.get(name, 0.0) + event.seconds
     longest = sorted(seconds, key=lambda name: -seconds[name])
-    return {name: (looks[name][0], HATCHES[looks[name][1]]) for name in longest}
+    return {name: found[name] for name in longest}
 
 
 def _draw_lane(
     axes: Axes,
     row: int,
     boxes: Sequence[Event],
-    styles: dict[str, tuple[str, str]],
+    colours: dict[str, str],
     origin: float,
     scale: float,
     span: float,
 ) -> None:
     for event in boxes:
-        colour, hatch = styles[summed_name(event.name)]
         left, length = (event.start - origin) * scale, event.seconds * scale
         axes.broken_barh(
             [(left, length)],
             (row - 0.32, 0.64),
             label=event.name,
-            facecolor=colour,
-            hatch=hatch,
+            facecolor=colours[summed_name(event.name)],
             edgecolor="white",
             linewidth=0.5,
         )
         name = kernel_name(event.name)
         if event.seconds > MIN_LABELLED_WIDTH * span and len(name) <= 8:
-            ink = "black" if colour == "#4a93c4" or hatch else "white"
             at = left + length / 2, row
-            axes.text(*at, name, ha="center", va="center", fontsize="small", color=ink, gid=LABEL)
+            axes.text(*at, name, ha="center", va="center", fontsize="small", color="black", gid=LABEL)
 
 
 def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:
@@ -147,18 +145,18 @@ def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: f
             )
 
 
-def _legend(figure: Figure, styles: dict[str, tuple[str, str]], events: Sequence[Event]) -> None:
+def _legend(figure: Figure, colours: dict[str, str], events: Sequence[Event]) -> None:
     """Add a legend: kernel, share of the busy time shown, and bandwidth; a worker that waits is not busy."""
     total = sum(event.seconds for event in events if event.name != WAITING) or 1.0
     handles = []
-    for name, (colour, hatch) in styles.items():
+    for name, colour in colours.items():
         mine = [event for event in events if summed_name(event.name) == name]
         seconds, moved = sum(event.seconds for event in mine), sum(event.bytes for event in mine)
         rate = f", {moved / seconds / 1e9:.1f} GB/s" if moved and seconds > 0 else ""
         shown = kernel_name(name)
         short = shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
         label = short if name == WAITING else f"{short}: {seconds / total:.0%}{rate}"
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label))
+        handles.append(Patch(facecolor=colour, edgecolor="white", label=label))
     figure.legend(
         handles=handles,
         loc="outside lower left",

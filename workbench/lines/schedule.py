@@ -104,7 +104,7 @@ def step_name(step: Step) -> str:
 
 def operator_of(name: str) -> str:
     """The operator that a step's name begins with, without its argument: A of A p, and A, Z^T of A p, Z^T."""
-    return re.sub(r"^([AM][12]?) \w+(?=,|$)", r"\1", name)
+    return re.sub(r"^([AMZ][12]?|Z\^T|E\^-1|AZ) \w+(?=,|$)", r"\1", name)
 
 
 def touched(steps: Iterable[Step]) -> Iterator[str]:

@@ -22,9 +22,9 @@ SHORT = 18
 
 
 def roofline_scene(
-    found: Sequence[RooflinePoint], roof: Profile | None, looks: Mapping[str, tuple[str, int]], spoken: str
+    found: Sequence[RooflinePoint], roof: Profile | None, looks: Mapping[str, str], spoken: str
 ) -> Scene:
-    """A mark for each kernel with bytes and operations, as large as its share of the time. looks: colour and hatch.
+    """A mark for each kernel with bytes and operations, as large as its share of the time. looks: colours by kernel.
 
     Raises InputError if no kernel has both.
     """
@@ -53,8 +53,7 @@ def roofline_scene(
             labels=[f"{_short(point.kernel)}  {share}" for point, share in zip(placed, shares, strict=True)],
             texts=[_words(point, share) for point, share in zip(placed, shares, strict=True)],
             keys=[point.kernel for point in placed],
-            colours=[looks[point.kernel][0] for point in placed],
-            hatches=[looks[point.kernel][1] for point in placed],
+            colours=[looks[point.kernel] for point in placed],
             filled=True,
             outlined=True,
         )

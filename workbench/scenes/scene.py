@@ -108,7 +108,7 @@ class PointsOf(Styled):
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
     texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
-    word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
+    word: what one of them is called. colours: of each. tall: half the height of an upright stroke in place of
     a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
     """
 
@@ -125,7 +125,6 @@ class PointsOf(Styled):
     labels: Sequence[str] | None = None
     keys: Sequence[str] | None = None
     colours: Sequence[str] | None = None
-    hatches: Sequence[int] | None = None
     filled: bool = False
     outlined: bool = False
     tall: float = 0.0

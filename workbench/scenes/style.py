@@ -1,13 +1,15 @@
-"""How runs and kernels look, on the page and in print: a colour-blind-safe palette, dashes, markers and hatches."""
+"""How runs and kernels look, on the page and in print: a colour-blind-safe palette, dashes and markers."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import re
 from collections.abc import Iterable
 
-from workbench.devices.cycle_names import summed_name
+from workbench.devices.clock import TO_DEVICE, TO_HOST, WAITING
+from workbench.devices.cycle_names import COARSE_SOLVE, level_of, summed_name
 from workbench.lines.schedule import operator_of
+from workbench.recording.trace import Kernel
 
 # The first four differ by 10 or more in CIE Delta E under simulated protanopia, deuteranopia and tritanopia; all have a
 # contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/ui/theme.js).
@@ -17,8 +19,6 @@ DASHES = (
     (14.0, 3.0, 2.0, 3.0, 2.0, 3.0),
 )  # fmt: skip
 MARKERS = ("o", "s", "^", "D", "x", "+", "v", "*")
-HATCHES = 4
-"""Plain, striped, dotted, crossed."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,39 +45,61 @@ def curve_style(index: int) -> CurveStyle:
 CURVES = tuple(curve_style(index) for index in range(64))
 
 
-BY_NAME = {
-    "A": (0, 0), "A1": (0, 0), "A2": (0, 1), "A, Z^T": (0, 1), "b - A x": (0, 2), "b - A x, Z^T": (0, 3),
-    "M": (2, 0), "Z^T": (1, 0), "Z": (1, 1), "E^-1": (7, 0), "AZ": (7, 1),
-}  # fmt: skip
-"""Colour and hatch of the operators by kind: A, M, and what deflation adds. A1 and A2 are parts of A."""
-BY_ORDER = sorted(
-    itertools.product(range(len(COLOURS)), range(HATCHES)),
-    key=lambda look: (look in BY_NAME.values(), look[0] in (0, 1, 2, 7), look[1], look[0]),
-)
-"""Looks of other kernels: the colours that no operator has come first, what operators have last."""
+KINDS = {
+    "A": ("#6f9fd8", "#9bbde6", "#4f86c6"),
+    "M": ("#e2a958", "#eec888", "#cf8f35"),
+    "vectors": ("#7fc2a5", "#a8d8c4", "#5daa89"),
+    "coarse": ("#c98ab0", "#dcb0cb", "#b26c98"),
+    "copies": ("#b8bcc6", "#d0d3da", "#9ea4b1"),
+    "waiting": ("#e6e6e2",),
+}
+"""Soft colours of kernels by kind, on which black letters can be read: A, M, updates and dot products of vectors, what
+deflation and coarse solves add, copies, and a worker that waits. The kernels of a kind take its shades in turn."""
+OPERATORS = {
+    **dict.fromkeys(("A", "A1", "A2", "A, Z^T", "b - A x", "b - A x, Z^T"), "A"),
+    **dict.fromkeys(("M", "M1", "M2", "box solves"), "M"),
+    **dict.fromkeys(("Z^T", "Z", "E^-1", "AZ", COARSE_SOLVE), "coarse"),
+    "transfer": "copies",
+    WAITING: "waiting",
+}
+"""The kinds of kernels that are no lines on vectors."""
+FINEST = "finest grid"
+"""In the names of what multigrid does on the grid of A."""
 
 
 class KernelLooks:
-    """Colours and hatches of the kernels of a trace.
+    """Colours of the kernels of a trace.
 
-    Operators have the same look in every run, on every device and in every file; other kernels take the next one in the
-    order in which they appear. All kernels of a level of a coarse solve look the same.
+    An operator has the first shade of its kind, or where another operator has it the next one, in the order in which
+    they appear. All kernels of a level of a coarse solve look the same.
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[int, int]] = {}
+        self._found: dict[str, str] = {}
+        self._turns: dict[str, int] = {}
 
-    def of(self, name: str) -> tuple[int, str, int]:
-        """The place of a kernel, counted from 0, its colour and its hatch."""
+    def of(self, name: str, lane: str = "") -> tuple[int, str]:
+        """The place of a kernel, counted from 0, and its colour. lane: what runs on a lane of copies is a copy."""
         name = summed_name(name)
         if name not in self._found:
-            free = (look for look in BY_ORDER if look not in self._found.values())
-            self._found[name] = BY_NAME.get(operator_of(name)) or next(free, BY_ORDER[len(self._found) % len(BY_ORDER)])
-        colour, hatch = self._found[name]
-        return list(self._found).index(name), COLOURS[colour], hatch
+            kind = kind_of(name, lane)
+            turn = self._turns.get(kind, 0)
+            self._found[name], self._turns[kind] = KINDS[kind][turn % len(KINDS[kind])], turn + 1
+        return list(self._found).index(name), self._found[name]
 
 
-def kernel_looks(names: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Colour and hatch of each kernel of a trace, given in the order in which they appear."""
+def kind_of(name: str, lane: str = "") -> str:
+    """One of the `KINDS`: of a kernel by its name, or by its lane where that is one of copies."""
+    if lane in (TO_DEVICE, TO_HOST):
+        return "copies"
+    if level_of(name) or name.startswith(COARSE_SOLVE):
+        return "coarse"
+    if FINEST in name or re.match(r"\w+ = M\(\w+\)$", name):
+        return "M"
+    return OPERATORS.get(operator_of(name), "vectors")
+
+
+def kernel_looks(kernels: Iterable[Kernel]) -> dict[str, str]:
+    """The colour of each kernel of a trace by name, given in the order in which they appear."""
     looks = KernelLooks()
-    return {name: looks.of(name)[1:] for name in names}
+    return {kernel.name: looks.of(kernel.name, kernel.lane)[1] for kernel in kernels}

@@ -24,7 +24,6 @@ from workbench.live import (
     explore,
 )
 from workbench.live.build.builder import KINDS, Builder
-from workbench.live.inspect.inside import TABS
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.ui.run_list import KEPT
 from workbench.run import Run, Session, configure, run_through
@@ -96,8 +95,7 @@ def views(folder):
 def looked_into(view, run):
     for _ in range(2):
         view.follow(run)
-        for view.tabs.selected_index in range(len(TABS)):
-            assert view._worker.wait(LIMIT)
+        assert view._worker.wait(LIMIT)
     return view
 
 

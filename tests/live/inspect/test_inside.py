@@ -1,4 +1,4 @@
-"""The look inside as a whole: one run in four tabs, and what is not seen does nothing."""
+"""The look inside as a whole: one run in all views of one page, and what is not seen does nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import InsideView, explore
-from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
+from workbench.live.inspect.inside import DRAWING
 from workbench.live.inspect.inside_page import HINT, InsidePage
 from workbench.live.ui.run_list import RunList, labels
 from workbench.recording import load, save
@@ -26,37 +26,38 @@ def view():
     made.publisher.close()
 
 
-def turn(view, name):
-    view.tabs.selected_index = TABS.index(name)
-
-
 def sentence(view, name):
-    box = view.tabs.children[TABS.index(name)]
-    return getattr(box.children[0], "value", "")
+    """What stands in place of a view that cannot be made."""
+    (box,) = view.parts[name].children[1:]
+    return getattr(box.children[0], "value", "") if box.children else ""
 
 
 def run_of(**choices):
     return run_through(Run(configure("two-layer", n=12, **choices), trace=True))
 
 
-def test_a_run_is_followed_by_all_tabs_and_another_one_after_it(view, page_of, eventually):
+def test_a_run_is_followed_by_all_views_and_another_one_after_it(view, page_of, eventually):
     field, timeline = page_of(view.field), page_of(view.timeline)
-    assert sentence(view, "Spectrum") == NOTHING
+    convergence = page_of(view.convergence)
+    assert sentence(view, "Spectrum") == ""
+    assert view.field.quantity == "solution"
     first, second = run_of(), run_of(deflation="stripes:2")
-    view.field.quantity = "solution"
     for result in (first, second):
         view.follow(result)
-        turn(view, "Field")
         eventually(lambda n=result.iterations: field.messages and field.messages[-1].get("iteration") == n)
-        turn(view, "Timeline")
         eventually(lambda n=result.trace.count: sum(m["count"] for m in since_reset(timeline)) == n)
-        turn(view, "Spectrum")
-        eventually(lambda: view.spectrum)
+        eventually(lambda: view.spectrum and view.roofline)
         assert view.spectrum.slider.max == result.iterations
-        assert view.roofline is None
-    turn(view, "Roofline")
-    eventually(lambda: view.roofline)
-    assert view.roofline.trace is second.trace
+        assert view.roofline.trace is result.trace
+        eventually(lambda n=result.iterations: curves(convergence) == [n + 1])
+    views = (view.timeline, view.convergence, view.field, view.roofline.plot, *view.spectrum.plots.values())
+    assert {part.group for part in views} == {view.group}
+
+
+def curves(page):
+    """The samples of each curve that the page has."""
+    messages = since_reset(page)
+    return [sum(curve["count"] for m in messages for curve in m["curves"])] if messages else []
 
 
 def since_reset(page):
@@ -65,19 +66,14 @@ def since_reset(page):
     return messages[starts[-1] :] if starts else []
 
 
-def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
-    field, timeline = page_of(view.field), page_of(view.timeline)
-    view.field.quantity = "residual"
+def test_the_views_of_an_active_run_grow(view, page_of, eventually):
+    timeline = page_of(view.timeline)
     session = Session(configure("poisson5", n=256, stopping=ENDLESS), trace=True)
     view.follow(session)
-    turn(view, "Spectrum")
     session.start()
     eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
-    assert session.run.snapshots.count == 0
-    assert not any(message.get("count") for message in timeline.messages)
-    assert not any(message.get("width") for message in field.messages)
-    turn(view, "Field")
-    eventually(lambda: session.run.snapshots.count > 2)
+    eventually(lambda: any(message.get("count") for message in timeline.messages))
+    view.hide(True)
     message, shown = view.spectrum.message.value, view.spectrum._shown
     before = session.run.iterations
     eventually(lambda: session.run.iterations > before + 20)
@@ -87,12 +83,18 @@ def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
     session.wait(LIMIT)
 
 
+def test_a_run_without_timings_has_no_roofline(view):
+    view.follow(run_of())
+    assert view.parts["Roofline"].layout.display is None
+    view.follow(run_through(Run(configure("two-layer", n=12))))
+    assert view.parts["Roofline"].layout.display == "none"
+
+
 def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventually, monkeypatch):
     made_by = []
     monkeypatch.setattr(
         "workbench.live.plots.spectrum.SpectrumView.show", lambda _view: made_by.append(threading.current_thread().name)
     )
-    turn(view, "Spectrum")
     view.follow(run_of())
     eventually(lambda: view.spectrum)
     assert made_by[0] == "workbench-inside"
@@ -100,7 +102,7 @@ def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventua
     view.follow(run_of(solver="sd"))
     eventually(lambda: "no beta" in sentence(view, "Spectrum"))
     view.follow(run_of())
-    eventually(lambda: view.spectrum and sentence(view, "Spectrum") not in (DRAWING, NOTHING))
+    eventually(lambda: view.spectrum and sentence(view, "Spectrum") != DRAWING)
 
 
 def test_a_loaded_run_is_replayed(view, page_of, eventually, tmp_path):
@@ -110,7 +112,6 @@ def test_a_loaded_run_is_replayed(view, page_of, eventually, tmp_path):
     view.follow(loaded)
     view.field.quantity = "solution"
     eventually(lambda: field.messages and field.messages[-1].get("iteration") == result.iterations)
-    turn(view, "Spectrum")
     eventually(lambda: view.spectrum)
     assert list(view.spectrum.exact) == ["A", "M^-1 A", "M^-1 P A"]
 
@@ -121,11 +122,12 @@ def test_it_is_displayed_by_its_box(view):
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.box.model_id
 
 
-def test_a_view_that_is_taken_off_is_served_no_more():
+def test_a_view_that_is_taken_off_is_served_no_more(eventually):
     view = InsideView(run_of())
     assert view.publisher._views
     view.close()
-    assert not view.publisher._views
+    # What a worker was making is closed when it is made.
+    eventually(lambda: not view.publisher._views)
     view.publisher.close()
 
 
@@ -209,7 +211,6 @@ def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
     view.follow(run_of())
     assert view.field.link.hidden
     assert view.timeline.link.hidden
-    turn(view, "Spectrum")
     assert view._worker.wait(LIMIT)
     assert view.spectrum is None
     assert not any(message.get("width") for message in field.messages)
@@ -219,7 +220,6 @@ def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
     view.hide(True)
     assert view.spectrum.hidden
     view.hide(False)
-    turn(view, "Field")
     eventually(lambda: any(message.get("width") for message in field.messages))
 
 
@@ -230,8 +230,7 @@ def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventual
         run = Run(configure("two-layer", n=12), trace=True)
         run.started = started
         view.follow(run_through(run))
-        for name, made in (("Spectrum", lambda: view.spectrum), ("Roofline", lambda: view.roofline)):
-            turn(view, name)
+        for made in (lambda: view.spectrum, lambda: view.roofline):
             bar = eventually(made).save_bar
             names |= {path.name for path in bar.save("svg") if path.parent == tmp_path}
     kinds = [name.partition("-")[0] for name in names]
@@ -244,10 +243,7 @@ def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_
     alone, paged = InsideView(run), InsideView(run, hint=HINT)
     for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "press “Run again with timings”")):
         page = page_of(view.timeline)
-        view.tabs.selected_index = 2
         eventually(lambda page=page, words=words: page.messages and words in page.messages[-1]["note"])
-        view.tabs.selected_index = 3
-        eventually(lambda view=view, words=words: view.roofline and words in view.roofline.message.value)
         view.close()
     explorer = explore(n=12)
     page = InsidePage(explorer.runs, explorer.publisher)

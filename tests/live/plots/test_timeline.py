@@ -15,6 +15,7 @@ from workbench.machine.retime import retime
 from workbench.naming import kernel_name
 from workbench.recording import Event, Trace, load, save
 from workbench.run import Session, Stopping, configure
+from workbench.scenes.style import KINDS
 
 FIELDS = (("start", "<f8"), ("seconds", "<f4"), ("kernel", "<i4"), ("iteration", "<i4"))
 
@@ -49,7 +50,7 @@ def arrived(page):
         for name, kind in FIELDS:
             columns[name] = np.frombuffer(buffer, kind, message["count"], place)
             place += columns[name].nbytes
-        assert place == len(buffer)
+        assert place + 32 * message["flows"] == len(buffer)
         assert columns["kernel"].size == 0 or columns["kernel"].max() < len(kernels)
         parts.append(columns)
     return {name: np.concatenate([part[name] for part in parts]) for name, _ in FIELDS}, kernels
@@ -107,6 +108,22 @@ def test_events_go_in_pieces(view, page_of, eventually, monkeypatch):
     assert len(page.messages) > 2
     assert max(message["count"] for message in page.messages) == 50
     assert_same(page, done.run.trace)
+
+
+def test_what_waits_for_what_comes_with_the_events(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(module, "MOST_EVENTS", 2)
+    trace = Trace()
+    first = trace.append(Event("A", "accelerator", 0.0, 1.0))
+    second = trace.append(Event("r", "copy to host", 1.5, 2.0, after=(first,)))
+    trace.append(Event("x", "cpu", 2.5, 3.0, after=(first, second)))
+    assert trace.waits().tolist() == [[1, 0], [2, 0], [2, 1]]
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    found = [np.frombuffer(buffer, "<f8", 4 * m["flows"], 20 * m["count"]) for m, buffer in page.received]
+    np.testing.assert_array_equal(
+        np.concatenate(found).reshape(-1, 4), [[1, 1.5, 0, 1], [1, 2.5, 0, 2], [2, 2.5, 1, 2]]
+    )
 
 
 def test_a_reload_gets_everything_again(view, page_of, eventually):
@@ -169,8 +186,8 @@ def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eve
     kernels = arrived(page)[1]
     assert [kernel["rank"] for kernel in kernels[:4]] == [3, 2, 1, 0]
     assert len({kernel["style"] for kernel in kernels[:4]}) == 1
-    looks = {kernel["style"]: (kernel["colour"], kernel["hatch"]) for kernel in kernels}
-    assert len(set(looks.values())) == 31
+    assert len({kernel["style"] for kernel in kernels}) == 31
+    assert {kernel["colour"] for kernel in kernels if kernel["lane"] == "cpu"} <= {*KINDS["vectors"], *KINDS["copies"]}
 
 
 def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(view, page_of, eventually):

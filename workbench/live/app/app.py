@@ -132,15 +132,18 @@ class Workbench(View):
         self._worker.ask(self._name_problem, "name")
 
     def _name_problem(self) -> None:
-        """Name the present problem in the header, on the canvas that which is drawn; a wrong value changes no name."""
+        """Name the present problem in the header, on the canvas that which is drawn, in Inspect that of the run that is
+        shown; a wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
         with contextlib.suppress(InputError):
-            form = self.explorer.form
+            form, inside = self.explorer.form, self.pages[INSIDE]
             # What is not whole, or has been refused, is not what the other pages have.
             drawn, _ = _built(builder) if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
+            looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
+            chosen = looked_into.handle.configuration() if looked_into else form.configuration()
             can_undo = form.can_undo if drawn is None else self._undoable(builder)
-            self.frame.name(drawn or form.configuration().problem, can_undo=can_undo)
+            self.frame.name(drawn or chosen.problem, can_undo=can_undo)
 
     def _note_place(self) -> None:
         """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
@@ -196,7 +199,9 @@ class Workbench(View):
         return [self.keeper] if self.keeper is not None else []
 
     def _inside(self) -> InsidePage:
-        return InsidePage(self.runs, self.explorer.publisher, self.folder, lambda: self.turn_to(SOLVE))
+        made = InsidePage(self.runs, self.explorer.publisher, self.folder, lambda: self.turn_to(SOLVE))
+        made.changed = self._name_problem
+        return made
 
     def _take_pair(self, configuration: Configuration) -> None:
         """Put a suggested pair into the form, and show it."""

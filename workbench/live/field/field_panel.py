@@ -23,12 +23,12 @@ class FieldPanel:
     with several right-hand sides the number of the one that is shown.
 
     Display `box`. Both views show the same problem and run; the one that is not chosen is sent nothing. heights: of the
-    slices and of the 3D view, in pixels; 0 follows the window.
+    slices and of the 3D view, in pixels; 0 follows the window. group: see `StreamView`.
     """
 
-    def __init__(self, publisher: Publisher, heights: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, publisher: Publisher, heights: tuple[int, int] = (0, 0), group: str = "") -> None:
         self.publisher = publisher
-        self.field = FieldView(publisher, height=heights[0])
+        self.field = FieldView(publisher, height=heights[0], group=group)
         self.volume: VolumeView | None = None
         self.view = widgets.ToggleButtons(options=VIEWS)
         self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import functools
 import html
+import itertools
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.curve import Curve
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import HINT, TimelineView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.view import View
+from workbench.run import Quantity, Result, Run, Session
 
-TABS = ("Field", "Spectrum", "Timeline", "Roofline")
-NOTHING = "There is no run to look into yet."
+PARTS = ("Timeline", "Convergence", "Field", "Spectrum", "Roofline")
 DRAWING = "Drawing …"
+_GROUPS = itertools.count(1)
 
 
 class InsideView(View):
-    """The views on one run as tabs: Field, Spectrum, Timeline, Roofline. Display it, or put `box` into a page.
+    """The views on one run on one page: timeline, convergence, field, spectrum and roofline. Display it, or `box`.
 
-    `follow(run)` switches to another run, which may be an active session, a result, or a run loaded from a file.
-    What stands behind another tab is sent nothing and computes nothing. publisher: of the page that it is a part of.
-    folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
+    `follow(run)` switches to another run, which may be an active session, a result, or a run loaded from a file. An
+    iteration or a kernel that is pointed at in one of the views is shown in all that know it. publisher: of the page
+    that it is a part of. folder: where figures go, by default exports/ next to the notebook. hint: said of a run
+    without a trace.
     """
 
     def __init__(
@@ -45,21 +50,30 @@ class InsideView(View):
     ) -> None:
         self._alone, self.publisher = publisher is None, publisher or Publisher()
         self._hidden = False
-        self.panel = FieldPanel(self.publisher)
+        self.group = f"inside {next(_GROUPS)}"
+        """The name that its views have in common."""
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False, group=self.group)
+        self.panel = FieldPanel(self.publisher, group=self.group)
         self.field = self.panel.field
-        self.timeline = TimelineView(hint=hint, publisher=self.publisher)
+        self.field.quantity = Quantity.SOLUTION.value
+        self.timeline = TimelineView(hint=hint, publisher=self.publisher, group=self.group)
         self._run: RunSource | None = None
+        self._curve: Curve | None = None
         self._drawn = {
-            "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder)),
-            "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint)),
+            "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder, group=self.group)),
+            "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint, group=self.group)),
         }
         self._worker = LatestOnly("workbench-inside")
-        views = {"Field": self.panel.box, "Timeline": self.timeline}
+        views = {"Timeline": self.timeline, "Convergence": self.convergence, "Field": self.panel.box}
         views |= {name: drawn.box for name, drawn in self._drawn.items()}
-        self.tabs = widgets.Tab([views[name] for name in TABS], titles=TABS, selected_index=0)
-        self.tabs.observe(self._turn, "selected_index")
-        self.box = widgets.VBox([self.tabs])
-        self.box.add_class("wb-inside")
+        self.parts = {
+            name: widgets.VBox([widgets.HTML(f'<h3 class="wb-figure-title">{name}</h3>'), views[name]])
+            for name in PARTS
+        }
+        """The views with their titles, by name."""
+        timeline, convergence, field, spectrum, roofline = self.parts.values()
+        columns = [widgets.VBox(column) for column in ((convergence, spectrum), (field, roofline))]
+        self.box = widgets.VBox([timeline, row("wb-insidecols", *columns)]).add_class("wb-inside")
         self._turn()
         if run is not None:
             self.follow(run)
@@ -71,21 +85,27 @@ class InsideView(View):
 
     @property
     def spectrum(self) -> SpectrumView | None:
-        """The view behind its tab, which is made when it is first looked at."""
+        """The view on Ritz values and errors; None until a worker has made it."""
         view = self._drawn["Spectrum"].view
         return view if isinstance(view, SpectrumView) else None
 
     @property
     def roofline(self) -> RooflineView | None:
-        """The view behind its tab, which is made when it is first looked at."""
+        """The view on kernels under the roof; None until a worker has made it."""
         view = self._drawn["Roofline"].view
         return view if isinstance(view, RooflineView) else None
 
-    def follow(self, run: RunSource) -> None:
-        """Look into another run; returns at once."""
-        self._run = run
+    def follow(self, run: RunSource, label: str = "", style: int = 0) -> None:
+        """Look into another run; returns at once. label, style: of its curve, as `ConvergenceView.add` takes them."""
+        self._run, handle = run, RunHandle(run)
         self.panel.follow(run)
-        self.timeline.show(run, RunHandle(run).title)
+        self.timeline.show(run, handle.title)
+        if self._curve is not None:
+            self.convergence.drop(self._curve)
+        self._curve = self._curve_of(run, label or handle.method, style)
+        untraced = handle.trace is None and (handle.over or handle.run is not None)
+        for name, missing in (("Convergence", self._curve is None), ("Roofline", untraced)):
+            self.parts[name].layout.display = "none" if missing else None
         for drawn in self._drawn.values():
             drawn.forget(run)
         self._turn()
@@ -104,16 +124,24 @@ class InsideView(View):
             self.publisher.close()
         super().close()
 
-    def _turn(self, _change: Any = None) -> None:
-        """Show one view and hide the others."""
-        chosen = "" if self._hidden else TABS[self.tabs.selected_index or 0]
-        self.panel.hide(chosen != "Field")
-        self.timeline.link.hidden = chosen != "Timeline"
+    def _curve_of(self, run: RunSource, label: str, style: int) -> Curve | None:
+        if isinstance(run, Session):
+            return self.convergence.watch(run, label, style)
+        # A run in memory may be at any of its iterations, and says so to no one; one that failed has no residuals.
+        if isinstance(run, Run) or (isinstance(run, Result) and not run.x.shape[0]):
+            return None
+        return self.convergence.add(run.record() if isinstance(run, Result) else run, label, style)
+
+    def _turn(self) -> None:
+        """Let all views work, or rest."""
+        self.panel.hide(self._hidden)
+        self.timeline.link.hidden = self.convergence.link.hidden = self._hidden
         for name, drawn in self._drawn.items():
-            drawn.hide(hidden=name != chosen)
-        if chosen in self._drawn and self._run is not None:
-            # A spectrum is made of dense algebra and a roof is measured: not in a callback.
-            self._worker.ask(lambda: self._drawn[chosen].make(self.publisher))
+            hidden = self._hidden or self._run is None or self.parts[name].layout.display is not None
+            drawn.hide(hidden=hidden)
+            if not hidden:
+                # A spectrum is made of dense algebra and a roof is measured: not in a callback.
+                self._worker.ask(functools.partial(drawn.make, self.publisher), name)
         self.publisher.wake()
 
 
@@ -122,7 +150,7 @@ class _Drawn:
 
     def __init__(self, kind: Callable[..., RunView]) -> None:
         self.view: RunView | None = None
-        self.box = widgets.VBox([widgets.HTML(NOTHING)])
+        self.box = widgets.VBox()
         self._kind = kind
         self._run: RunSource | None = None
         self._hidden = True
@@ -131,7 +159,7 @@ class _Drawn:
         view, self.view, self._run = self.view, None, run
         if view is not None:
             view.close()
-        self._fill(widgets.HTML(NOTHING if run is None else DRAWING))
+        self._fill(*([] if run is None else [widgets.HTML(DRAWING)]))
 
     def hide(self, *, hidden: bool) -> None:
         self._hidden = hidden
@@ -164,7 +192,7 @@ class _Drawn:
         if run is self._run:
             self._fill(widgets.HTML(html.escape(sentence)))
 
-    def _fill(self, content: widgets.Widget) -> None:
-        before, self.box.children = self.box.children, [content]
+    def _fill(self, *content: widgets.Widget) -> None:
+        before, self.box.children = self.box.children, content
         for child in before:
             close_all(child)

@@ -39,6 +39,8 @@ class InsidePage(View):
     ) -> None:
         self.runs = runs
         self.shown: ListedRun | None = None
+        self.changed: Callable[[], object] = lambda: None
+        """Called when another run is shown."""
         self._offered: list[ListedRun] = []
         self._renewing = False
         self._hidden = False
@@ -134,7 +136,8 @@ class InsidePage(View):
         before = self.shown, self.inside.source
         if run is not None and not isinstance(source, RaceEntry) and source is not None and before != (run, source):
             self.shown = run
-            self.inside.follow(source)
+            self.inside.follow(source, run.label, run.style)
+            self.changed()
             if isinstance(source, Session):
                 source.when_over(self._say)
         self._say()

@@ -29,6 +29,7 @@ class Comparison:
         self.own = len(trace.kernels)
         modelled["kernel"] += self.own
         self.rows = np.concatenate([rows, modelled])
+        self._waits = np.concatenate([trace.waits(), made.waits() + trace.count])
         self.kernels: list[Kernel] = [*trace.kernels, *made.kernels]
         self.titles = (f"{trace.label}, {_where(trace)}", f"{made.label}, {made.machine}")
         self.notes = tuple(made.notes)
@@ -38,6 +39,10 @@ class Comparison:
     def count(self) -> int:
         """Events of both."""
         return self.rows.size
+
+    def waits(self, first: int, last: int) -> np.ndarray:
+        """As `Trace.waits`, of both."""
+        return self._waits[(self._waits[:, 0] >= first) & (self._waits[:, 0] < last)]
 
 
 def _where(trace: Trace) -> str:

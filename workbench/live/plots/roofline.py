@@ -46,6 +46,7 @@ class RooflineView(RunView):
     wrote. By default this machine is measured as soon as no run is on it; for a trace that was made elsewhere
     choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
     folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
+    group: see `StreamView`.
     `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
     """
 
@@ -57,6 +58,7 @@ class RooflineView(RunView):
         publisher: Publisher | None = None,
         folder: str | Path | None = None,
         hint: str = HINT,
+        group: str = "",
     ) -> None:
         self._hint = fitting(hint)
         given = profile(machine) if isinstance(machine, str) else machine
@@ -71,14 +73,14 @@ class RooflineView(RunView):
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure the roofline of this machine again", self.measure, width="130px")
-        self.message, self.table, self.plot = widgets.HTML(), widgets.HTML(), ChartView(self.publisher)
+        self.message, self.table, self.plot = widgets.HTML(), widgets.HTML(), ChartView(self.publisher, group=group)
         self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
             [
                 widgets.HBox([self.machine, self.lane, self.again]),
                 self.message,
                 self.plot,
-                self.table,
+                widgets.Accordion([self.table], titles=["Numbers of the kernels"], selected_index=None),
                 self.save_bar.box,
             ]
         )
@@ -140,7 +142,7 @@ class RooflineView(RunView):
             self._say(str(error))
             return
         self.message.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
-        self.table.value = table(found, roof, kernel_looks(kernel.name for kernel in list(trace.kernels)))
+        self.table.value = table(found, roof, kernel_looks(list(trace.kernels)))
 
     def _provenance(self) -> dict[str, Any]:
         trace = self.trace
@@ -161,7 +163,7 @@ class RooflineView(RunView):
         self.plot.show(blank("roofline", sentence, X, Y))
 
     def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
-        looks = kernel_looks(kernel.name for kernel in list(trace.kernels))
+        looks = kernel_looks(list(trace.kernels))
         spoken = re.sub("<[^>]*>", "", sentence(found, roof))
         self.plot.show(roofline_scene(found, roof, looks, spoken), live=self.busy)
 

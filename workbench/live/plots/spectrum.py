@@ -51,8 +51,8 @@ class SpectrumView(RunView):
     `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
     `box`; `slider` chooses the iteration, `delay` the delay d of the error estimates. exact: eigenvalues by name,
     those of what CG works on last, in place of those that are computed: unasked up to 1024 unknowns, by `compute` and
-    its button up to 4096. folder: where figures go, by default exports/ next to the notebook. `figures()` are the
-    pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
+    its button up to 4096. folder: where figures go, by default exports/ next to the notebook. group: see `StreamView`.
+    `figures()` are the pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class SpectrumView(RunView):
         exact: Mapping[str, np.ndarray] | None = None,
         publisher: Publisher | None = None,
         folder: str | Path | None = None,
+        group: str = "",
     ) -> None:
         watched = RunHandle(run)
         if watched.over and watched.history is not None:
@@ -80,7 +81,7 @@ class SpectrumView(RunView):
         self._worker = LatestOnly("workbench-spectra")
         self._computing = False
         self.message = widgets.HTML()
-        self.plots = {name: ChartView(self.publisher) for name in TITLES}
+        self.plots = {name: ChartView(self.publisher, group=group) for name in TITLES}
         self.parts = {name: widgets.VBox([widgets.HTML(_title(name)), plot]) for name, plot in self.plots.items()}
         controls = widgets.HBox([self.slider, self.delay])
         self.save_bar = SaveBar(

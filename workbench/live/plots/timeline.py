@@ -42,7 +42,6 @@ class TimelineView(StreamView):
     """
 
     _esm = module("plots/timeline.js")
-    _worker = traitlets.Unicode(module("plots/timelineworker.js")).tag(sync=True)
 
     height = traitlets.Int(300).tag(sync=True)
     machine = traitlets.Unicode("").tag(sync=True)

@@ -96,6 +96,7 @@ class Shown:
         # The rows first: every kernel that they name is then in the list.
         rows = events.rows[self.sent :][:most] if events else np.empty(0)
         kernels = events.kernels[self.kernels :] if events else []
+        flows = _flows(events, self.sent, self.sent + rows.size) if events else np.empty((0, 4))
         message = {
             "run": self.key,
             "title": self.title,
@@ -108,6 +109,7 @@ class Shown:
             "notes": list(trace.notes) if trace else [],
             "first": self.sent,
             "count": int(rows.size),
+            "flows": len(flows),
             "firstKernel": self.kernels,
             "kernels": [self._described(kernel, place) for place, kernel in enumerate(kernels, self.kernels)],
             "groups": self.comparison.titles if self.comparison else (),
@@ -116,7 +118,7 @@ class Shown:
         self.sent += int(rows.size)
         self.kernels += len(kernels)
         self.reported = (self.state, note, self.words)
-        return message, _packed(rows) if rows.size else b""
+        return message, _packed(rows) + flows.tobytes() if rows.size else b""
 
     def forget(self) -> None:
         """The browser has nothing of this run any more."""
@@ -124,13 +126,20 @@ class Shown:
 
     def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
         """A kernel with its style. One name looks the same on every lane, for every size and on every machine."""
-        style, colour, hatch = self._looks.of(kernel.name)
-        looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
+        style, colour = self._looks.of(kernel.name, kernel.lane)
+        looks = {"rank": rank(kernel.lane), "style": style, "colour": colour}
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         looks |= {"level": level_of(kernel.name)}
         group = int(self.comparison is not None and place >= self.comparison.own)
         names = {"name": kernel_name(kernel.name), "code": kernel.name}
         return {**dataclasses.asdict(kernel), **names, **looks, "group": group}
+
+
+def _flows(events: Trace | Comparison, first: int, last: int) -> np.ndarray:
+    """What some events wait for: the end of that, the start of the event, and both kernels, float64, shape (k, 4)."""
+    rows, (after, before) = events.rows, events.waits(first, last).T
+    columns = (rows["end"][before], rows["start"][after], rows["kernel"][before], rows["kernel"][after])
+    return np.stack(columns, axis=1).astype("<f8")
 
 
 def _packed(rows: np.ndarray) -> bytes:

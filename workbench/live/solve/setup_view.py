@@ -9,7 +9,6 @@ from typing import Any
 from workbench.live.ui.html_table import html_table
 from workbench.naming import name_of
 from workbench.number_text import amount, compiling, seconds
-from workbench.run.setup_phases import in_words
 
 HEADINGS = ("phase of the setup", "time, s", "share", "memory")
 COUNTED = 1000

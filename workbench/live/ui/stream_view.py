@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import traitlets
+
 from workbench.errors import InputError
 from workbench.live.transport.publisher import Link, PollAgain, Publisher
 from workbench.live.ui.view import LiveWidget
 
 
 class StreamView(LiveWidget):
-    """A widget that a publisher keeps up to date. Subclasses say in `publish` what is new."""
+    """A widget that a publisher keeps up to date. Subclasses say in `publish` what is new.
+
+    group: views with the same name in it show the iteration and the kernel that are pointed at in one of them; "" for
+    none.
+    """
+
+    group = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         if not isinstance(publisher, Publisher | None):

@@ -2,6 +2,9 @@
 
 const TYPING = "input:not([type=checkbox], [type=range], [type=radio]), select, textarea, [contenteditable=true], [role=slider]";
 
+// What has keys W A S D of its own.
+const OWN = ".wb-timeline canvas";
+
 // acts: { views(), go(key), help() }. Returns what ends it.
 export function watchKeys(root, acts) {
   const press = (event) => {
@@ -9,7 +12,7 @@ export function watchKeys(root, acts) {
     const at = event.target instanceof Element ? event.target : document.body;
     // Of several pages in one notebook the keys belong to the one that has the focus; a page alone has them always.
     const mine = root.contains(at) || (document.body.dataset.voila && !at.closest("dialog, [popover]"));
-    if (!mine || at.closest(TYPING) || root.closest("[inert]") || root.classList.contains("wb-lost")) return;
+    if (!mine || at.closest(TYPING) || (at.matches(OWN) && "wasd".includes(event.key.toLowerCase())) || root.closest("[inert]") || root.classList.contains("wb-lost")) return;
     const act = found(event.key);
     if (!act) return;
     event.preventDefault();

@@ -1,5 +1,5 @@
 import { inkOn } from "../ui/theme.js";
-import { fillOf } from "./fills.js";
+import { stripes } from "./fills.js";
 import { asHex, colourMap, signedMap } from "../ui/maps.js";
 import { setFont, drawText } from "./plotaxes.js";
 import { Scale } from "./scale.js";
@@ -112,7 +112,7 @@ export class CellLayer {
   drawAbsent(context, palette, { left, top, wide, high }, reason) {
     context.save();
     context.globalAlpha = 0.5;
-    context.fillStyle = fillOf(context, { colour: palette.faint, hatch: reason ? 3 : 1 }, palette).fill;
+    context.fillStyle = stripes(context, palette.faint, palette.paper, Boolean(reason));
     context.fillRect(left + 1, top + 1, wide - 2, high - 2);
     context.restore();
     if (!reason) return;

@@ -1,28 +1,42 @@
-// How wheel, pointer and keys move along a timeline. While isEmpty() says so the wheel belongs to the page.
+// How wheel, pointer and keys move along a timeline. The wheel alone belongs to the page until the canvas has the focus.
 
-const STEP = 1.5;
+const STEP = 1.25;
 const LINE = 16;
+const SLOWNESS = 1000;
+export const HELP =
+  "Drag to move, or in the strip above the lanes to go elsewhere; Ctrl with the wheel zooms at the pointer (the wheel alone once the " +
+  "timeline has the focus). Keys: W and S zoom, A and D or the left and right arrow keys move, Home shows all. Shift-drag selects a " +
+  "stretch, whose sums the table then shows; Escape ends that. Shift with the arrow keys goes from event to event.";
 
+// isEmpty(): whether there is nothing to move along.
 export function gestures(canvas, engine, isEmpty) {
-  const zoom = (factor, x) => engine.post({ kind: "zoom", factor, x });
-  const pan = (share) => engine.post({ kind: "pan", share });
-  const step = (by, lanes) => engine.post({ kind: "step", by, lanes });
-  const point = (cursor) => engine.post({ kind: "point", cursor });
+  const post = (kind, reported = {}) => engine.post({ kind, ...reported });
+  let [held, over] = [false, undefined];
+  const zoom = (factor, x = over) => post("zoom", { factor, x });
+  const pan = (share) => post("pan", { share });
+  const step = (by, lanes) => post("step", { by, lanes });
   const actions = {
-    closer: () => zoom(1 / STEP),
-    further: () => zoom(STEP),
-    all: () => engine.post({ kind: "all" }),
+    closer: () => zoom(1 / STEP, undefined),
+    further: () => zoom(STEP, undefined),
+    all: () => post("all"),
   };
   const keys = {
     ArrowLeft: () => pan(-0.2),
     ArrowRight: () => pan(0.2),
     PageUp: () => pan(-0.9),
     PageDown: () => pan(0.9),
+    a: () => pan(-0.1),
+    d: () => pan(0.1),
+    w: () => zoom(1 / STEP),
+    s: () => zoom(STEP),
     "+": actions.closer,
     "=": actions.closer,
     "-": actions.further,
     Home: actions.all,
-    Escape: () => point(null),
+    Escape: () => {
+      post("point", { cursor: null });
+      post("select", { stretch: null });
+    },
   };
   const shifted = {
     ArrowLeft: () => step(-1, 0),
@@ -30,11 +44,10 @@ export function gestures(canvas, engine, isEmpty) {
     ArrowUp: () => step(0, -1),
     ArrowDown: () => step(0, 1),
   };
-  let held = null;
 
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = (event.shiftKey && shifted[event.key]) || keys[event.key];
+    const act = (event.shiftKey && shifted[event.key]) || keys[event.key] || keys[event.key.toLowerCase()];
     if (!act) return;
     event.preventDefault();
     act();
@@ -43,35 +56,40 @@ export function gestures(canvas, engine, isEmpty) {
     "wheel",
     (event) => {
       if (isEmpty()) return;
-      event.preventDefault();
       const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE;
       const aside = event.deltaX || (event.shiftKey && event.deltaY);
-      if (aside) engine.post({ kind: "pan", pixels: aside * unit });
-      else zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * unit * 0.002))), event.offsetX);
+      if (!aside && !event.ctrlKey && document.activeElement !== canvas) return;
+      event.preventDefault();
+      if (aside) post("pan", { pixels: aside * unit });
+      else zoom(Math.exp(Math.max(-0.5, Math.min(0.5, (event.deltaY * unit) / SLOWNESS))), event.offsetX);
     },
     { passive: false },
   );
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    held = event.offsetX;
+    held = true;
     canvas.setPointerCapture(event.pointerId);
+    canvas.focus({ preventScroll: true });
     canvas.classList.add("wb-held");
+    post("grab", { x: event.offsetX, y: event.offsetY, selects: event.shiftKey });
   });
   canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-    if (held === null) {
-      point({ x: offsetX, y: offsetY });
-      return;
-    }
-    if (offsetX !== held) engine.post({ kind: "pan", pixels: held - offsetX });
-    held = offsetX;
+    over = offsetX;
+    if (held) post("drag", { x: offsetX });
+    else post("point", { cursor: { x: offsetX, y: offsetY } });
   });
   const release = () => {
-    held = null;
+    if (held) post("drop");
+    held = false;
     canvas.classList.remove("wb-held");
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => point(null));
-  canvas.addEventListener("blur", () => point(null));
+  const leave = () => {
+    over = undefined;
+    post("point", { cursor: null });
+  };
+  canvas.addEventListener("pointerleave", leave);
+  canvas.addEventListener("blur", leave);
   return actions;
 }

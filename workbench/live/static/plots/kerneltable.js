@@ -1,5 +1,4 @@
-import { element } from "../ui/page.js";
-import { fillOf } from "./fills.js";
+import { element, write } from "../ui/page.js";
 import { grouped } from "../ui/axes.js";
 import { duration, rate } from "../ui/units.js";
 
@@ -8,31 +7,28 @@ import { duration, rate } from "../ui/units.js";
 const HEADINGS = ["kernel", "lane", "calls", "time", "share", "mean", "bandwidth"];
 
 export function kernelTable() {
-  const root = element("table", "wb-kernels");
+  const root = element("details", "");
+  const table = element("table", "wb-kernels");
+  const about = element("summary", "");
   const head = element("tr", "");
   for (const name of HEADINGS) head.append(heading(name));
   const body = element("tbody", "");
   const top = element("thead", "");
   top.append(head);
-  root.append(top, body);
+  table.append(top, body);
+  root.append(about, table);
   root.hidden = true;
-  // Drawn once, because the numbers next to them change every second.
-  const patches = new Map();
-  const patchOf = (kernel, colours) => {
-    const key = [kernel.style, colours.ink, colours.paper].join();
-    if (!patches.has(key)) patches.set(key, patch(kernel, colours));
-    return patches.get(key);
-  };
-
   return {
     root,
-    // kernels as the timeline has them; totals: calls, seconds and bytes per style, which is one for each level.
-    show(kernels, totals, colours) {
+    // kernels as the timeline has them; totals: calls, seconds and bytes per style, which is one for each level; caption:
+    // what they are the sums of.
+    show(kernels, totals, caption) {
+      write(about, caption);
       const all = totals.map((total, style) => ({ ...total, same: kernels.filter((kernel) => kernel.style === style) }));
       const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
       const rows = inOrder(all.filter(({ calls }) => calls > 0));
       root.hidden = rows.length === 0;
-      body.replaceChildren(...rows.map((reported) => row(reported, sum, reported.name ? null : patchOf(reported.same[0], colours))));
+      body.replaceChildren(...rows.map((reported) => row(reported, sum)));
     },
   };
 }
@@ -63,11 +59,12 @@ function isNumber(name) {
   return name !== "kernel" && name !== "lane";
 }
 
-function row({ calls, seconds, bytes, same, name }, sum, swatch) {
+function row({ calls, seconds, bytes, same, name }, sum) {
   const { level, idle } = same[0];
   const made = element("tr", level && !name ? "wb-level" : "");
   const titled = element("td", "");
-  titled.append(...(swatch ? [swatch] : []), name ?? (level || same[0].name));
+  if (!name) titled.append(swatch(same[0]));
+  titled.append(name ?? (level || same[0].name));
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
   const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
   made.append(titled, element("td", "", lanes));
@@ -77,13 +74,8 @@ function row({ calls, seconds, bytes, same, name }, sum, swatch) {
   return made;
 }
 
-function patch(kernel, colours) {
-  const canvas = element("canvas", "wb-patch");
-  const scale = window.devicePixelRatio || 1;
-  [canvas.width, canvas.height] = [22 * scale, 12 * scale];
-  const context = canvas.getContext("2d");
-  context.scale(scale, scale);
-  context.fillStyle = fillOf(context, kernel, colours).fill;
-  context.fillRect(0, 0, 22, 12);
-  return canvas;
+function swatch({ colour }) {
+  const made = element("i", "wb-patch");
+  made.style.background = colour;
+  return made;
 }

@@ -1,7 +1,6 @@
 import { line } from "../ui/axes.js";
 import { onPage } from "../ui/theme.js";
 import { drawMarker } from "./curve.js";
-import { fillOf } from "./fills.js";
 import { drawLevelWords } from "./levelwords.js";
 import { typeset } from "./numbers.js";
 import { setFont, drawText } from "./plotaxes.js";
@@ -34,7 +33,7 @@ export class PointLayer {
       const size = (this.sizes?.[k] ?? this.size) * palette.zoom;
       if (this.tall) drawTick(context, frame, colour, x, this.y[k], this.tall);
       else if (this.marker === ".") dot(context, colour, x, y, size);
-      else drawMarker(context, this.marker, x, y, this.outlined ? palette.ink : colour, this.filled ? this.fill(context, palette, k, colour) : palette.paper, size);
+      else drawMarker(context, this.marker, x, y, this.outlined ? palette.ink : colour, this.filled ? colour : palette.paper, size);
     }
     if (this.labels) this.drawLabels(context, frame, palette);
     return [];
@@ -42,11 +41,6 @@ export class PointLayer {
 
   colourOf(k, palette) {
     return this.faint ? palette.faint : onPage(this.colours?.[k] ?? this.colour, palette);
-  }
-
-  fill(context, palette, k, colour) {
-    const hatch = this.hatches?.[k] ?? 0;
-    return hatch ? fillOf(context, { colour: this.colours[k], hatch }, palette).fill : colour;
   }
 
   // Names next to points, each where it meets none before it.
@@ -82,9 +76,18 @@ export class PointLayer {
       const reach = Math.max(REACH, this.sizes?.[k] ?? 0);
       if (away <= reach && !(away >= best?.away)) best = { k, x, y, away };
     }
-    if (!best) return null;
-    const colour = this.colourOf(best.k, palette);
-    return { ...best, key: this.keys?.[best.k] ?? "", words: this.texts?.[best.k] ?? null, colour, marker: this.marker, layer: this };
+    return best && this.described(best, palette);
+  }
+
+  described(spot, palette) {
+    const colour = this.colourOf(spot.k, palette);
+    return { ...spot, key: this.keys?.[spot.k] ?? "", words: this.texts?.[spot.k] ?? null, colour, marker: this.marker, layer: this };
+  }
+
+  // The point with a key.
+  spotOf({ frame, palette }, key) {
+    const k = this.keys?.indexOf(key) ?? -1;
+    return k < 0 ? null : this.described({ k, x: frame.toX(this.x[k]), y: frame.toY(this.y[k]), away: 0 }, palette);
   }
 }
 

@@ -15,6 +15,8 @@ import { line } from "../ui/axes.js";
 const MOST_READ = 10;
 // The page receives what a gesture has done so often.
 const TOLD_MS = 60;
+// What a value of an axis is called that other views have too.
+const ITERATION = "iteration";
 // The least that can be zoomed to, of the whole, and on an axis of integers.
 const [CLOSEST, FEWEST] = [1e-6, 2];
 // Pixels of a cell that has a name, with its share of the margins.
@@ -49,7 +51,8 @@ export class Plot extends Stage {
     return { x: spanOf(this.visible, this.x, "x"), y: spanOf(this.visible, this.y, "y") };
   }
 
-  // cursor: {x, y} in pixels, {by} steps from where it is, or null to take it away.
+  // cursor: {x, y} in pixels, {by} steps from where it is, or null to take it away; {linked, value, key} is what another
+  // view points at, an iteration or the key of a point.
   point({ cursor }) {
     if (cursor?.by === undefined) this.cursor = cursor;
     else {
@@ -272,14 +275,20 @@ export class Plot extends Stage {
     return spots.sort((one, other) => one.away - other.away)[0];
   }
 
+  // The point with a key.
+  spotOf(key) {
+    return key ? this.visible.map((layer) => layer.spotOf?.(this, key)).find(Boolean) : undefined;
+  }
+
   // What is read out at the cursor: a point with its words, or the value of each curve; null where there is nothing.
   found() {
     const { cursor, frame } = this;
     if (!cursor) return null;
     if (cursor.x !== undefined && !isWithin(frame.box, cursor.x, cursor.y, 8)) return null;
-    const spot = cursor.x === undefined ? null : this.spotAt(cursor.x, cursor.y);
-    if (spot) return { at: { x: cursor.x, y: cursor.y }, spot, ...this.worded(spot), rows: [], more: 0 };
+    const spot = cursor.x === undefined ? this.spotOf(cursor.key) : this.spotAt(cursor.x, cursor.y);
+    if (spot) return { at: { x: cursor.x ?? spot.x, y: cursor.y ?? spot.y }, spot, ...this.worded(spot), rows: [], more: 0 };
     const [low, high] = this.dataSpan();
+    if (cursor.linked && !(this.x.word === ITERATION && cursor.value >= low && cursor.value <= high)) return null;
     const pointed = cursor.value ?? frame.fromX(cursor.x);
     const value = Math.max(low, Math.min(high, this.x.nearest(pointed)));
     if (cursor.value !== undefined) cursor.value = value;
@@ -304,18 +313,25 @@ export class Plot extends Stage {
 
   readOut() {
     const found = this.found();
-    const reported = { kind: "readout", at: null };
+    const reported = { kind: "readout", at: null, iteration: null, key: null };
     if (found) {
       const { context, frame } = this;
       if (found.spot) this.ringed(found.spot);
       else this.drawCross(frame.toX(found.value));
       for (const { x, y, colour, marker } of found.rows) drawMarker(context, marker, x, y, colour, colour, 4.5);
       const say = ({ layer, colour, value, nearest }) => ({ name: layer.name ?? "", colour, text: this.y.quantity.say(value), nearest });
+      if (!this.cursor.linked) Object.assign(reported, this.pointedAt(found));
       Object.assign(reported, { at: found.at, title: found.title, lines: found.lines, rows: found.rows.map(say), more: found.more });
     }
     const text = JSON.stringify(reported);
     if (text !== this.reading) this.hear(reported);
     this.reading = text;
+  }
+
+  // What other views are told of what is read out.
+  pointedAt({ spot, value }) {
+    const iteration = this.x.word === ITERATION ? value ?? Math.round(spot.layer.x[spot.k]) : null;
+    return { iteration, key: spot?.key || null };
   }
 
   drawCross(x) {

@@ -1,4 +1,6 @@
+import { helpButton } from "../ui/helpbutton.js";
 import { element, focusable, keepInStep, press } from "../ui/page.js";
+import { linked } from "../ui/linked.js";
 import { onPage } from "../ui/theme.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { whenNew } from "../transport/throttle.js";
@@ -18,9 +20,8 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
   const readout = element("div", "wb-readout");
   const bar = element("div", "wb-plotbar");
   const legend = element("ul", "wb-legend");
-  const help = element("p", "wb-help", HELP);
-  [readout.hidden, help.hidden] = [true, true];
-  canvas.setAttribute("aria-description", HELP);
+  const [help, ask] = helpButton(canvas, HELP, "plot");
+  readout.hidden = true;
   plot.append(canvas, bar, readout);
   root.append(plot, help, legend);
   el.append(root);
@@ -39,11 +40,6 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
     return made;
   });
   const all = press("Show all", "the whole picture again (0, or double click)", () => engine.post({ kind: "reset" }));
-  const ask = press("?", "how to use this plot", () => {
-    help.hidden = !help.hidden;
-    ask.setAttribute("aria-expanded", String(!help.hidden));
-  });
-  ask.setAttribute("aria-label", "how to use this plot");
   all.hidden = true;
   bar.append(all, ...logs, ask);
 
@@ -75,7 +71,13 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
     legend.prepend(...made);
   });
 
-  function showReadout({ at, title, lines, rows, more }) {
+  const others = linked(model, ({ iteration, kernel }) => {
+    const nothing = iteration === null && kernel === null;
+    engine.post({ kind: "point", cursor: nothing ? null : { linked: true, value: iteration ?? NaN, key: kernel } });
+  });
+
+  function showReadout({ at, title, lines, rows, more, iteration, key }) {
+    others.tell(iteration, key);
     readout.hidden = !at;
     if (!at) return;
     readout.replaceChildren(element("div", "wb-readout-title", title), ...lines.map((text) => element("div", "", text)));
@@ -115,6 +117,7 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
       });
     },
     close() {
+      others.close();
       stage.close();
       engine.close();
       root.remove();

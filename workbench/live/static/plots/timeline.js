@@ -1,10 +1,12 @@
-import { theme } from "../ui/theme.js";
 import { link, copied, MISSED } from "../transport/link.js";
+import { helpButton } from "../ui/helpbutton.js";
 import { element, focusable, keepInStep, press, write } from "../ui/page.js";
-import { startDrawing } from "../transport/engine.js";
-import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
+import { startDrawing, workerSource } from "../transport/engine.js";
+import { linked } from "../ui/linked.js";
+import { FLOW_BYTES } from "./flows.js";
+import { HELP, gestures } from "./gestures.js";
 import { kernelTable } from "./kerneltable.js";
-import { gestures } from "./gestures.js";
+import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { grouped } from "../ui/axes.js";
 import { whenNew } from "../transport/throttle.js";
 import { amount, duration, moment, rate } from "../ui/units.js";
@@ -27,15 +29,18 @@ function render({ model, el }) {
   const readout = element("div", "wb-readout");
   const words = element("div", "wb-words");
   const table = kernelTable();
+  // Among other views it would keep them far away.
+  table.root.open = !model.get("group");
   readout.hidden = true;
   plot.append(canvas, note, readout);
-  root.append(bar, plot, words, table.root);
+  const [help, ask] = helpButton(canvas, HELP, "timeline");
+  root.append(bar, plot, help, words, table.root);
   el.append(root);
 
   let [reported, kernels, total, synchronous] = [EMPTY, [], 0, false];
   let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
   const hear = { painted, readout: showReadout };
-  const engine = startDrawing(canvas, model.get("_worker"), TimelinePlot, (report) => hear[report.kind](report));
+  const engine = startDrawing(canvas, workerSource(model, TimelinePlot), TimelinePlot, (report) => hear[report.kind](report));
   const act = gestures(canvas, engine, () => total === 0);
   const follow = press("Follow", "keep the last iterations in view while the run continues", () => {
     engine.post({ kind: "follow", on: shown.mode !== "follow" });
@@ -47,7 +52,10 @@ function render({ model, el }) {
     machineChoice(model, "machine", "compare with", "machine to compare with"),
     machineChoice(model, "accelerator", "and", "accelerator to compare with"),
   ];
-  bar.append(about, ...machines.map(({ root }) => root), follow, closer, further, all);
+  bar.append(about, ...machines.map(({ root }) => root), follow, closer, further, all, ask);
+  const others = linked(model, ({ iteration, kernel }) => {
+    engine.post({ kind: "link", linked: iteration === null && kernel === null ? null : { iteration, kernel } });
+  });
   const showTitle = whenNew((label, origin, title, notes) => {
     const rest = label && title ? ` · ${title}` : title;
     about.replaceChildren(element("strong", "", label), origin ? ` on ${origin}` : "", rest);
@@ -60,7 +68,7 @@ function render({ model, el }) {
   function apply(content, buffer) {
     if (content.reset) [kernels, total, synchronous] = [[], 0, true];
     const bytes = copied(buffer, Uint8Array).buffer;
-    const whole = bytes.byteLength === EVENT_BYTES * content.count;
+    const whole = bytes.byteLength === EVENT_BYTES * content.count + FLOW_BYTES * content.flows;
     synchronous &&= whole && content.first === total && content.firstKernel === kernels.length;
     if (!synchronous) return MISSED;
     reported = content;
@@ -92,16 +100,20 @@ function render({ model, el }) {
   function painted(state) {
     wire.painted(state.seq);
     shown = state;
-    const { count, lanes, live, paints, boxes, merged, mode, milliseconds } = state;
+    const { count, lanes, live, paints, boxes, merged, mode, milliseconds, flows } = state;
+    const selected = state.selected ? state.selected.map((seconds) => 1e3 * seconds).join() : "";
     const [from, to] = [1e3 * state.from, 1e3 * state.to];
-    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to, milliseconds });
+    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to, milliseconds, flows, selected });
     showTable();
     enable();
     describe();
   }
 
   function showTable() {
-    table.show(kernels, shown.totals, theme(canvas));
+    const { selected } = shown;
+    if (selected) table.root.open = true;
+    const caption = selected ? `Selected: ${duration(selected[1] - selected[0])} from ${moment(selected[0])}, by kernel` : "The whole run by kernel";
+    table.show(kernels, shown.totals, caption);
   }
 
   function describe() {
@@ -112,16 +124,17 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `Timeline of ${reported.title || "a run"}. ${spoken}`);
   }
 
-  function showReadout({ event, others, x, y }) {
+  function showReadout({ event, iteration, others: more, x, y }) {
     readout.hidden = !event;
+    others.tell(iteration, event?.code ?? null);
     if (!event) return;
-    const { name, lane, start, seconds, bytes, iteration } = event;
+    const { name, lane, start, seconds, bytes, waits } = event;
     const moved = bytes ? [amount(bytes), rate(bytes, seconds)] : ["bytes not known"];
-    const more = others ? [`the longest of ${grouped(others + 1)} events here; zoom in to tell them apart`] : [];
     const lines = [
       [duration(seconds), ...moved].filter(Boolean).join(" · "),
       `iteration ${grouped(iteration)} · ${lane} · from ${moment(start)}`,
-      ...more,
+      ...(more ? [`the longest of ${grouped(more + 1)} events here; zoom in to tell them apart`] : []),
+      ...(waits.length ? [`waits for ${waits.join(" and ")}`] : []),
     ];
     readout.replaceChildren(element("strong", "", name), ...lines.map((text) => element("div", "", text)));
     const left = Math.max(0, Math.min(x + 10, canvas.clientWidth - readout.offsetWidth - 4));
@@ -138,6 +151,7 @@ function render({ model, el }) {
 
   return () => {
     for (const machine of machines) machine.close();
+    others.close();
     stage.close();
     wire.close();
     engine.close();

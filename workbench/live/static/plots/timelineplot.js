@@ -1,29 +1,30 @@
-import { grouped, label, line, roundUp } from "../ui/axes.js";
-import { fillOf } from "./fills.js";
-import { Lane } from "./lane.js";
+import { label, line } from "../ui/axes.js";
+import { FLOW_BYTES, Flows } from "./flows.js";
+import { Lane, firstAbove } from "./lane.js";
 import { paintLane } from "./lanepaint.js";
 import { Marks } from "./marks.js";
+import { Overview, ROOM } from "./overview.js";
 import { Span } from "./span.js";
 import { Stage } from "../transport/stage.js";
-import { timeAxis } from "../ui/units.js";
+import { nothing, sumUp, sums } from "./sums.js";
+import { inkOn } from "../ui/theme.js";
+import { HEAD, drawAxis, drawHeads, drawMarks } from "./timelineaxes.js";
 
-// The timeline as events in, boxes out: a band per lane over time.
+// The timeline as events in, boxes out: a strip of the whole run, and a band per lane over time.
 
-const MARGIN = { top: 22, right: 16, bottom: 44 };
+const MARGIN = { top: ROOM + 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
-// A set of lanes has its title and the numbers of its iterations above it.
-const HEAD = { title: 12, height: 42 };
 // Start, length, kernel and iteration.
 export const EVENT_BYTES = 8 + 4 + 4 + 4;
 // A pointer need not hit what is thinner than itself.
 const NEAR = 3;
-// Pixels for the number of an iteration.
-const WORD = 60;
+// Pixels below which a selection is a click.
+const CLICK = 3;
 
 // As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again, and where there
 // are workers, every lane can be distinguished from the next.
 export function heightOf(lanes, most, groups = 0, workers = 0) {
-  const above = (groups ? groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
+  const above = (groups ? ROOM + groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
   const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
   const least = workers ? above + lanes * (BAND.least + BAND.apart) : 0;
   return Math.max(least, Math.min(groups ? 1.5 * most : most, wanted));
@@ -46,6 +47,10 @@ export class TimelinePlot extends Stage {
     [this.cursor, this.reading] = [null, false];
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.fills = null;
+    [this.flows, this.overview] = [new Flows(), new Overview()];
+    // From when to when sums are shown; what another view points at; and what is dragged.
+    [this.selected, this.linked, this.held] = [null, null, null];
+    this.stretchOf = (iteration) => this.stretch(iteration);
   }
 
   outdated() {
@@ -64,6 +69,7 @@ export class TimelinePlot extends Stage {
     this.titles = content.groups;
     if (content.kernels.length) this.meet(content.kernels);
     this.append(bytes, content.count);
+    this.flows.append(new Float64Array(bytes.slice(EVENT_BYTES * content.count, EVENT_BYTES * content.count + FLOW_BYTES * content.flows)));
     [this.seq, this.live, this.over, this.pace] = [content.seq, content.live, content.over, content.pace];
     if (this.over && this.span.mode === "follow") this.span.all();
     this.left = this.live && !content.reset ? content.pace.paints : 1;
@@ -87,7 +93,7 @@ export class TimelinePlot extends Stage {
     const laneOf = (kernel) => this.lanes.find(({ name, group }) => name === kernel.lane && group === kernel.group);
     for (const kernel of kernels) {
       if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
-      this.totals[kernel.style] ??= { calls: 0, seconds: 0, bytes: 0 };
+      this.totals[kernel.style] ??= nothing();
     }
     this.lanes.sort((one, other) => one.group - other.group || one.rank - other.rank);
     this.laneOf = this.kernels.map(laneOf);
@@ -107,11 +113,7 @@ export class TimelinePlot extends Stage {
       [set.first, set.last] = [Math.min(set.first, start), Math.max(set.last, end)];
       [this.first, this.last] = [Math.min(this.first, start), Math.max(this.last, end)];
       // The table is of what was measured.
-      if (kernel.group > 0) continue;
-      const total = this.totals[kernel.style];
-      total.calls += 1;
-      total.seconds += lengths[k];
-      total.bytes += kernel.bytes;
+      if (kernel.group === 0) sumUp(this.totals[kernel.style], lengths[k], kernel.bytes);
     }
     this.count += count;
   }
@@ -144,6 +146,56 @@ export class TimelinePlot extends Stage {
     this.schedule();
   }
 
+  // What another view points at: {iteration, kernel}, or null.
+  link({ linked }) {
+    this.linked = linked;
+    this.schedule();
+  }
+
+  // stretch: two times, or null.
+  select({ stretch }) {
+    this.selected = stretch;
+    this.schedule();
+  }
+
+  // A pointer that is held moves the strip's window or the picture, or selects.
+  grab({ x, y, selects }) {
+    if (!this.count) return;
+    const how = this.overview.holds(y) ? "strip" : selects ? "select" : "pan";
+    this.held = { how, x, begin: x };
+    this.cursor = null;
+    if (how === "strip") this.drag({ x });
+  }
+
+  drag({ x }) {
+    if (!this.held || !this.box) return;
+    const { span, box, held } = this;
+    if (held.how === "pan") span.pan(((held.x - x) / box.width) * span.width);
+    else if (held.how === "select") this.selected = [held.begin, x].map((pixel) => this.toTime(pixel)).sort((a, b) => a - b);
+    else if (span.mode !== "all") span.place(span.first + ((x - box.left) / box.width) * (span.last - span.first) - span.width / 2, span.width);
+    held.x = x;
+    this.schedule();
+  }
+
+  drop() {
+    if (this.held?.how === "select" && Math.abs(this.held.x - this.held.begin) < CLICK) this.selected = null;
+    this.held = null;
+    this.schedule();
+  }
+
+  toTime(x) {
+    const { box, span } = this;
+    return span.from + ((Math.max(box.left, Math.min(box.right, x)) - box.left) / box.width) * span.width;
+  }
+
+  // From when to when an iteration of the run lasts; null for one that it does not have.
+  stretch(iteration) {
+    const { marks, last } = this.sets[0];
+    const place = iteration === null ? marks.count : firstAbove(marks.numbers, marks.count, iteration, true);
+    if (place >= marks.count || marks.numbers[place] !== iteration) return null;
+    return [marks.starts[place], place + 1 < marks.count ? marks.starts[place + 1] : last];
+  }
+
   // From the event that is read out, or the first one in sight, to another one of its lane, or to another lane.
   step({ by, lanes }) {
     if (!this.count) return;
@@ -160,12 +212,13 @@ export class TimelinePlot extends Stage {
   }
 
   state() {
-    const { seq, paints, count, live, totals } = this;
+    const { seq, paints, count, live, selected } = this;
+    const totals = selected ? sums(this, selected) : this.totals;
     const { mode, from, to } = this.span;
     const { marks } = this.sets[0];
     const iterations = marks.count ? marks.numbers[marks.count - 1] : 0;
     const lanes = this.lanes.map((lane) => this.nameOf(lane));
-    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, mode, from, to, ...this.drawn };
+    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, selected, mode, from, to, flows: this.flows.count, ...this.drawn };
   }
 
   // A lane's name, and of which set it is where there are two.
@@ -191,25 +244,51 @@ export class TimelinePlot extends Stage {
     this.fills ??= this.fillsOf();
     this.span.advance(this.first, this.now, this.sets[0].marks, !this.over);
     this.box = this.boxOf();
-    this.drawAxis();
+    this.overview.draw(this);
+    drawAxis(this);
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
-    this.sets.forEach((set, group) => this.isInSight(set) && this.drawMarks(set.marks, this.stripe(group)));
-    this.drawHeads();
+    this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set.marks, this.stripe(group)));
+    drawHeads(this);
+    this.shade(this.selected, 0.16);
+    this.shade(this.linked && this.stretch(this.linked.iteration), 0.2);
     this.readOut();
   }
 
   fillsOf() {
     const fills = [];
-    for (const kernel of this.kernels) fills[kernel.style] ??= fillOf(this.context, kernel, this.palette);
+    for (const { style, colour } of this.kernels) fills[style] ??= { fill: colour, ink: inkOn(colour) };
     return fills;
   }
 
+  // What lies between two times, over all lanes.
+  shade(stretch, alpha) {
+    if (!stretch || stretch[1] < this.span.from || stretch[0] > this.span.to) return;
+    const { context, palette, box } = this;
+    const [left, right] = stretch.map((seconds) => Math.max(box.left, Math.min(box.right, this.toX(seconds))));
+    context.globalAlpha = alpha;
+    context.fillStyle = palette.accent;
+    context.fillRect(left, box.top, Math.max(1, right - left), box.bottom - box.top);
+    context.globalAlpha = 1;
+    for (const x of [left, right]) line(context, palette.accent, x, box.top, x, box.bottom);
+  }
+
+  // The row of the lane that a kernel runs on.
+  rowOf(kernel) {
+    return this.lanes.indexOf(this.laneOf[kernel]);
+  }
+
+  // The style of the kernel that another view points at; -1 for none.
+  get lit() {
+    const code = this.linked?.kernel;
+    return code ? (this.kernels.find((kernel) => kernel.code === code)?.style ?? -1) : -1;
+  }
+
   boxOf() {
-    const words = ["100\u2009% busy", ...this.lanes.map(({ name }) => name)];
+    const words = ["100\u2009% busy", "whole run", ...this.lanes.map(({ name }) => name)];
     const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
     const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
-    const top = this.titles.length ? HEAD.height : MARGIN.top;
+    const top = this.titles.length ? ROOM + HEAD.height : MARGIN.top;
     return { left, right, width: right - left, top, bottom: this.height - MARGIN.bottom };
   }
 
@@ -234,22 +313,10 @@ export class TimelinePlot extends Stage {
     return this.box.left + ((seconds - this.span.from) / this.span.width) * this.box.width;
   }
 
-  drawAxis() {
-    const { context, palette, box } = this;
-    const { ticks, title } = timeAxis(this.span.from, this.span.to, Math.max(2, Math.floor(box.width / 90)));
-    context.lineWidth = 1;
-    for (const [seconds, text] of ticks) {
-      const x = Math.round(this.toX(seconds)) + 0.5;
-      line(context, palette.rule, x, box.top, x, box.bottom + 4);
-      label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
-    }
-    label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
-  }
-
   drawLane(lane, band) {
     const { context, palette, span } = this;
     const middle = band.top + band.height / 2;
-    const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band);
+    const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band, this.lit);
     const { first, last } = this.sets[lane.group];
     const known = Math.min(span.to, last) - Math.max(span.from, first);
     label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
@@ -264,46 +331,6 @@ export class TimelinePlot extends Stage {
     return marks.count > 0 && this.span.from < last;
   }
 
-  // A line where an iteration begins, and its number where there is room.
-  drawMarks(marks, { top, bottom }) {
-    const { context, palette, span, box } = this;
-    const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
-    const count = Math.max(1, last - first);
-    const apart = box.width / count;
-    const every = roundUp((10 * count * WORD) / box.width, true) / 10;
-    // The iteration that is under way at the left edge, where the next one leaves room to say so.
-    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
-    const next = first < last ? marks.starts[first + 1] : span.to;
-    if (marks.starts[first] < span.from && this.toX(next) > box.left + WORD) word(first, box.left);
-    let free = box.left - 1;
-    context.save();
-    context.setLineDash([2, 3]);
-    for (let k = first; k <= last; k += 1) {
-      const named = every < 1 || marks.numbers[k] % Math.round(every) === 0;
-      if (!named && apart < 8) continue;
-      const x = this.toX(marks.starts[k]);
-      if (x < box.left - 1) continue;
-      // Iterations that took no time have no room for their numbers.
-      const worded = named && x >= free && x < box.right - 20;
-      line(context, palette.soft, x, worded ? top - 6 : top, x, bottom);
-      if (!worded) continue;
-      word(k, x);
-      free = x + WORD - 16;
-    }
-    context.restore();
-    label(context, palette.ink, "iteration", box.left - 10, top - 4, "right", "bottom");
-  }
-
-  // What a set of lanes is, above it.
-  drawHeads() {
-    const { context, palette } = this;
-    context.font = `bold 12px ${palette.type}`;
-    this.titles.forEach((title, group) => {
-      label(context, palette.ink, title, 4, this.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
-    });
-    context.font = `12px ${palette.type}`;
-  }
-
   // The event that the pointer is at.
   pointed() {
     const { cursor, box } = this;
@@ -313,7 +340,7 @@ export class TimelinePlot extends Stage {
       return cursor.y >= top - 2 && cursor.y <= top + height + 2;
     });
     if (row < 0 || cursor.x < box.left || cursor.x > box.right) return null;
-    const time = this.span.from + ((cursor.x - box.left) / box.width) * this.span.width;
+    const time = this.toTime(cursor.x);
     const pixel = this.span.width / box.width;
     const found = this.lanes[row].near(time, pixel / 2) ?? this.lanes[row].near(time, NEAR * pixel);
     return found && { lane: row, ...found };
@@ -321,9 +348,11 @@ export class TimelinePlot extends Stage {
 
   readOut() {
     const at = this.pointed();
+    const iteration = this.pointedIteration(at);
     if (!at) {
-      if (this.reading) this.hear({ kind: "readout", event: null });
-      this.reading = false;
+      this.flows.draw(this, null);
+      if (this.reading || iteration !== null) this.hear({ kind: "readout", event: null, iteration });
+      this.reading = iteration !== null;
       return;
     }
     this.reading = true;
@@ -335,10 +364,23 @@ export class TimelinePlot extends Stage {
     this.context.strokeStyle = this.palette.ink;
     this.context.lineWidth = 2;
     this.context.strokeRect(left - 1, top - 1, right - left + 2, height + 2);
-    const { name, bytes, flops } = this.kernels[lane.kernel[at.place]];
-    const event = { name, bytes, flops, lane: this.nameOf(lane), start, seconds: end - start, iteration: lane.iteration[at.place] };
+    const kernel = lane.kernel[at.place];
+    this.flows.draw(this, { kernel, start, end });
+    const { name, code, bytes, flops } = this.kernels[kernel];
+    const waits = this.flows.into(kernel, start).map((k) => this.kernels[this.flows.cause[k]]).map((one) => `${one.name} on ${one.lane}`);
+    const event = { name, code, bytes, flops, waits: [...new Set(waits)], lane: this.nameOf(lane), start, seconds: end - start, iteration: lane.iteration[at.place] };
     const x = this.cursor.x ?? (left + right) / 2;
-    this.hear({ kind: "readout", event, others: at.others ?? 0, x, y: top + height });
+    this.hear({ kind: "readout", event, iteration, others: at.others ?? 0, x, y: top + height });
+  }
+
+  // The iteration of the event that the pointer is at, or that is under way there; null where there is none.
+  pointedIteration(at) {
+    if (at) return this.lanes[at.lane].iteration[at.place];
+    const { cursor, box } = this;
+    const { marks } = this.sets[0];
+    if (cursor?.x === undefined || cursor.x < box.left || cursor.x > box.right || cursor.y < box.top) return null;
+    const place = marks.at(this.toTime(cursor.x));
+    return place < 0 ? null : marks.numbers[place];
   }
 }
 

@@ -1,0 +1,62 @@
+import { grouped, label, line, roundUp } from "../ui/axes.js";
+import { timeAxis } from "../ui/units.js";
+
+// What stands around the lanes of a timeline: time, iterations, and what each set of lanes is.
+
+// A set of lanes has its title and the numbers of its iterations above it.
+export const HEAD = { title: 12, height: 42 };
+// Pixels for the number of an iteration.
+const WORD = 60;
+
+// The axis of time, with its grid.
+export function drawAxis(plot) {
+  const { context, palette, box, span } = plot;
+  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)));
+  context.lineWidth = 1;
+  for (const [seconds, text] of ticks) {
+    const x = Math.round(plot.toX(seconds)) + 0.5;
+    line(context, palette.rule, x, box.top, x, box.bottom + 4);
+    label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
+  }
+  label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
+}
+
+// A line where an iteration begins, and its number where there is room.
+export function drawMarks(plot, marks, { top, bottom }) {
+  const { context, palette, span, box } = plot;
+  const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
+  const count = Math.max(1, last - first);
+  const apart = box.width / count;
+  const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+  // The iteration that is under way at the left edge, where the next one leaves room to say so.
+  const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
+  const next = first < last ? marks.starts[first + 1] : span.to;
+  if (marks.starts[first] < span.from && plot.toX(next) > box.left + WORD) word(first, box.left);
+  let free = box.left - 1;
+  context.save();
+  context.setLineDash([2, 3]);
+  for (let k = first; k <= last; k += 1) {
+    const named = every < 1 || marks.numbers[k] % Math.round(every) === 0;
+    if (!named && apart < 8) continue;
+    const x = plot.toX(marks.starts[k]);
+    if (x < box.left - 1) continue;
+    // Iterations that took no time have no room for their numbers.
+    const worded = named && x >= free && x < box.right - 20;
+    line(context, palette.soft, x, worded ? top - 6 : top, x, bottom);
+    if (!worded) continue;
+    word(k, x);
+    free = x + WORD - 16;
+  }
+  context.restore();
+  label(context, palette.ink, "iteration", box.left - 10, top - 4, "right", "bottom");
+}
+
+// What a set of lanes is, above it.
+export function drawHeads(plot) {
+  const { context, palette } = plot;
+  context.font = `bold 12px ${palette.type}`;
+  plot.titles.forEach((title, group) => {
+    label(context, palette.ink, title, 4, plot.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
+  });
+  context.font = `12px ${palette.type}`;
+}
