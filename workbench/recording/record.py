@@ -16,6 +16,8 @@ from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
 from workbench.naming import method_code, method_name, problem_name, run_parts
 from workbench.recording.archive import read_arrays, text_of
+from workbench.recording.film import MEMBERS as FILM
+from workbench.recording.film import Film
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
 from workbench.recording.typed import read, read_json
@@ -24,8 +26,8 @@ FORMAT = "cg-workbench run"
 VERSION = 1
 HINT = "runs are written by `workbench solve --save`"
 SOLUTION_TYPES = ("f4", "f8", "c8", "c16")
-MEMBERS = ("head", *COLUMNS, "true_residuals", "columns", "rank", "pivot", "solution", "trace")
-"""The arrays in a file; "columns" to "pivot" are of runs with many right-hand sides, the last two are optional."""
+MEMBERS = ("head", *COLUMNS, "true_residuals", "columns", "rank", "pivot", "solution", "trace", *FILM)
+"""The arrays in a file; "columns" to "pivot" are of runs with many right-hand sides, those after them are optional."""
 MOST_STYLES = 1000
 """Styles that a file may name; another number is one of a damaged file."""
 EARLIER_KEYS = {"parted_at": "residual_gap_at"}
@@ -39,7 +41,8 @@ class Record:
     summary: the fields that `workbench solve --json` prints, without the residual history.
     provenance: problem, configuration, versions, machine, device, seed, time of the run.
     solution: x, shape (N,), or (N, s) for many right-hand sides, if it was stored. trace: events, if the run was
-    traced. style: index of its colour, dash and mark, None where it was never drawn.
+    traced. film: frames, if the run was filmed. style: index of its colour, dash and mark, None where it was never
+    drawn.
     """
 
     summary: dict[str, Any]
@@ -48,6 +51,7 @@ class Record:
     solution: np.ndarray | None = None
     trace: Trace | None = None
     style: int | None = None
+    film: Film | None = None
 
     @functools.cached_property
     def parts(self) -> dict[str, str]:
@@ -84,7 +88,8 @@ class Record:
 
 
 def save(record: Record, path: str | Path) -> Path:
-    """Write a run to a file, about 56 bytes per iteration. Raises InputError if the folder cannot be written."""
+    """Write a run to a file, about 56 bytes per iteration, and its film. Raises InputError if the folder cannot
+    be written."""
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -98,6 +103,8 @@ def save(record: Record, path: str | Path) -> Path:
         arrays["solution"] = record.solution
     if record.trace is not None:
         arrays["trace"] = np.array(json.dumps(record.trace.to_dict()))
+    if record.film is not None:
+        arrays |= record.film.to_arrays()
     buffer = io.BytesIO()
     np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)  # pyright: ignore[reportArgumentType]
     return write(Path(path), buffer.getvalue())
@@ -142,9 +149,11 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
         )
     text = arrays.pop("trace", None)
     trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
+    film = Film.from_arrays({name: arrays.pop(name) for name in FILM if name in arrays})
     style = head.get("style")
     known = isinstance(style, int) and 0 <= style < MOST_STYLES
-    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace, style if known else None)
+    shown = style if known else None
+    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace, shown, film)
 
 
 def _with_present_keys(summary: Any) -> Any:

@@ -14,8 +14,10 @@ from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
+from workbench.recording.film import Film
 from workbench.run.block.iterations import BlockIterations
 from workbench.run.configuration import Configuration
+from workbench.run.filming import Camera
 from workbench.run.iterations import Iterations
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.report import result_of
@@ -39,6 +41,7 @@ class Run:
     `BlockHistory`, and which are solved in chunks, one after another, where they do not fit the memory of the device at
     once. x0: of the shape of b, by default the configuration's. trace: record every kernel of `step` in `trace`.
     stopped: cancellation request, tested between the parts of the setup. phases: where those of the setup are noted.
+    camera: takes the frames of a film between two steps, of a run with one right-hand side.
     Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
     """
 
@@ -51,6 +54,7 @@ class Run:
         trace: bool = False,
         stopped: Callable[[], bool] = lambda: False,
         phases: SetupPhases | None = None,
+        camera: Camera | None = None,
     ) -> None:
         self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -67,6 +71,7 @@ class Run:
                 self.trace, clock = start_trace(self.setup) if trace else (None, None)
                 made = BlockIterations if self.setup.sides else SingleIterations
                 self._iterations: Iterations = made(configuration, self.setup, clock)
+        self._camera = None if self.setup.sides else camera
 
     @property
     def history(self) -> Any:
@@ -77,6 +82,11 @@ class Run:
     def iterations(self) -> int:
         """Iterations done."""
         return max(0, self.history.count - 1)
+
+    @property
+    def film(self) -> Film | None:
+        """The frames so far; None where the run is not filmed."""
+        return self._camera.film if self._camera else None
 
     @property
     def setup_seconds(self) -> float:
@@ -159,6 +169,8 @@ class Run:
         """End the run as cancelled, unless it has ended; the iterates and the history stay."""
         if self.ending is None:
             self.ending = Termination(reason, f"at iteration {self.iterations}")
+            with self._working():
+                self._film()
         self._close()
 
     def step(self, most: int | None = None) -> bool:
@@ -170,6 +182,7 @@ class Run:
         with self.setup.closed_on_error(), self._working():
             if self.ending is None:
                 self.ending = self._iterations.advance(most)
+                self._film()
         if self.ending:
             self._close()
         return self.ending is None
@@ -180,7 +193,7 @@ class Run:
         if self.reason is not Reason.DEVICE_LOST:
             with self._working():
                 found = self._iterations.found(self.ending)
-        return result_of(self.state, found or self._iterations.lost(), self.trace)
+        return result_of(self.state, found or self._iterations.lost(), self.trace, self.film)
 
     def true_residual(self) -> DeviceVector:
         """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""
@@ -206,6 +219,10 @@ class Run:
             except DeviceError as lost:
                 self._lose(lost)
         self.serve_snapshots()
+
+    def _film(self) -> None:
+        if self._camera:
+            self._camera.take(self.state)
 
     def _lose(self, lost: DeviceError) -> None:
         """End with the device, and release the run's memory there; the next run opens the device again."""

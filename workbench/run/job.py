@@ -13,6 +13,7 @@ from workbench.problems import LinearSystem
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
+from workbench.run.filming import Camera
 from workbench.run.run_queue import QueueSlot
 from workbench.run.setup_phases import SetupPhases
 
@@ -132,11 +133,13 @@ class Job:
         x0: np.ndarray | None = None,
         *,
         trace: bool = False,
+        camera: Camera | None = None,
     ) -> Run:
         """Set up a run. Raises StoppedError for whatever goes wrong after a cancellation request."""
         self.phases = SetupPhases()
         try:
-            return Run(configuration, system, x0, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
+            stopped = lambda: self.stopping  # noqa: E731
+            return Run(configuration, system, x0, trace=trace, stopped=stopped, phases=self.phases, camera=camera)
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

@@ -12,6 +12,7 @@ import workbench
 from workbench.machine.describe import describe_machine
 from workbench.naming import code
 from workbench.recording import History, Trace
+from workbench.recording.film import Film
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found
 from workbench.run.machine_use import sharing
@@ -30,7 +31,7 @@ SUMMARY = (
 """The fields of a summary; a run that failed has None where nothing is known."""
 
 
-def result_of(state: RunState, found: Found, trace: Trace | None) -> Result:
+def result_of(state: RunState, found: Found, trace: Trace | None, film: Film | None = None) -> Result:
     """The result of a run, as cancelled where it has not ended."""
     x, true_relative, columns = found
     reason, detail = _ending(state, true_relative)
@@ -51,6 +52,7 @@ def result_of(state: RunState, found: Found, trace: Trace | None) -> Result:
         provenance=provenance_of(state),
         trace=trace,
         columns=columns,
+        film=film,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.recording import History, Record, Trace
+from workbench.recording.film import Film
 from workbench.run.stopping import Reason
 
 
@@ -38,6 +39,7 @@ class Result:
     ||b - A x||/||b||, recomputed for this x and the b that was given.
     history.residual_gap_at is the first iteration at which a residual gap was measured.
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
+    film: frames of x and residual at some iterations, if the run was filmed.
     columns: with many right-hand sides the end of each; x then has the shape (N, s), both residuals are the largest of
     all columns, and the history is a `BlockHistory`.
     detail: the iteration and value at which it ended, and what was changed in b or x. seconds are wall-clock; the setup
@@ -58,13 +60,17 @@ class Result:
     provenance: dict[str, Any]
     trace: Trace | None = None
     columns: tuple[Column, ...] = ()
+    film: Film | None = None
 
     def record(self, *, with_solution: bool = False) -> Record:
-        """The run as plain data, to save or export. Raises InputError for a run that has no solution."""
+        """The run as plain data, to save or export; with its film where it has the solution.
+
+        Raises InputError for a run that has no solution.
+        """
         if not self.x.shape[0]:
             raise InputError(f"the run has no solution to save: {self.detail}")
-        x = on_host(self.x, "x") if with_solution else None
-        return Record(self.summary, self.provenance, self.history, x, self.trace)
+        x, film = (on_host(self.x, "x"), self.film) if with_solution else (None, None)
+        return Record(self.summary, self.provenance, self.history, x, self.trace, film=film)
 
 
 def as_column(result: Result) -> Result:

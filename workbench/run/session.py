@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import GRACE
 from workbench.run.configuration import Configuration
+from workbench.run.filming import Camera
 from workbench.run.job import State
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
@@ -24,7 +25,7 @@ class Session(ThreadJob):
     """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
     Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`
-    is None until the setup is done, `result` until the end. on_end: see `ThreadJob`. x0, trace: see `Run`.
+    is None until the setup is done, `result` until the end. on_end: see `ThreadJob`. x0, trace, camera: see `Run`.
 
     Sessions of one process use the machine one at a time, in the order in which they were started. A session holds its
     slot in the run queue during setup and iterations, and releases it while it is paused. queue: None for a queue of
@@ -42,13 +43,14 @@ class Session(ThreadJob):
         trace: bool = False,
         on_end: Callable[[Session], object] | None = None,
         queue: RunQueue | None = MACHINE,
+        camera: Camera | None = None,
     ) -> None:
         slot = QueueSlot(queue if queue is not None else RunQueue())
         super().__init__(self._set_up_and_iterate, "workbench-solve", slot, on_end)
         self.configuration = configuration
         self.result: Result | None = None
         self._system, self._x0 = system, x0
-        self._trace = trace
+        self._trace, self._camera = trace, camera
         self._go = threading.Event()
         self._single = threading.Event()
         self._paused_after_setup = False
@@ -147,7 +149,7 @@ class Session(ThreadJob):
         self._wait_until(lambda: self._may_set_up)
         with self._entering(State.SETUP):
             pass
-        run = self._new_run(self.configuration, self._system, self._x0, trace=self._trace)
+        run = self._new_run(self.configuration, self._system, self._x0, trace=self._trace, camera=self._camera)
         with self._entering(State.RUNNING):
             self.run = run
         active = True

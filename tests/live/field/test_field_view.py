@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
+import math
 import sys
 import threading
 import time
@@ -19,9 +21,12 @@ from workbench.live.field import field_view as module
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import scene
 from workbench.live.transport.publisher import Publisher
+from workbench.number_text import amount
 from workbench.number_text import count as grouped
 from workbench.recording import load, save
+from workbench.recording.film import Film
 from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
+from workbench.run.filming import Camera
 
 
 @pytest.fixture
@@ -191,7 +196,7 @@ def test_the_error_where_the_solution_is_known(view, page_of, eventually):
 def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of, eventually):
     page = page_of(view)
     view.quantity = "error"
-    session = Session(configure("poisson5", n=16))
+    session = Session(configure("poisson5", n=16), camera=Camera(Film()))
     view.follow(session)
     states = {}
     for count in range(1, 4):
@@ -202,18 +207,58 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of,
     session.resume()
     result = session.wait(LIMIT)
     eventually(lambda: shown(page, "error", iteration=0))
-    assert page.messages[-1]["frames"][:3] == [0, 1, 2]
+    assert page.messages[-1]["film"]["iterations"][:3] == [0, 1, 2]
     assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
     assert page.messages[-1]["bar"] == "final x − x"
     assert view.figure().axes[1].get_ylabel().startswith("final x − x, linear within")
     view.frame = 2
     eventually(lambda: shown(page, "error", iteration=2))
     error = result.x - states[2]
-    np.testing.assert_array_equal(
-        np.rint(255 * plane(page)).ravel(), Colormap.of(error, logarithmic=True).to_bytes(error)
-    )
-    view.follow(result)
+    colours = Colormap.of(error, logarithmic=True).to_bytes(error).astype(int)
+    assert np.abs(np.rint(255 * plane(page)).ravel() - colours).max() <= 1
+    view.follow(run_through(Run(configure("poisson5", n=16))))
     eventually(lambda: "no x was kept" in page.messages[-1]["note"])
+
+
+@pytest.mark.parametrize("quantity", ["solution", "residual"])
+def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page_of, eventually, tmp_path, quantity):
+    page = page_of(view)
+    view.quantity = quantity
+    film = Film()
+    result = run_through(Run(configure("two-layer", n=12), camera=Camera(film, share=math.inf)))
+    view.follow(result)
+    eventually(lambda: shown(page, quantity, iteration=result.iterations))
+    said = page.messages[-1]["film"]
+    assert said["iterations"] == list(range(result.iterations + 1))
+    assert said["words"] == f"{result.iterations + 1} states kept, {amount(film.bytes)} of at most 67.1\u2009MB"
+    view.frame = 3
+    eventually(lambda: shown(page, quantity, iteration=3))
+    values = film.frames[3].vectors[quantity].astype(float)
+    colours = Colormap.of(values, logarithmic=quantity == "residual").to_bytes(values)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)), colours)
+    # The file has no solution, but the film.
+    record = dataclasses.replace(result.record(), film=film)
+    view.follow(load(save(record, tmp_path / "a.run.npz")))
+    assert view.frame == -1
+    eventually(lambda: page.messages and shown(page, quantity, iteration=result.iterations))
+    view.frame = 3
+    eventually(lambda: shown(page, quantity, iteration=3))
+    np.testing.assert_array_equal(np.rint(255 * plane(page)), colours)
+
+
+def test_a_plane_of_a_filmed_cube_moves_through_its_blocks(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "solution"
+    run = Run(configure("poisson7", n=66), camera=Camera(Film(), share=math.inf))
+    for _ in range(3):
+        run.step()
+    view.follow(run)
+    view.frame = 1
+    eventually(lambda: shown(page, "solution", iteration=1))
+    view.normal, view.index = "z", 65
+    values = run.film.frames[1].vectors["solution"][32].astype(float)
+    colours = Colormap.of(values, logarithmic=False).to_bytes(values)
+    eventually(lambda: np.array_equal(np.rint(255 * plane(page)), colours))
 
 
 def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):

@@ -36,10 +36,11 @@ class FieldView(StreamView):
     `show(scene)` draws a problem before it is run; `follow(run)` looks at a run, and `quantity` says at what:
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear
     for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. level: of a coarse
-    solver that works on levels, draw the parts of that level; level 0 is the subdomains. frame: where no solution is
-    known, which of the states of x seen on the way is set against the final one. height: of the picture, in pixels;
-    0 follows the window. choices: offer the menus of what is shown; False where there is one picture only. At most ten
-    pictures a second are sent, and while the view is out of sight no snapshots are taken.
+    solver that works on levels, draw the parts of that level; level 0 is the subdomains. frame: which frame of
+    the run's film, -1 for its present state; of an error without a known solution, which x is compared with the last.
+    height: of the picture, in pixels; 0 follows the window. choices: offer the menus of what is shown; False where
+    there is one picture only. At most ten pictures a second are sent, and while the view is out of sight no snapshots
+    are taken.
     """
 
     _esm = module("field/field.js")
@@ -52,7 +53,7 @@ class FieldView(StreamView):
     colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
     overlay = traitlets.Bool(True).tag(sync=True)
     level = traitlets.Int(0, min=0).tag(sync=True)
-    frame = traitlets.Int(0).tag(sync=True)
+    frame = traitlets.Int(-1).tag(sync=True)
     choices = traitlets.Bool(True).tag(sync=True)
     solid = traitlets.Bool(False)
     """Whether what is shown is a cube of cells; known to the kernel alone, as the next two are."""
@@ -103,6 +104,7 @@ class FieldView(StreamView):
             self._draws_own = coefficient
             if coefficient:
                 self.scene = None
+        self.frame = -1
         self._touch()
 
     def close(self) -> None:

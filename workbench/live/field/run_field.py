@@ -13,8 +13,8 @@ from workbench import figures
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.live.field.film_frames import AGAINST, BAR, film_look, film_plane, reported
 from workbench.live.field.frame_batch import Frame
-from workbench.live.field.iterate_history import AGAINST, BAR, IterateHistory
 from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
@@ -27,8 +27,8 @@ from workbench.run import Quantity, Snapshot
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What a user has chosen to see. frame: which of the states of x that were kept. level: of the coarse solver, whose
-    parts are outlined. column: of several right-hand sides."""
+    """What a user has chosen to see. frame: which one of the run's film, -1 for the present state. level: of the
+    coarse solver, whose parts are outlined. column: of several right-hand sides."""
 
     quantity: Quantity
     normal: str
@@ -46,9 +46,12 @@ class RunField:
     def __init__(self, run: RunSource, wake: Callable[[], None]) -> None:
         self.looker = SnapshotSource(run, wake)
         self.look: Snapshot | None = None
-        self._film = IterateHistory()
         self._pace = RateLimit()
+        self._present: Snapshot | None = None
+        """What was seen last of the present state."""
         self._note = ""
+        self._frames: tuple[int, bool] | None = None
+        """Of the film, when it was looked at last: their number, and whether it has ended."""
         self._shades: Colormap | None = None
         self._outlined: tuple[object, Outlines] = (None, NONE)
         self._compared: tuple[object, bool] = (None, False)
@@ -78,24 +81,31 @@ class RunField:
         place = looker.where()
         if place is None:
             return looker.unplaced, self.waiting(stale=stale)
-        filmed = choice.quantity is Quantity.ERROR and not looker.knows_solution
-        live = looker.watched.busy
-        peaked = choice.quantity is not Quantity.SOLUTION and not filmed
-        cut = _cut(choice, place, peaks=peaked, most=LIVE_PIXELS if live and not filmed else MOST_PIXELS)
-        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, choice.column, due=self._pace)
-        goes_on = looker.goes_on or looker.waiting
-        if look is not None and filmed:
-            self._film.add(look, final=final)
-        if filmed and (look is not None or stale):
-            look = self._film.show(choice.frame, cut)
-        self.look = look or self.look
-        latest = self.look
+        # Without a known solution only the frames of a film can be compared, with the last of them.
+        compared = choice.quantity is Quantity.ERROR and not looker.knows_solution
+        live, film = looker.watched.busy, looker.watched.film
+        peaked = choice.quantity is not Quantity.SOLUTION and not compared
+        # Before the film is looked at: what is added meanwhile is seen in the next turn.
+        goes_on = looker.goes_on
+        filmed = film is not None and (0 <= choice.frame < len(film.frames) or looker.holds_film_only)
+        if compared or filmed:
+            cut = film_plane(choice.normal, _index(choice, place), choice.quantity, _grid(place), peaks=peaked)
+            frames = (len(film.frames), film.over) if film else (0, False)
+            new = stale or self._frames is None or (compared and frames != self._frames)
+            self._frames = frames
+            look = film_look(film, choice.frame, choice.quantity, place.unknowns, cut.grid, cut) if new else None
+        else:
+            most = LIVE_PIXELS if live else MOST_PIXELS
+            cut = Cut(_grid(place), choice.normal, _index(choice, place), peaked, most)
+            look = looker.poll(choice.quantity, cut, choice.column, due=self._pace)
+            goes_on = looker.goes_on or looker.waiting
+            self._present = look or self._present
+        latest = self.look = look or (self.look if filmed or compared else self._present)
         fits = latest is not None and (latest.quantity, latest.cut) == (choice.quantity, cut)
         if latest is None or not fits or (look is None and not stale):
             return goes_on, None
         self._note = ""
         outlined = self._outlines(place.labels if choice.overlay else None, cut, choice.level)
-        frames = self._film.iterations if filmed else None
 
         def make() -> Picture:
             shades = shades_of(latest, choice.colours)
@@ -103,7 +113,7 @@ class RunField:
             self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
             title = looker.title_of(latest)
             message, buffer = field_picture(latest, self._shades, cut, outlined, title, place.unknowns)
-            return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer
+            return {**message, "film": reported(film), **({"bar": BAR} if compared else {})}, buffer
 
         return goes_on, Frame(make, live)
 
@@ -146,8 +156,13 @@ class RunField:
         return self._outlined[1]
 
 
-def _cut(choice: Choice, place: Place, *, peaks: bool, most: int) -> Cut:
-    """The plane that is shown, or all of a vector that lies on no grid that can be drawn."""
-    grid = place.grid if place.grid is not None and len(place.grid) in (2, 3) else None
+def _grid(place: Place) -> tuple[int, ...] | None:
+    """The grid of a plane that is shown; None for a vector that lies on none that can be drawn."""
+    return place.grid if place.grid is not None and len(place.grid) in (2, 3) else None
+
+
+def _index(choice: Choice, place: Place) -> int:
+    """The plane of cells of a cube that is shown, 0 where there is no cube."""
+    grid = _grid(place)
     cells = grid["zyx".index(choice.normal)] if grid and len(grid) == 3 else 1
-    return Cut(grid, choice.normal, min(max(choice.index, 0), cells - 1), peaks, most)
+    return min(max(choice.index, 0), cells - 1)

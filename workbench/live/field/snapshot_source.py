@@ -49,7 +49,7 @@ class SnapshotSource:
         self._worker = LatestOnly("workbench-look")
         self._look: Snapshot | None = None
         self._asked: object = None
-        self._from_thread = self._final = self._put_off = False
+        self._from_thread = self._put_off = False
         self._placing = False
         self._nested: Callable[[], NestedParts | None] | None = None
         self._nesting: Nesting | None = None
@@ -87,6 +87,12 @@ class SnapshotSource:
             return False
 
     @property
+    def holds_film_only(self) -> bool:
+        """It is a loaded run whose file has no solution, but a film, whose last frame is the end."""
+        given = self.watched.source
+        return isinstance(given, Record) and given.solution is None and given.film is not None
+
+    @property
     def iterations(self) -> int:
         history = self.watched.history
         return max(0, history.count - 1) if history is not None else 0
@@ -114,14 +120,14 @@ class SnapshotSource:
             self._worker.ask(self._find_place)
         return self.place
 
-    def poll(self, quantity: Quantity, cut: Cut, column: int, *, due: RateLimit) -> tuple[Snapshot | None, bool]:
-        """What was seen, once, and whether it is the end of the run that was seen.
+    def poll(self, quantity: Quantity, cut: Cut, column: int, *, due: RateLimit) -> Snapshot | None:
+        """What was seen, once.
 
         Asks for the next look when there is something new to see, and one is due. column: of several right-hand sides,
         at most the last of them.
         """
         asked = quantity, cut, min(column, self.columns - 1)
-        look, found, final = self._look, None, self._final
+        look, found = self._look, None
         if look is not None and (look.done or (self._from_thread and not self.goes_on)):
             self._look = None
             found = look if look.done and (look.quantity, look.cut, look.column) == asked else None
@@ -130,9 +136,9 @@ class SnapshotSource:
         wants = self._look is None and wanted != self._asked
         self._put_off = wants and not due.take()
         if wants and not self._put_off:
-            self._asked, self._final = wanted, not goes_on
+            self._asked = wanted
             self._ask(*asked)
-        return found, final
+        return found
 
     def _ask(self, quantity: Quantity, cut: Cut, column: int) -> None:
         given, run = self.watched.source, self.watched.run

@@ -151,7 +151,7 @@ class VolumeView(StreamView):
         most = LIVE_CELLS if live else MOST_CELLS
         cut = VolumeCut((layers, rows, columns), quantity is not Quantity.SOLUTION, most)
         self._pace.keep(self.rate, run.snapshots if run is not None and live else None)
-        look, _ = looker.poll(quantity, cut, self.column, due=self._pace)
+        look = looker.poll(quantity, cut, self.column, due=self._pace)
         goes_on = looker.goes_on or looker.waiting
         self.look = look or self.look
         latest = self.look

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_list import INSPECT, ListedRun, RunList, labels
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.recording.film import Film
 from workbench.run import RaceEntry, Session
+from workbench.run.filming import Camera
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
 NOTHING = "No run yet. Its fields, spectrum, timeline and roofline appear here."
@@ -98,7 +101,8 @@ class InsidePage(View):
         run = run or self.shown
         if run is None:
             raise InputError("there is no run to make again yet; run something first")
-        session = Session(run.handle.configuration(), trace=True)
+        # Times are those of the iterations alone, so that as many frames are taken as fit.
+        session = Session(run.handle.configuration(), trace=True, camera=Camera(Film(), share=math.inf))
         # Only the last one keeps its vectors.
         for other in self.runs.of(INSPECT):
             other.settle()

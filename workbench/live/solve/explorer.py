@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -38,12 +39,15 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.recording import Record
+from workbench.recording.film import Film
 from workbench.run import Configuration, Quantity, RaceEntry, Session, State, configure
+from workbench.run.filming import Camera
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 
 PLANE = "plane of the slice"
+_GROUPS = itertools.count(1)
 
 
 class Explorer(PausableView):
@@ -60,6 +64,8 @@ class Explorer(PausableView):
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
+        self.group = f"solve {next(_GROUPS)}"
+        """The name that plot and field have in common, see `StreamView`."""
         self.runs = runs or RunList()
         self.changed: Callable[[], object] = lambda: None
         """Called after every change of the form."""
@@ -83,9 +89,9 @@ class Explorer(PausableView):
         self.controls = self.status = self.controller.bar
         self.trace = self.form.trace
         # The line shows where the runs stop, which is set in the form.
-        self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False, group=self.group)
         self.curves = ListedCurves(self.convergence, self.runs, self._shows)
-        self.panel = FieldPanel(self.publisher)
+        self.panel = FieldPanel(self.publisher, group=self.group)
         self.field = self.panel.field
         self.picture = ProblemPicture(self.form, self.panel, self.controller.complain)
         self.method = MethodView(publisher=self.publisher)
@@ -220,7 +226,7 @@ class Explorer(PausableView):
             self.form.notice, self.picture.edited = "", False
             for run in self._ended:
                 run.settle()
-            session = Session(configuration, trace=bool(self.trace.value))
+            session = Session(configuration, trace=bool(self.trace.value), camera=Camera(Film()))
             self.runs.add(session, SOLVE)
             self.controller.add(session)
             start(session)

@@ -38,7 +38,9 @@ def export(kind: str, runs: Sequence[ListedRun], folder: Path) -> list[Path]:
     be written.
     """
     ended = [(record, run) for run in runs if (record := run.record) is not None]
-    made = [(dataclasses.replace(record, style=run.style), file_stem(run)) for record, run in ended]
+    made = [
+        (dataclasses.replace(record, style=run.style, film=run.handle.film), file_stem(run)) for record, run in ended
+    ]
     if not made:
         raise InputError(NONE)
     if kind == "trace" and not any(record.trace for record, _ in made):

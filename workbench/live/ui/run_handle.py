@@ -10,6 +10,7 @@ from workbench.errors import InputError
 from workbench.naming import method_name, problem_name
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
+from workbench.recording.film import Film
 from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
 from workbench.run.report import provenance_of
 
@@ -119,6 +120,12 @@ class RunHandle:
         """None where the run is not traced."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.trace if kept else None
+
+    @property
+    def film(self) -> Film | None:
+        """None where the run is not filmed."""
+        kept = self.run if isinstance(self.source, ACTIVE) else self.source
+        return kept.film if kept else None
 
     @property
     def summary(self) -> Mapping[str, Any] | None:

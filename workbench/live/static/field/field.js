@@ -1,9 +1,10 @@
 import { short } from "../ui/axes.js";
 import { startDrawing } from "../transport/engine.js";
-import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
+import { fieldChoices, filmControl, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
 import { copied, link } from "../transport/link.js";
 import { element, focusable, keepInStep, tallOf, write } from "../ui/page.js";
+import { linked } from "../ui/linked.js";
 import { titleOf } from "./colorscale.js";
 
 // The field view: the picture on a canvas, and around it what needs a page, the choices, the title, and words for those
@@ -20,8 +21,9 @@ function render({ model, el }) {
   const note = element("div", "wb-note");
   const choices = fieldChoices(model);
   const sections = sectionControls(model);
-  const frame = frameControl(model);
-  root.append(choices.row, heading, plot, sections.row, frame.row, note);
+  const film = filmControl(model, (iteration) => others.tell(iteration));
+  const others = linked(model, ({ iteration }) => film.look(iteration));
+  root.append(choices.row, heading, plot, film.row, sections.row, note);
   const hear = {
     painted,
     height({ tall }) {
@@ -36,7 +38,7 @@ function render({ model, el }) {
     engine.post({ kind: "news", content, bytes }, [bytes.buffer]);
     choices.show(content);
     sections.show(content);
-    frame.show(content);
+    film.show(content);
     return false;
   }
 
@@ -56,7 +58,8 @@ function render({ model, el }) {
   return () => {
     choices.close();
     sections.close();
-    frame.close();
+    film.close();
+    others.close();
     stage.close();
     wire.close();
     engine.close();

@@ -1,11 +1,13 @@
 import { grouped } from "../ui/axes.js";
-import { element } from "../ui/page.js";
-import { whenNew } from "../transport/throttle.js";
+import { element, press, write } from "../ui/page.js";
+import { atMost, whenNew } from "../transport/throttle.js";
 
 // The controls of the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
 // solver, and in 3D the section.
 
 const FIELDS = ["coefficient", "solution", "residual", "error"];
+// Milliseconds between two frames of a film that is played, and between two that the kernel hears of.
+const [FRAME, TURN] = [140, 60];
 const SCALES = ["automatic", "linear", "logarithmic"];
 
 export function fieldChoices(model) {
@@ -102,39 +104,86 @@ export function sectionControls(model) {
   };
 }
 
-// Of the states that were kept while a run went on, one is shown.
-export function frameControl(model) {
-  const row = element("div", "wb-fieldrow");
+// The film of a run: a slider over the iterations that were kept, and a button that plays them. The last one is the present
+// state. move(iteration) hears what the slider shows.
+export function filmControl(model, move) {
+  const row = element("div", "wb-fieldrow wb-film");
+  const play = press("▶", "play the film of this run", () => (timer ? stop() : start()));
   const place = element("input", "");
   Object.assign(place, { type: "range", min: 0, step: 1 });
   place.setAttribute("aria-label", "iteration that is shown");
   place.setAttribute("data-lm-suppress-shortcuts", "true");
   const where = element("span", "");
-  row.append("iteration", place, where);
+  const kept = element("span", "wb-note");
+  row.append(play, place, where, kept);
   row.hidden = true;
   let iterations = [];
+  let timer = 0;
+  // The frame before another view pointed at an iteration.
+  let before = null;
 
+  const last = () => iterations.length - 1;
   const pull = () => {
-    place.value = String(model.get("frame"));
-    where.textContent = iterations.length ? grouped(iterations[Number(place.value)]) : "";
-    place.setAttribute("aria-valuetext", `iteration ${where.textContent}`);
+    const frame = model.get("frame");
+    place.value = String(frame < 0 ? last() : frame);
+    where.textContent = iterations.length ? `iteration ${grouped(iterations[Number(place.value)])}` : "";
+    place.setAttribute("aria-valuetext", where.textContent);
   };
-  place.addEventListener("input", () => {
-    model.set("frame", Number(place.value));
-    model.save_changes();
+  const tell = atMost(TURN, () => model.save_changes());
+  const show = (frame) => {
+    if (model.get("frame") === frame) return;
+    model.set("frame", frame);
+    tell.call();
     pull();
-  });
+  };
+  const scrub = (frame) => {
+    before = null;
+    show(frame >= last() ? -1 : frame);
+    move(iterations[frame]);
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "▶";
+    move(null);
+  };
+  const start = () => {
+    const at = Number(place.value);
+    scrub(at >= last() ? 0 : at);
+    timer = setInterval(() => (Number(place.value) < last() ? scrub(Number(place.value) + 1) : stop()), FRAME);
+    play.textContent = "❚❚";
+  };
+  place.addEventListener("input", () => scrub(Number(place.value)));
+  place.addEventListener("change", () => move(null));
   model.on("change:frame", pull);
-  const show = whenNew((frames) => {
-    iterations = frames;
-    row.hidden = frames.length < 2;
-    place.max = String(Math.max(0, frames.length - 1));
+  const fill = whenNew(({ iterations: found, words }) => {
+    iterations = found;
+    row.hidden = found.length < 2;
+    place.max = String(Math.max(0, last()));
+    write(kept, words);
     pull();
   });
   return {
     row,
-    show: ({ frames = [] }) => show(frames),
-    close: () => model.off("change:frame", pull),
+    show: ({ film = { iterations: [], words: "" } }) => fill(film),
+    // Shows the frame nearest to an iteration, until that is null.
+    look(iteration) {
+      if (timer || iterations.length < 2) return;
+      if (iteration === null) {
+        if (before !== null) show(before);
+        before = null;
+        return;
+      }
+      before ??= model.get("frame");
+      const away = iterations.map((one) => Math.abs(one - iteration));
+      const nearest = away.indexOf(Math.min(...away));
+      show(nearest === last() ? -1 : nearest);
+    },
+    close() {
+      clearInterval(timer);
+      tell.cancel();
+      model.off("change:frame", pull);
+    },
   };
 }
 
