@@ -30,6 +30,8 @@ CLUSTERS = "WORKBENCH_CLUSTERS"
 """The environment variable that says "none" where a page may not use a cluster."""
 DOWNLOADED_MB = "WORKBENCH_DOWNLOADED_MB"
 """The environment variable for the limit on all matrices that the pages of a server download, in MB."""
+MOST_UNKNOWNS = "WORKBENCH_MOST_UNKNOWNS"
+"""The environment variable for the limit on the number of unknowns of a problem on a page."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from workbench.errors import RUN_SECONDS, InputError, quoted
+from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, InputError, quoted
 
 try:
     import resource
@@ -98,6 +98,13 @@ def text_of(path: Path) -> str | None:
         return path.read_text().strip()
     except OSError:
         return None
+
+
+def page_unknowns(text: str) -> float:
+    """The number of unknowns that a page allows a problem, infinite for an empty text. Raises InputError."""
+    if text and not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise InputError(f"{MOST_UNKNOWNS} must be a count above 0, got {quoted(text)}; leave it empty for no limit")
+    return int(text) if text else math.inf
 
 
 def page_seconds(text: str) -> float:

@@ -11,7 +11,7 @@ import pytest
 from scipy import io, sparse
 
 from workbench import devices, limits
-from workbench.errors import InputError
+from workbench.errors import MOST_UNKNOWNS, InputError
 from workbench.registry import lookup, registered
 from workbench.run import Session, configure
 from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
@@ -185,3 +185,21 @@ def test_a_matrix_file_without_a_path_cannot_run():
     (conflict,) = conflicts(configure("matrix-file"))
     assert "needs a path" in conflict.sentence
     assert conflict.fields == ("problem.path",)
+
+
+def test_a_page_allows_no_more_unknowns_than_its_server(tmp_path, monkeypatch):
+    monkeypatch.setenv(MOST_UNKNOWNS, "10000")
+    assert conflicts(configure("bubbles-2d", n=100)) == []
+    for problem, fitting in (("bubbles-2d", 100), ("poisson27", 21)):
+        (found,) = conflicts(configure(problem, n=128))
+        assert found.changes == {"problem.n": fitting}
+        assert found.reason.endswith("may have 10\u2009000 on this page (WORKBENCH_MOST_UNKNOWNS)")
+        with pytest.raises(InputError, match=f"; use n {fitting}$"):
+            prepare(configure(problem, n=128))
+    # The size of a file is known once it is read.
+    io.mmwrite(tmp_path / "large.mtx", sparse.eye(10_001, format="csr"), symmetry="symmetric")
+    with pytest.raises(InputError, match="this problem has 10\u2009001 unknowns .*; take a smaller one$"):
+        prepare(configure(str(tmp_path / "large.mtx")))
+    for text in ("many", "0", "-1", "1e6", "١"):
+        with pytest.raises(InputError, match="must be a count above 0, got "):
+            limits.page_unknowns(text)

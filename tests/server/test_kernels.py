@@ -204,7 +204,7 @@ def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate(lent):
             "result = run_through(Run(configure('poisson5', n=64)))\n"
             "print(result.reason.name, result.detail)"
         )
-        said = r"TIME .* s; on this page a run may iterate for 1e-09 s \(WORKBENCH_RUN_SECONDS\)"
+        said = r"PAGE_TIME .* s of 1e-09 s, WORKBENCH_RUN_SECONDS"
         assert re.fullmatch(said, await answer(client, run))
         client.stop_channels()
         return [manager.provisioner.pid]

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from workbench import limits
 from workbench.deflation import Deflation
-from workbench.errors import CLUSTERS, InputError
+from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
+from workbench.number_text import count
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
 from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
@@ -79,6 +81,21 @@ def check_problem(configuration: Configuration) -> None:
     configuration.preconditioner.check_problem(problem)
     check_rhs(configuration)
     check_coarse(configuration)
+
+
+def check_unknowns(problem: Problem, unknowns: int) -> None:
+    """Raise InputError for more unknowns than the server of this page allows."""
+    most = limits.page_unknowns(os.environ.get(MOST_UNKNOWNS, ""))
+    if unknowns <= most:
+        return
+    n, grid = getattr(problem, "n", None), problem.grid
+    fitting = int(n * (most / unknowns) ** (1 / len(grid))) if n and grid else 0
+    raise InputError(
+        f"this problem has {count(unknowns)} unknowns and may have {count(int(most))} on this page ({MOST_UNKNOWNS}); "
+        + (f"use n {fitting}" if fitting else "take a smaller one"),
+        changes={"problem.n": fitting} if fitting else {},
+        at="problem",
+    )
 
 
 def check_rhs(configuration: Configuration) -> None:

@@ -19,6 +19,7 @@ from workbench.run.compatibility import (
     check_precision,
     check_problem,
     check_symmetry,
+    check_unknowns,
 )
 from workbench.run.configuration import Configuration
 from workbench.run.memory_need import MemoryNeed, checked_need
@@ -57,6 +58,9 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
 
     operator: A once it is assembled; more rules are about it, and its memory is taken. Cost: some milliseconds.
     """
+    size = configuration.problem.known_size
+    if (known := operator if operator is not None else size) is not None:
+        check_unknowns(configuration.problem, known.shape[0])
     check_norm(configuration)
     # A form asks this whenever it changes: nothing is downloaded for it.
     if (configuration.rhs != GIVEN or configuration.problem.at_hand) and asks_for_blocks(configuration, None):
@@ -73,7 +77,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     configuration.solver.check(device, traits_of(configuration))
     if operator is not None:
         return None
-    need, size = checked_need(configuration, device), configuration.problem.known_size
+    need = checked_need(configuration, device)
     if need is None and size is not None:
         configuration.solver.check_memory(device, size)
         configuration.problem.check_memory()

@@ -27,6 +27,9 @@ class Reason(enum.Enum):
     )
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
     TIME = "not converged: the time limit was reached; raise max_seconds or choose a stronger preconditioner"
+    PAGE_TIME = (
+        "not converged: the time limit of this page was reached; choose a stronger preconditioner or a smaller problem"
+    )
     CANCELLED = "stopped by the user"
     CALLBACK = "stopped by the callback"
     INDEFINITE = "broke down: A is not positive definite, which CG needs; check the matrix"
@@ -116,14 +119,16 @@ class Stopping:
         return dataclasses.replace(self, **values)
 
     @property
-    def time_limit(self) -> tuple[float, str]:
-        """Seconds that a run may iterate for, and a clause on where that is from.
+    def time_limit(self) -> tuple[float, Reason, str]:
+        """Seconds that a run may iterate for, why it ends then, and a clause on where that is from.
 
         A page has a limit of its own (`RUN_SECONDS`), which holds where it is less than max_seconds.
         """
         page = limits.page_seconds(os.environ.get(RUN_SECONDS, ""))
         own = math.inf if self.max_seconds is None else self.max_seconds
-        return (own, "") if own < page else (page, f"; on this page a run may iterate for {page:g} s ({RUN_SECONDS})")
+        if own < page:
+            return own, Reason.TIME, ""
+        return page, Reason.PAGE_TIME, f" of {page:g} s, {RUN_SECONDS}"
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

@@ -148,8 +148,9 @@ class StoppingTest:
         ending = self._by_norm(row, workspace, last=last)
         if ending is None and row.iteration >= self._limit:
             ending = Termination(Reason.MAXITER, f"{row.iteration} iterations")
-        if ending is None and row.seconds >= self._time_limit[0]:
-            ending = Termination(Reason.TIME, f"{row.seconds:.3g} s{self._time_limit[1]}")
+        most, reason, clause = self._time_limit
+        if ending is None and row.seconds >= most:
+            ending = Termination(reason, f"{row.seconds:.3g} s{clause}")
         if ending is None or ending.reason.converged:
             return ending
         if ending.reason in RESTARTED and not row.breakdown and self._restarts_from_best(row.iteration):

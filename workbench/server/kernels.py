@@ -15,7 +15,7 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from tornado.web import HTTPError
 
 from workbench import limits
-from workbench.errors import CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, RUN_SECONDS, InputError
+from workbench.errors import CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -28,6 +28,7 @@ class ForkingProvisioner(LocalProvisioner):
         pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
         bounds = {KERNEL_MEMORY: pages.kernel_memory, RUN_SECONDS: pages.run_seconds}
+        bounds[MOST_UNKNOWNS] = pages.most_unknowns
         bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
         bounds[CLUSTERS] = "" if pages.clusters else "none"
         kwargs["env"] = {**kwargs["env"], **bounds}
@@ -72,6 +73,11 @@ class PageKernels(AsyncMappingKernelManager):
         "No limit if empty.",
     ).tag(config=True)
 
+    most_unknowns = traitlets.Unicode(
+        os.environ.get(MOST_UNKNOWNS, ""),
+        help="Unknowns of a problem of a page; a larger one is refused before it is run. No limit if empty.",
+    ).tag(config=True)
+
     most_pages = traitlets.Int(
         100, min=1, help="Pages that are served at once, each with its kernel; further ones are refused."
     ).tag(config=True)
@@ -92,6 +98,7 @@ class PageKernels(AsyncMappingKernelManager):
             self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
             """Bytes of `kernel_memory`."""
             limits.page_seconds(self.run_seconds)
+            limits.page_unknowns(self.most_unknowns)
         except InputError as error:
             # The server has not started; a traceback would hide the sentence.
             raise SystemExit(str(error)) from None

@@ -24,7 +24,7 @@ from workbench.run.stopping_test import Termination
 from workbench.run.tracing import noting
 from workbench.scaling import scaled
 
-ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME}
+ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.PAGE_TIME}
 """Reasons of a chunk that end a run, since the chunks after it would end alike."""
 
 
