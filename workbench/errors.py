@@ -32,6 +32,8 @@ DOWNLOADED_MB = "WORKBENCH_DOWNLOADED_MB"
 """The environment variable for the limit on all matrices that the pages of a server download, in MB."""
 MOST_UNKNOWNS = "WORKBENCH_MOST_UNKNOWNS"
 """The environment variable for the limit on the number of unknowns of a problem on a page."""
+CLASS = "WORKBENCH_CLASS"
+"""The environment variable by which the kernel of a page connects to its server, as port:token."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

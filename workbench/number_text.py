@@ -54,6 +54,11 @@ def count(value: int) -> str:
     return (MINUS if value < 0 else "") + _grouped(str(abs(value)))
 
 
+def queued(ahead: int) -> str:
+    """That a run waits, and for how many: queued, 2 runs before yours."""
+    return f"queued, {count(ahead)} {'run' if ahead == 1 else 'runs'} before yours"
+
+
 def duration(value: float | None) -> str:
     """A time in the unit that fits: 0.458 s, 15.9 ms, 1.64 s, 2 min 5 s."""
     if value is None or not math.isfinite(value):

@@ -13,6 +13,8 @@ c = get_config()  # noqa: F821 - traitlets puts it there
 # Kernels are forked from a process that has imported the workbench, and share its memory.
 c.VoilaConfiguration.multi_kernel_manager_class = "workbench.server.PageKernels"
 c.VoilaConfiguration.prelaunch_hook = set_xsrf_cookie
+# By its cookie the server knows a page of the teacher; the kernel is not given it.
+c.VoilaConfiguration.http_header_envs = ["Cookie"]
 c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False

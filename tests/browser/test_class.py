@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser import lab
 from tests.waiting import LIMIT
+from workbench.recording import load_runs
 from workbench.run import Stopping, configure
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.share_link import to_link
@@ -38,6 +39,14 @@ look();
 """
 """What the page shows in each frame: the text of the outline, and frames with Jupyter's text and no outline over it."""
 NOT_CULLED = "--MappingKernelManager.cull_idle_timeout=0"
+TAUGHT = (
+    "--PageKernels.classroom=True",
+    "--PageKernels.runs_at_once=1",
+    "--PageKernels.run_seconds=5",
+    "--PageKernels.most_unknowns=300000",
+)
+ENDLESS = configure("bubbles-2d", n=512, solver="sd", preconditioner="none", stopping=Stopping(rtol=1e-14))
+SENT = configure("bubbles-2d", n=40, preconditioner="jacobi")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +55,16 @@ def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class")
     with lab.voila_server(folder, NOT_CULLED) as url:
         yield url, folder
+
+
+@pytest.fixture
+def taught(tmp_path):
+    """The URL of a server with a teacher and limits, and the teacher's address."""
+    with lab.voila_server(tmp_path, NOT_CULLED, *TAUGHT) as url:
+        said = re.compile(r"for you alone: (\S+)")
+        log = tmp_path / "server.log"
+        until(lambda: said.search(log.read_text(encoding="utf-8")), "the teacher's address is not printed")
+        yield url, said.search(log.read_text(encoding="utf-8"))[1]
 
 
 @pytest.fixture
@@ -198,3 +217,64 @@ def test_an_outline_is_shown_until_the_workbench_is_painted(served, pages):
     assert seen["outline"].startswith("Starting the workbench")
     assert seen["height"] == page.viewport_size["height"]
     assert seen["bare"] == 0
+
+
+def test_a_teacher_sends_a_problem_and_sees_the_runs_of_all_pages(taught, pages):
+    url, address = taught
+    slow, other = pages(f"{url}/?p={to_link(ENDLESS)}&view=solve.solve"), pages(f"{url}/?view=solve.solve")
+    for student in (slow, other):
+        started(student)
+        student.locator(".wb-class", has_text="The teacher sees runs that have ended.").wait_for()
+        assert not student.get_by_role("tab", name="Class").count()
+    other.get_by_label("Your name").fill("Ada <b>")
+    other.get_by_label("Your name").press("Enter")
+    teacher = pages(address)
+    teacher.locator(".wb-classpage", has_text="2 pages of students open.").wait_for()
+    assert "#" not in teacher.url
+
+    # One run at a time: the second page waits, and says for how many.
+    solve(slow)
+    slow.locator(".wb-runbar [data-act=stop]:enabled").wait_for()
+    solve(other)
+    other.locator(".wb-runbar", has_text="queued, 1 run before yours").wait_for()
+    slow.locator(".wb-result", has_text="the time limit of this page was reached").wait_for()
+    solved(other)
+    runs = teacher.locator(".wb-classpage .wb-sorted tbody")
+    for name in (re.compile(r"Page \d: Steepest descent"), re.compile("Ada <b>: CG")):
+        runs.get_by_text(name).wait_for()
+    teacher.locator(".wb-classpage canvas.wb-canvas").locator("visible=true").wait_for()
+    save = teacher.get_by_role("button", name="Save all runs").locator("visible=true")
+    name, path = lab.download(teacher, save.click)
+    assert (name, len(load_runs(path))) == ("runs.runs.zip", 2)
+
+    # What the teacher has opened goes to all pages, and each may return to its own.
+    teacher.goto(f"{address.partition('teacher#')[0]}?p={to_link(SENT)}&view=class.all-pages")
+    teacher.locator(".wb-classpage", has_text="2 pages of students open.").wait_for()
+    until(lambda: runs.locator("tr").count() == 2, "a page that is opened again has not all runs")
+    teacher.get_by_role("button", name="Send this problem to all open pages").click()
+    for student in (slow, other):
+        student.locator(".wb-class", has_text="The teacher has sent this problem.").wait_for()
+        until_cells(student, "40")
+    slow.get_by_role("button", name="Back to my problem").click()
+    box = until_cells(slow, "512")
+    box.fill("600")
+    box.press("Tab")
+    slow.locator(".wb-runbar", has_text=re.compile(r"may have 300.000 on this page .*; use n 547")).wait_for()
+    assert slow.locator(".wb-solving [data-act=run]").is_disabled()
+
+
+def test_a_short_address_and_its_code_lead_to_the_problem(taught, pages):
+    url, _ = taught
+    page = pages(f"{url}/?p={to_link(SENT)}")
+    started(page)
+    page.get_by_role("button", name="Show for a class").locator("visible=true").click()
+    code = page.locator(".wb-beamer svg")
+    code.wait_for()
+    address = f"http://{page.locator('.wb-beamer .wb-address').inner_text()}"
+    assert code.get_attribute("aria-label") == f"QR code of {address}"
+    assert re.fullmatch(rf"{url}/s/[a-z2-9]{{6}}", address)
+    assert "from this machine only" in page.locator(".wb-beamer").inner_text()
+    again = pages(address)
+    started(again)
+    turn_to_solve(again)
+    until_cells(again, "40")

@@ -33,6 +33,36 @@ def test_slots_are_granted_in_the_order_of_the_requests():
     assert slots[0].ahead == 2
 
 
+class Turns:
+    """Turns that others give."""
+
+    def __init__(self):
+        self.ahead, self.said = 1, []
+
+    def ask(self):
+        self.said.append("ask")
+
+    def leave(self):
+        self.said.append("leave")
+        self.ahead = 1
+
+
+def test_each_slot_has_a_turn_of_its_own_among_processes():
+    queue, turn = RunQueue(), Turns()
+    queue.take_turns(turn)
+    first, second = QueueSlot(queue), QueueSlot(queue)
+    first.enqueue()
+    second.enqueue()
+    turn.ahead = 2
+    assert [(slot.held, slot.ahead) for slot in (first, second)] == [(False, 2), (False, 3)]
+    turn.ahead = 0
+    assert [(slot.held, slot.ahead) for slot in (first, second)] == [(True, 0), (False, 1)]
+    first.release()
+    assert [(slot.held, slot.ahead) for slot in (first, second)] == [(False, 0), (False, 1)]
+    second.release()
+    assert turn.said == ["ask", "leave", "ask", "leave"]
+
+
 def test_a_waiting_slot_is_woken_when_granted_or_no_longer_wanted():
     queue = RunQueue()
     first, second, third = (QueueSlot(queue) for _ in range(3))

@@ -1,15 +1,36 @@
-"""The run queue: jobs of one process use the machine one at a time, first come, first served."""
+"""The run queue: jobs of one process use the machine one at a time, first come, first served.
+
+Where several processes take turns, as the pages of a class do, each job also waits for the turn of its process.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from workbench.machine.heap import give_back
 from workbench.run.machine_use import MACHINE_USE, MachineUse
 
 IDLE_SECONDS = 1.0
 """By then views have dropped what they do not keep of a run."""
+
+
+class Turn(Protocol):
+    """The turn of this process among those that share the machine, and the use of the machine while it lasts."""
+
+    @property
+    def ahead(self) -> int:
+        """The number of runs of other processes before the one that was asked for; 0 while that may run."""
+        ...
+
+    def ask(self) -> None:
+        """Ask for a turn, behind all that others have asked for."""
+        ...
+
+    def leave(self) -> None:
+        """Give the turn back, or ask for it no longer."""
+        ...
 
 
 class RunQueue:
@@ -21,6 +42,7 @@ class RunQueue:
 
     def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
         self._use, self._tidy = use, tidy
+        self._turn: Turn | None = None
         self._changed = threading.Condition()
         self._slots: list[QueueSlot] = []
 
@@ -29,10 +51,21 @@ class RunQueue:
         """Whether a job holds the machine."""
         return bool(self._slots)
 
+    def take_turns(self, turn: Turn) -> None:
+        """Let each job wait for a turn of its own, in place of `use`; to be called before the first one."""
+        self._turn = turn
+
     def _replace(self, slots: list[QueueSlot]) -> None:
         """Change the slots, with the lock held."""
-        before, self._slots = self._slots, slots
-        if self._use is not None and bool(before) != bool(slots):
+        before = self._slots
+        # The turn first: nothing but the turn that a slot has asked for makes it hold the machine.
+        if self._turn is not None and before[:1] != slots[:1]:
+            if before:
+                self._turn.leave()
+            if slots:
+                self._turn.ask()
+        self._slots = slots
+        if self._turn is None and self._use is not None and bool(before) != bool(slots):
             (self._use.begin if slots else self._use.end)()
         if self._tidy is not None and before and not slots:
             timer = threading.Timer(IDLE_SECONDS, self._tidy_up)
@@ -61,14 +94,15 @@ class QueueSlot:
     @property
     def held(self) -> bool:
         """Whether this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
-        slots = self._queue._slots
-        return bool(slots) and slots[0] is self
+        slots, turn = self._queue._slots, self._queue._turn
+        return bool(slots) and slots[0] is self and (turn is None or turn.ahead == 0)
 
     @property
     def ahead(self) -> int:
-        """The number of slots before this one, including the one that holds the machine; 0 when not queued."""
-        slots = self._queue._slots
-        return next((place for place, other in enumerate(slots) if other is self), 0)
+        """The number of runs before this one, including the one that holds the machine; 0 when not queued."""
+        slots, turn = self._queue._slots, self._queue._turn
+        others = turn.ahead if turn is not None else 0
+        return next((place + others for place, other in enumerate(slots) if other is self), 0)
 
     def enqueue(self) -> None:
         """Enqueue, unless already queued."""

@@ -15,9 +15,13 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from tornado.web import HTTPError
 
 from workbench import limits
-from workbench.errors import CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.errors import CLASS, CLUSTERS, DOWNLOADED_MB, KERNEL_MEMORY, MOST_UNKNOWNS, RUN_SECONDS, InputError
+from workbench.server.classroom import Classroom, cookie_of
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
+
+COOKIES = "HTTP_COOKIE"
+"""In the environment of a kernel that Voila starts: the cookies of the request for its page."""
 
 
 class ForkingProvisioner(LocalProvisioner):
@@ -31,7 +35,10 @@ class ForkingProvisioner(LocalProvisioner):
         bounds[MOST_UNKNOWNS] = pages.most_unknowns
         bounds[DOWNLOADED_MB] = str(pages.downloaded_mb)
         bounds[CLUSTERS] = "" if pages.clusters else "none"
-        kwargs["env"] = {**kwargs["env"], **bounds}
+        env = dict(kwargs["env"])
+        # Cookies are for the server alone.
+        bounds[CLASS] = await pages.room.admit(teacher=pages.room.is_teacher(cookie_of(env.pop(COOKIES, ""))))
+        kwargs["env"] = env | bounds
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
             try:
@@ -78,6 +85,16 @@ class PageKernels(AsyncMappingKernelManager):
         help="Unknowns of a problem of a page; a larger one is refused before it is run. No limit if empty.",
     ).tag(config=True)
 
+    runs_at_once = traitlets.Int(
+        0, min=0, help="Runs of all pages together that use the machine at once; further ones wait. 0: any number."
+    ).tag(config=True)
+
+    classroom = traitlets.Bool(
+        False,
+        help="Whether there is a teacher, whose address is printed when the server starts. A page that is opened by it "
+        "sends its problem to all others, and shows the runs of all.",
+    ).tag(config=True)
+
     most_pages = traitlets.Int(
         100, min=1, help="Pages that are served at once, each with its kernel; further ones are refused."
     ).tag(config=True)
@@ -102,6 +119,7 @@ class PageKernels(AsyncMappingKernelManager):
         except InputError as error:
             # The server has not started; a traceback would hide the sentence.
             raise SystemExit(str(error)) from None
+        self.room = Classroom(self.runs_at_once, collects=self.classroom)
         self._starting = 0
         """Kernels that are not counted yet."""
         self.forks = ForkServer() if AVAILABLE else None
@@ -129,5 +147,6 @@ class PageKernels(AsyncMappingKernelManager):
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""
         await super().shutdown_all(now=now)
+        self.room.close()
         if self.forks:
             self.forks.close()

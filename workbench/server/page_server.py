@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import socket
 from typing import Any
 
 import traitlets
 from jupyter_server.utils import url_path_join
 from tornado.httputil import HTTPServerRequest
+from tornado.ioloop import IOLoop
 from tornado.routing import Matcher, PathMatches, Rule
 from tornado.web import RequestHandler
 from voila.app import Voila
+
+from workbench.server.class_addresses import ShortAddress, TeachersAddress, say
+from workbench.server.classroom import Classroom
+from workbench.server.kernels import PageKernels
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
@@ -26,9 +33,37 @@ class PageServer(Voila):
     ).tag(config=True)
 
     def init_handlers(self) -> Any:
-        """What answers which path: refusals before all that Voila has."""
+        """What answers which path: refusals and what a class has, before all that Voila has."""
         voila: Any = super().init_handlers()
-        return [*self.refusals(), *voila]
+        kernels = self.kernel_manager
+        of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
+        return [*self.refusals(), *of_class, *voila]
+
+    def of_class(self, room: Classroom) -> list[Rule]:
+        """Short addresses, and the teacher's."""
+        facts = {"room": room, "page": self.base_url}
+        short = Rule(PathMatches(url_path_join(self.server_url or "/", r"s/(\w+)")), ShortAddress, facts)
+        teacher = Rule(PathMatches(url_path_join(self.server_url or "/", "teacher")), TeachersAddress, facts)
+        return [short, *([teacher] if room.collects else [])]
+
+    def start(self) -> None:
+        """Serve until the server is ended."""
+        IOLoop.current().add_callback(self._announce)
+        super().start()
+
+    def _announce(self) -> None:
+        """Say once where others reach the server and where the teacher does; here the port is known."""
+        if not isinstance(self.kernel_manager, PageKernels):
+            return
+        room = self.kernel_manager.room
+        if self.custom_display_url:
+            room.address = f"{self.custom_display_url.rstrip('/')}/"
+        elif not is_local(self.ip):
+            room.address = f"http://{address_in_network()}:{self.port}{self.base_url}"
+        if room.collects:
+            own = room.address or self.connection_url
+            # Printed and not logged: whoever has it is the teacher. Browsers send no server what follows the #.
+            print(f"Students open {own}\nThe teacher's address, for you alone: {own}teacher#{room.token}", flush=True)
 
     def refusals(self) -> list[Rule]:
         """Requests that are refused. Where the server listens to others, it does not know its names."""
@@ -72,9 +107,7 @@ class Refusal(RequestHandler):
 
     def prepare(self) -> None:
         """Answer."""
-        self.set_status(self._status)
-        self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{self._sentence}\n")
+        say(self, self._status, self._sentence)
 
 
 NOT_FOUND = {"status": 404, "sentence": "there is nothing at this address"}
@@ -84,6 +117,15 @@ FORBIDDEN = {
     "sentence": "this server listens on its own machine only and answers to localhost; if it is meant to be reached by "
     "another name, as through a proxy, start it with --PageServer.hosts=NAME",
 }
+
+
+def address_in_network() -> str:
+    """This machine's address in its network, else its name. No packet is sent."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        # The address of a documentation network (RFC 5737): the route to it is that to others.
+        asking.connect(("192.0.2.1", 9))
+        return asking.getsockname()[0]
+    return socket.gethostname()
 
 
 def is_local(name: str) -> bool:

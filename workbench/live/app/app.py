@@ -14,6 +14,8 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live.app.class_bar import ClassBar
+from workbench.live.app.class_page import ClassPage
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
@@ -28,6 +30,7 @@ from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_page import StepPage
+from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.page_link import asked_for, view_of_page
@@ -39,7 +42,7 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, RUNS = "Schedules", "Suggest", "Runs"
+SCHEDULES, SUGGEST, RUNS, CLASS = "Schedules", "Suggest", "Runs", "All pages"
 Built = tuple[Problem | None, Deflation | None]
 
 
@@ -58,8 +61,10 @@ class Workbench(View):
         self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
         self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
+        room = classroom() if in_voila() else None
+        collected = room is not None and room.facts["collects"]
         # A notebook's kernel keeps all of it itself.
-        self.keeper = Keeper(self.runs, self._reopen) if in_voila() else None
+        self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self.explorer.forgets = False
         self._notice = widgets.HTML()
         self._taking = threading.RLock()
@@ -78,6 +83,12 @@ class Workbench(View):
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
         self.frame.add("runs", RUNS, Page(self._runs))
+        self.class_bar: ClassBar | None = None
+        if room is not None:
+            self.class_bar = ClassBar(room, self.runs, lambda: self.configuration, self._take_problem)
+            self.frame.add_above(self.class_bar)
+            if room.facts["teacher"]:
+                self.frame.add("class", CLASS, Page(lambda: ClassPage(room, self._link, self.folder)))
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -155,6 +166,14 @@ class Workbench(View):
     def _reopen(self, configuration: Configuration, place: str) -> None:
         self.load(configuration)
         self.turn_to_place(place)
+
+    def _take_problem(self, configuration: Configuration) -> None:
+        """Show what the teacher has sent, on the page in front too."""
+        self.load(configuration)
+        self._turned()
+
+    def _link(self) -> str:
+        return self.share.written("link")
 
     def _undo(self) -> None:
         """Take back the last change of the canvas where that is in front, else that of the form."""

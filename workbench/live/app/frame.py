@@ -20,6 +20,7 @@ VIEWS = {
     "inspect": "Inspect",
     "learn": "Learn",
     "runs": "Runs",
+    "class": "Class",
 }
 """The views of the rail by key, in order. One without a page is not listed."""
 
@@ -36,7 +37,8 @@ class Frame:
         self.shell = Shell(acts, link)
         self._places: dict[str, str] = {}
         self._views = {key: widgets.VBox().add_class("wb-page").add_class(f"wb-page-{key}") for key in VIEWS}
-        frame = widgets.HBox([self.shell, widgets.VBox(list(self._views.values())).add_class("wb-pages")])
+        self._shown = widgets.VBox(list(self._views.values())).add_class("wb-pages")
+        frame = widgets.HBox([self.shell, self._shown])
         self.box = widgets.VBox([frame.add_class("wb-frame")]).add_class("wb").add_class("wb-workbench")
 
     @property
@@ -65,6 +67,10 @@ class Frame:
             for name, words in VIEWS.items()
             if (parts := self._parts(name))
         ]
+
+    def add_above(self, line: widgets.Widget) -> None:
+        """Put a line above all views."""
+        self._shown.children = (line, *self._shown.children)
 
     def turn_to(self, title: str) -> None:
         """Show a page."""

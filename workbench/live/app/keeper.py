@@ -30,8 +30,10 @@ HIGHEST_NUMBER = 1_000_000
 """Of a run that comes back."""
 KEPT = (
     "Runs that have a result are kept in this browser and come back when the page is loaded again: each up to "
-    f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days. The server keeps nothing."
+    f"{RUN_BYTES >> 20} MB, together up to {ALL_BYTES >> 20} MB, for {DAYS} days."
 )
+NOT_KEPT = "The server keeps nothing."
+COLLECTED = "The server keeps them for the teacher until it ends."
 Known = tuple[str, object]
 
 
@@ -40,6 +42,7 @@ class Keeper(LiveWidget):
 
     Each load of a served page starts a kernel that knows nothing; the page then sends back what it kept. runs: the list
     of the page. show: shows the problem and the view of a session that is opened again; called in a thread.
+    collected: the runs are sent to a teacher too.
     """
 
     _esm = module("app/keeper.js")
@@ -53,8 +56,9 @@ class Keeper(LiveWidget):
     """A sentence on what could not be kept or opened."""
     bounds = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, runs: RunList, show: Callable[[Configuration, str], object]) -> None:
-        bounds = {"bytes": ALL_BYTES, "days": DAYS, "address": LONGEST_ADDRESS, "words": KEPT}
+    def __init__(self, runs: RunList, show: Callable[[Configuration, str], object], *, collected: bool = False) -> None:
+        words = f"{KEPT} {COLLECTED if collected else NOT_KEPT}"
+        bounds = {"bytes": ALL_BYTES, "days": DAYS, "address": LONGEST_ADDRESS, "words": words}
         super().__init__(bounds=bounds)
         self._runs, self._show = runs, show
         self._known: dict[int, Known] = {}
@@ -98,16 +102,16 @@ class Keeper(LiveWidget):
 
     def _hand_over(self, run: ListedRun, token: str) -> None:
         try:
-            (file,) = written(lambda folder: [save_list([run], folder / f"run{ENDING}")])
+            file = packed(run)
         # Nothing else would report it to the user.
         except Exception as error:
             self.said = f"Run {run.number} is not kept: {error_message(error, 'keeping it')}"
             return
-        if len(file.content) > RUN_BYTES:
-            size, most = len(file.content) >> 20, RUN_BYTES >> 20
+        if len(file) > RUN_BYTES:
+            size, most = len(file) >> 20, RUN_BYTES >> 20
             self.said = f"Run {run.number} has {size} MB, and this browser keeps at most {most} MB of a run; save it."
             return
-        self.send({"kind": "keep", "token": token, "order": run.number}, [file.content])
+        self.send({"kind": "keep", "token": token, "order": run.number}, [file])
 
     def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
         kind = content.get("kind") if isinstance(content, dict) else None
@@ -134,6 +138,12 @@ class Keeper(LiveWidget):
             self._show(from_link(link), view)
         except InputError as error:
             self.said = f"The problem that this browser kept cannot be opened: {error}"
+
+
+def packed(run: ListedRun) -> bytes:
+    """The file of `save_list` with this run alone. Raises InputError as that does."""
+    (file,) = written(lambda folder: [save_list([run], folder / f"run{ENDING}")])
+    return file.content
 
 
 def _facts(run: ListedRun) -> object:

@@ -28,7 +28,7 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import POLL_SOON, PollAgain
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.status import StatusLine
-from workbench.number_text import count, duration
+from workbench.number_text import count, duration, queued
 from workbench.run import Configuration, Quantity, State
 from workbench.scenes.scene import blank
 
@@ -240,7 +240,7 @@ def _progress(solve: LiveSolve) -> str:
     session = solve.session
     match session.state:
         case State.QUEUED:
-            return f"Queued behind {session.ahead} {'run' if session.ahead == 1 else 'runs'}"
+            return queued(session.ahead).capitalize()
         case State.SETUP:
             return f"Setting up{f', {session.phases.present}' if session.phases.present else ''}"
     return f"Solving, iteration {count(session.run.iterations)}" if session.run else "Solving"

@@ -12,7 +12,7 @@ from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
-from workbench.number_text import SUPERSCRIPTS, amount, compiling, count, duration, number, relative
+from workbench.number_text import SUPERSCRIPTS, amount, compiling, count, duration, number, queued, relative
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
 from workbench.run.ranking import Finish, Ranking, rank
@@ -127,7 +127,7 @@ def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:
         case State.QUEUED:
-            return f"{about}: queued behind {race.ahead}", "busy"
+            return f"{about}: {queued(race.ahead)}", "busy"
         case State.RUNNING:
             return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
         case State.PAUSED:

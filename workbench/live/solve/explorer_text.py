@@ -11,7 +11,7 @@ from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
 from workbench.naming import typeset_words
-from workbench.number_text import compiling, count, duration, number
+from workbench.number_text import compiling, count, duration, number, queued
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
 
@@ -34,7 +34,7 @@ def sentence(
     if session.ending:
         return f"{name}: {STOPPING}", "busy"
     if state is State.QUEUED:
-        return f"{name}: queued behind {session.ahead}", "busy"
+        return f"{name}: {queued(session.ahead)}", "busy"
     if state is State.SETUP:
         return f"{name}: {RunHandle(session).waiting or state.value}", "busy"
     if state is State.FAILED:

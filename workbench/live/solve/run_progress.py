@@ -72,7 +72,6 @@ class Progress:
             "left": left,
             "spent": spent,
             "secondsLeft": self._seconds_left(done, spent) if left is not None else None,
-            "ahead": session.ahead if state is State.QUEUED else 0,
             "endedAt": self._ended_at if ended else "",
             "when": self._ending(done, sum(seconds for _, seconds, _ in phases) + spent) if ended else "",
         }

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import traitlets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module
 from workbench.live.ui.file_names import make_folder, slug
@@ -32,6 +35,13 @@ COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
 NAMES = {"python": "the Python text", "command": "the command", "link": "the share link"}
 ADDRESS = ("link", "Copy address", "the address of a page that opens this problem")
 """On a served page, in place of the share link."""
+SHORT = ("short", "Show for a class", "a short address of this problem, and its QR code, to be projected")
+"""On a page of a server that keeps short addresses."""
+LONGEST_PAGE = 200
+"""Characters of the address of a page, without the problem."""
+HERE = ("localhost", "127.0.0.1", "::1")
+"""Hosts of addresses that others do not reach."""
+ONLY_HERE = "This address leads here from this machine only; start the server with --Voila.ip=0.0.0.0 for a class."
 SAVE = ("save", "Save problem", f"download it as a {ENDING} file")
 KEEP = ("keep", "Save in folder", f"write it as a {ENDING} file where the kernel runs")
 MOST_TEXT = 1 << 20
@@ -66,9 +76,11 @@ class ShareBar(LiveWidget):
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
+        self._room = classroom() if self._served else None
         saves = [list(SAVE)] if self._served else [list(SAVE), list(KEEP)]
         if self._served:
             copies = [list(ADDRESS) if action[0] == ADDRESS[0] else action for action in copies]
+        copies += [list(SHORT)] if self._room else []
         super().__init__(actions=[*copies, *saves])
         self.on_msg(self._receive)
 
@@ -90,6 +102,26 @@ class ShareBar(LiveWidget):
         endings = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
         paths = (self.folder / f"{stem}{ending}{ENDING}" for ending in endings)
         return save_configuration(chosen, next(path for path in paths if not path.exists()))
+
+    def short(self, page: str) -> dict[str, str]:
+        """A short address of the configuration, its QR code as SVG, and a note on who reaches it. page: the address of
+        this page, without the problem. Raises InputError."""
+        if self._room is None or not re.fullmatch(r"https?://[!-~]+/", page) or len(page) > LONGEST_PAGE:
+            raise InputError(f"there are no short addresses of the page {page[:LONGEST_PAGE]!r}; copy the address")
+        here = urlsplit(page).hostname in HERE
+        base = self._room.facts["address"] or page if here else page
+        try:
+            code = self._room.shorten(self.written("link"))
+        except OSError:
+            raise InputError("the server of this page does not answer; copy the address, or try again") from None
+        if not code:
+            raise InputError("this problem is too long for an address; send the file of Save problem")
+        # Few pages show one.
+        import segno
+
+        address = f"{base}s/{code}"
+        picture = segno.make_qr(address, error="m").svg_inline(dark="#000", light="#fff", border=4, omitsize=True)
+        return {"address": address, "svg": picture, "note": ONLY_HERE if here and base == page else ""}
 
     def take(self, text: str) -> Configuration:
         """Load a link or a saved file, found as it stands or in the folder. Raises InputError for any other text."""
@@ -141,6 +173,9 @@ class ShareBar(LiveWidget):
         try:
             if kind in COPIES:
                 text, said = self.copied(kind)
+            elif kind == SHORT[0]:
+                self.send({"kind": "short", "page": page, **self.short(given)})
+                said = ""
             elif kind == SAVE[0]:
                 made = self.file()
                 self.send({"kind": "file", "page": page, "name": made.name}, [made.content])

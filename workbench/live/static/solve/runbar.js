@@ -75,13 +75,13 @@ function render({ model, el }) {
   }
 
   function showProgress() {
-    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", when: ending = "", state: now, word = "" } = model.get("progress");
+    const { phases = [], iterations = 0, left, spent = 0, endedAt = "", when: ending = "", state: now, word = "" } = model.get("progress");
     bar.hidden = model.get("wrong") || (!phases.length && !iterations);
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
     when.hidden = model.get("wrong");
-    write(when, endedAt ? ending : ahead ? `${ahead} ahead in the queue` : "");
+    write(when, ending);
     const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
     const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
     // During iterations theirs is the progress; how long the setup took is shown at the end.

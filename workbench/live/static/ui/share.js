@@ -15,7 +15,7 @@ function render({ model, el }) {
   // Keys belong to the fields here and not to the notebook's cells.
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   const buttons = element("div", "wb-bar");
-  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what, page: ASKER })));
+  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what, page: ASKER, text: `${location.origin}${location.pathname}` })));
 
   const opening = element("div", "wb-bar");
   const given = element("input", "wb-text");
@@ -80,7 +80,9 @@ function render({ model, el }) {
   }
 
   const receive = (content, buffers) => {
-    if (content.kind === "file" && content.page === ASKER) saveAs(content.name, buffers[0]);
+    if (content.page !== ASKER) return;
+    if (content.kind === "file") saveAs(content.name, buffers[0]);
+    if (content.kind === "short") project(content);
   };
   model.on("msg:custom", receive);
   const speak = () => say(model.get("said"), model.get("tone"));
@@ -93,6 +95,24 @@ function render({ model, el }) {
     model.off("msg:custom", receive);
     root.remove();
   };
+}
+
+// A short address for all to see. The code is dark on light in every theme, as cameras expect it.
+function project({ address, svg, note }) {
+  const panel = element("dialog", "wb-beamer");
+  panel.setAttribute("aria-label", "short address of this problem");
+  const code = element("div", "wb-code");
+  code.innerHTML = svg;
+  code.firstChild.setAttribute("role", "img");
+  code.firstChild.setAttribute("aria-label", `QR code of ${address}`);
+  const acts = element("div", "wb-bar");
+  const copy = press("Copy", "copy this address", async () => (copy.textContent = (await toClipboard(address)) ? "Copied" : "Select it"));
+  acts.append(copy, press("Close", "Esc", () => panel.close()));
+  panel.append(code, element("p", "wb-address", address.replace(/^https?:\/\//, "")), element("p", "wb-note", note), acts);
+  panel.addEventListener("click", (event) => event.target === panel && panel.close());
+  panel.addEventListener("close", () => panel.remove());
+  document.body.append(panel);
+  panel.showModal();
 }
 
 // Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.
