@@ -23,13 +23,6 @@ SEEN = """words => {
   return box.width > 40 && box.height > 8 && box.left >= 0 && box.right <= innerWidth + 1;
 }"""
 """Whether an element is seen by eyes."""
-PHASES = """selector => {
-  window.seen = [];
-  const canvas = document.querySelector(selector);
-  const note = () => window.seen.push(canvas.dataset.phases);
-  new MutationObserver(note).observe(canvas, { attributes: true, attributeFilter: ["data-phases"] });
-}"""
-"""Notes the phases of a setup that a plot draws from now on."""
 READ = """() => {
   const found = [];
   const walk = document.createTreeWalker(document.querySelector(".wb-workbench"), NodeFilter.SHOW_TEXT);
@@ -91,12 +84,8 @@ def test_the_answer_of_every_view_with_a_run_bar_is_seen(bench):
 
 def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(bench):
     lab.turn_to(bench.page, "Solve")
-    bench.page.evaluate(PHASES, f"{SOLVE} .wb-convergence canvas")
     press(bench, SOLVE, "run")
     says(bench, f"{SOLVE} .wb-result.wb-good", "Converged in")
-    # While a run is set up, its phases are drawn in the plot; afterwards its curve.
-    assert "start of the device; problem" in " | ".join(bench.page.evaluate("seen"))
-    assert bench.page.evaluate("seen.at(-1)") == ""
     # What cannot run is grey with its reason, and cannot be chosen; what needs other choices says which.
     bench.field("precision").locator("select").select_option("mixed")
     bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').click()

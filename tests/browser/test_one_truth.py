@@ -1,0 +1,153 @@
+"""What is said of a run is one thing in the bar, the result, the lists and the plots; the result is the last run's."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser import lab
+from tests.browser.bench import Bench
+from tests.browser.conftest import KeptPage, keep
+from tests.browser.test_sentences import RACE, SEEN, SOLVE, press, says
+from workbench.run import configure
+from workbench.run.share_link import to_link
+
+pytestmark = pytest.mark.browser
+
+SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+TIME = r"\d[\d.]*\s(?:µs|ms|s|min)\b"
+LABELS = """selector => {
+  window.labels = [];
+  const canvas = document.querySelector(selector);
+  const note = () => window.labels.push(canvas.getAttribute("aria-label"));
+  new MutationObserver(note).observe(canvas, { attributes: true, attributeFilter: ["aria-label"] });
+}"""
+"""Notes what a plot says that it shows from now on."""
+PHASES = """selector => {
+  window.phases = [];
+  const canvas = document.querySelector(selector);
+  const note = () => window.phases.push(canvas.dataset.phases);
+  new MutationObserver(note).observe(canvas, { attributes: true, attributeFilter: ["data-phases"] });
+}"""
+"""Notes the phases of a setup that a plot draws from now on."""
+
+
+def on(n, deflation="levelset:4"):
+    return configure("bubbles-2d", n=n, preconditioner="neumann:2", deflation=deflation)
+
+
+def opened(page, url, configuration, stage):
+    """The workbench with this problem in a page."""
+    page.goto(f"{url}/?p={to_link(configuration)}")
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    return Bench(page, lambda name: keep(page, f"one_truth_{stage}_{name}"))
+
+
+@pytest.fixture(scope="module")
+def two_runs(chromium, app_url):
+    """A page with a run on each of two grids of the same bubbles."""
+    with KeptPage(chromium) as kept, kept.lent("one_truth") as page:
+        bench = opened(page, app_url, on(32), "runs")
+        lab.turn_to(page, "Solve")
+        page.evaluate(PHASES, f"{SOLVE} .wb-convergence canvas")
+        bench.solve()
+        bench.fill("n", "48")
+        bench.solve()
+        yield bench
+
+
+def seconds(text):
+    number, unit = text.split()[:2]
+    return float(number) * SECONDS[unit]
+
+
+def read(bench, heading, view=SOLVE):
+    """The texts of a column that is seen, the latest run first."""
+    table = bench.page.locator(f"{view} table").filter(has_text="True residual").first
+    cell = table.locator("th", has_text=re.compile(f"^{heading}", re.IGNORECASE)).first
+    assert cell.evaluate(SEEN), heading
+    return lab.column(table, heading.lower())
+
+
+def test_the_phases_of_a_setup_are_drawn_until_the_curve_begins(two_runs):
+    """The plot said that there was no run, for the nine seconds of the first setup."""
+    phases = two_runs.page.evaluate("phases")
+    assert "start of the device; problem" in " | ".join(phases)
+    assert phases[-1] == ""
+
+
+def test_bar_result_and_list_say_one_total(two_runs):
+    """The bar said 96.1 s where the result said 97.6 s."""
+    bar = two_runs.page.locator(f"{SOLVE} .wb-runbar").inner_text()
+    result = two_runs.page.locator(f"{SOLVE} .wb-result").inner_text()
+    ended = re.search(rf"finished \d+:\d+, ({TIME})", bar)[1]
+    total, setup = re.search(rf"Run 2: ({TIME}), of which setup ({TIME})", result).groups()
+    assert [ended] == [total] == read(two_runs, "Together")[:1]
+    assert [setup] == read(two_runs, "Setup")[:1]
+    # The phases are the setup, and with the iterations the total.
+    parts = [seconds(text) for text in re.findall(TIME, bar.partition("Run 2:")[0])]
+    assert sum(parts) == pytest.approx(seconds(total), rel=0.05)
+
+
+@pytest.mark.parametrize("width", [640, 1280])
+def test_runs_on_two_grids_have_their_problem_in_every_list(two_runs, width):
+    """Below 1500 px two runs had one name, and 2330 and 5779 iterations."""
+    page = two_runs.page
+    page.set_viewport_size({"width": width, "height": 900})
+    grids = ["4 bubbles in a square, 48²", "4 bubbles in a square, 32²"]
+    assert read(two_runs, "Problem") == grids
+    two_runs.turn_to("Runs", ".wb-runspage tbody tr")
+    assert read(two_runs, "Problem", ".wb-runspage") == grids
+    two_runs.shoot(f"lists_{width}")
+    two_runs.turn_to("Look inside", ".wb-inside")
+    runs = page.locator(".wb-insidepage select").first.locator("option").all_inner_texts()
+    assert all(any(grid[-3:] in run for run in runs) for grid in grids), runs
+    two_runs.turn_to("Solve", f"{SOLVE} canvas")
+    page.set_viewport_size(lab.VIEWPORT)
+
+
+def test_the_result_is_the_last_runs_though_it_failed(two_runs):
+    """The green sentence of an older run stayed the loudest on the page, and the failed one had "finished"."""
+    two_runs.open_link(to_link(on(32, "file:/no/labels.npy")))
+    two_runs.until(lambda: read(two_runs, "State")[0].startswith("converged"))
+    two_runs.page.locator(f'{SOLVE} [data-field="deflation"] .wb-pick[data-value="file"]').wait_for()
+    press(two_runs, SOLVE, "run")
+    says(two_runs, f"{SOLVE} .wb-result.wb-bad", "/no/labels.npy")
+    says(two_runs, f"{SOLVE} .wb-result", "Run 3: no iteration was made")
+    assert not two_runs.page.locator(f"{SOLVE} .wb-result", has_text="Converged").count()
+    says(two_runs, f"{SOLVE} .wb-runbar", "without an iteration")
+    two_runs.until(lambda: read(two_runs, "State")[0] == "failed")
+    two_runs.shoot("failed")
+
+
+def test_the_plot_of_a_race_says_what_its_entries_do_before_they_iterate(page, app_url):
+    """It said "Press Start" while two entries were set up."""
+    bench = opened(
+        page, app_url, configure("bubbles-2d", n=512, preconditioner="neumann:2", deflation="levelset:16"), ""
+    )
+    lab.turn_to(page, "Race")
+    page.locator(f"{RACE} .wb-sorted tbody tr").wait_for()
+    page.evaluate(LABELS, f"{RACE} .wb-convergence canvas")
+    press(bench, RACE, "run")
+    labels = bench.until(lambda: [label for label in page.evaluate("labels") if "running, iteration" not in label])
+    press(bench, RACE, "stop")
+    assert not [label for label in labels if "Press Start" in label]
+    assert "setting up" in labels[0], labels
+
+
+@pytest.mark.slow
+def test_compiling_is_told_apart_from_the_setup_and_the_total(page, tmp_path, monkeypatch):
+    """The nine seconds that a newcomer's first run compiles were called kernels, and counted as setup."""
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "nothing is compiled"))
+    (tmp_path / "server").mkdir()
+    with lab.voila_server(tmp_path / "server") as url:
+        bench = opened(page, url, on(32), "compiling")
+        lab.turn_to(page, "Solve")
+        bench.solve()
+        result = page.locator(f"{SOLVE} .wb-result").inner_text()
+        took = re.search(rf"compiling kernels took ({TIME}) more, once per machine", result)
+        assert took, result
+        assert seconds(read(bench, "Together")[0]) < seconds(took[1])
+        bench.shoot("compiled")
+        page.goto("about:blank")
