@@ -216,8 +216,8 @@ RUN = _by_name(
 """The other settings of a configuration, besides its stopping criteria."""
 
 STOPPING = _by_name(
-    Parameter("rtol", float, 1e-6, "relative tolerance: stop at norm <= max(rtol ||b||, atol)", low=0),
-    Parameter("atol", float, 0.0, "absolute tolerance: stop at norm <= max(rtol ||b||, atol)", low=0),
+    Parameter("rtol", float, 1e-6, "relative tolerance: stop where the norm is at most this share of that of b", low=0),
+    Parameter("atol", float, 0.0, "absolute tolerance: stop where the norm is at most this", low=0),
     Parameter(
         "norm",
         str,

@@ -47,7 +47,7 @@ def residuals_scene(run: Record | History, tolerance: float) -> Scene:
     """A curve for each column against iterations."""
     columns = block_history(run).columns
     k = np.arange(len(columns))
-    curves = [CurveOf(f"column {j}", k, column, j, tag=str(j)) for j, column in enumerate(columns.T)]
+    curves = [CurveOf(f"column {j}", k, column, j) for j, column in enumerate(columns.T)]
     said = f"Relative residuals of {len(curves)} columns by iteration."
     layers = [*curves, LineAt(tolerance, "tolerance {}", fitted=True)]
     return Scene("residuals of columns", ITERATIONS, Axis(RESIDUAL, log=True), layers, spoken=said, logs="y")

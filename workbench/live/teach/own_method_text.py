@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.analysis.solver_costs import Cost
 from workbench.live.ui.html_table import Html, html_table
+from workbench.naming import name_of
 from workbench.number_text import amount
 
 LANGUAGE = """\
@@ -28,7 +29,7 @@ ROWS = (
 def cost_table(original: Cost, own: Cost | None, unknowns: int) -> str:
     """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
     counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
-    names = ("an iteration", original.solver, own.solver if own else "yours")
+    names = ("an iteration", name_of("solver", original.solver), own.solver if own else "yours")
     rows = [
         (what, first, Html(f"<b>{second}</b>") if own and first != second else second)
         for what, first, second in zip(ROWS, *counted, strict=True)

@@ -18,8 +18,9 @@ from workbench.live.plots.timeline import TimelineView
 from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.view import View
+from workbench.machine.profile import profile
 from workbench.number_text import count
-from workbench.papers.hybrid_machines import HOSTS, machine, profile
+from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
 from workbench.scenes.crossover import crossover_scene
