@@ -23,6 +23,8 @@ AGAIN = ("--reruns", "1", "-raR")
 """In the browser a failed test runs once more, and is listed as such: pages, kernels and servers share the machine."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""By what the BLAS libraries of NumPy and SciPy learn how many threads to start."""
 NO_TESTS = 5
 """Exit status of pytest if it finds no test, as in a part from which `-k` selects nothing."""
 
@@ -70,9 +72,11 @@ def pytest(arguments: Sequence[str]) -> int:
     """Run pytest in this environment and return its exit status.
 
     Bytecode is written whatever PYTHONDONTWRITEBYTECODE says: without it each of some hundred processes compiles all
-    modules that it imports, and each worker rewrites the assertions of all tests.
+    modules that it imports, and each worker rewrites the assertions of all tests. BLAS keeps to one thread: the threads
+    of several processes wait for each other's cores while they spin, and small dense references take ten times as long.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= dict.fromkeys(ONE_THREAD, "1")
     command = [sys.executable, "-m", "pytest", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
