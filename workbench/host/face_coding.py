@@ -1,4 +1,4 @@
-"""Codes of faces made and read on the cores: from the phases of cells, to D, D^-1 and bands."""
+"""Codes of faces made on the cores from the phases of cells, and read as bands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ import math
 import numpy as np
 
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
-from workbench.host.face_text import Faces
-from workbench.host.memory import vector
-from workbench.jit import generated
 from workbench.jit.compiled import kernel
-from workbench.jit.threads import CHUNK, launch
+from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 
 MOST_WALLS = 6
@@ -52,44 +49,11 @@ def face_codes(
     return FaceCodes(codes, np.array([*values, 0.0]), walls, strides)
 
 
-def diagonal(faces: FaceCodes) -> np.ndarray:
-    """D, float64, shape (N,)."""
-    return _read(faces, np.dtype(np.float64), inverse=False)
-
-
-def inverse_diagonal(faces: FaceCodes, dtype: np.dtype) -> np.ndarray:
-    """D^-1, shape (N,), 0 where the diagonal is 0."""
-    return _read(faces, np.dtype(dtype), inverse=True)
-
-
 def band(faces: FaceCodes, direction: int) -> np.ndarray:
     """The lower band A[i, i - stride] of a direction, float64, shape (N,)."""
     table = -faces.values[(np.arange(1 << 8) >> (BITS * direction)) & (CHOICES - 1)]
     # 0 and not -0 at the edge of the grid.
     return (table + 0.0)[faces.codes]
-
-
-def _read(faces: FaceCodes, dtype: np.dtype, *, inverse: bool) -> np.ndarray:
-    out = vector(faces.size, dtype)
-    text = _diagonal_text(faces.directions, faces.walled, inverse=inverse)
-    launch(faces.size, generated.kernel(text), faces.codes, faces.values, faces.walls, np.array(faces.strides), out)
-    return out
-
-
-def _diagonal_text(directions: int, walled: bool, *, inverse: bool) -> str:
-    """The kernel of the sum over the faces of each cell."""
-    of = Faces(directions, walled)
-    text = [f"def kernel(taken, {of.arguments}, out):", "    n = out.size"]
-    text += [f"    d{k} = strides[{k}]" for k in range(directions)]
-    text += [f"    {line}" for line in of.head()]
-    body = ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):", "    code = np.int64(codes[i])"]
-    body += [f"    v = {of.wall('code') if walled else '0.0'}"]
-    for k in range(directions):
-        body += [f"    v += {of.face(k, 'code')}", f"    if i + d{k} < n:"]
-        body += [f"        code{k} = np.int64(codes[i + d{k}])", f"        v += {of.face(k, f'code{k}')}"]
-    body += ["    out[i] = 1/v if v != 0 else 0" if inverse else "    out[i] = v"]
-    text += [f"    chunks = max(1, n//{CHUNK})", *(f"    {line}" for line in generated.over("chunks", body))]
-    return "\n".join(text) + "\n"
 
 
 @kernel()

@@ -63,9 +63,9 @@ class TwoPhaseStencil(Stencil):
         return self.shape[0] * (1 + 2 * len(self.grid)) - 2 * outside
 
     def diagonal(self) -> np.ndarray:
-        from workbench.host import face_coding
+        from workbench.devices.ops import faces
 
-        return face_coding.diagonal(self.faces).astype(self.dtype, copy=False)
+        return faces.diagonal(self.faces, self.dtype)
 
     @property
     def nbytes(self) -> int:

@@ -12,6 +12,7 @@ from workbench.devices.cpu import neumann_text
 from workbench.devices.cpu.neumann_text import Coefficients, FaceSeries, ScaledBands
 from workbench.devices.on_cores import OnCores
 from workbench.devices.operator_protocols import OperatorTraits
+from workbench.devices.ops.faces import diagonal
 from workbench.devices.ops.stencil import scaled_band
 from workbench.devices.traffic import product_flops
 from workbench.host import face_coding
@@ -42,7 +43,7 @@ def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inv
 
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
     """The same for codes of faces, on vectors of that dtype. Stores D^-1, and L D^-1 where `stores_bands`."""
-    scale = face_coding.inverse_diagonal(faces, dtype)
+    scale = diagonal(faces, dtype, inverse=True)
     if stores_bands(faces.directions, dtype.itemsize):
         # One band at a time, so that no more than one waits for its scale.
         bands = tuple(_scaled(face_coding.band(faces, k), scale, stride) for k, stride in enumerate(faces.strides))

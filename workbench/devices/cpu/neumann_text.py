@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from workbench.host.face_text import Faces, sums
+from workbench.devices.cpu.face_text import Faces, sums
 from workbench.host.series_sizes import ALIGNED, BLOCK
 from workbench.jit.generated import over
 from workbench.lines.types import OperatorDot

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.bound import Request
+from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.applied import Applied
 from workbench.devices.ops.stencil import product_request
 from workbench.devices.series import TermByTerm
 from workbench.host import face_coding
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.host.memory import vector
 from workbench.kernel_language import Kernel, helper, kernel
 from workbench.kernel_language.words import inside, narrow, unrolled, wide
 
@@ -67,8 +69,8 @@ def face_term(row, codes, faces, steps, scale, base, x, y, left, *, directions, 
 
 
 @kernel(halo="steps[directions - 1]")
-def face_inverse(row, codes, faces, walls, steps, inverse, *, directions, walled):
-    """1 over the sum of the coefficients of each cell, 0 where that is 0."""
+def face_diagonal(row, codes, faces, walls, steps, out, *, directions, walled, inverse=False):
+    """The sum of the coefficients of each cell; inverse: 1 over that, 0 where it is 0."""
     code = codes[row]
     value = wide(0)
     if walled:
@@ -77,7 +79,7 @@ def face_inverse(row, codes, faces, walls, steps, inverse, *, directions, walled
         value += chosen(faces[0], faces[1], faces[2], faces[3], code, BITS * k)
         if inside(row + steps[k]):
             value += chosen(faces[0], faces[1], faces[2], faces[3], codes[row + steps[k]], BITS * k)
-    inverse[row] = 1 / value if value != 0 else value
+    out[row] = 1 / value if inverse and value != 0 else value
 
 
 class FaceProduct(Applied):
@@ -90,7 +92,7 @@ class FaceProduct(Applied):
     def block(self, columns: int) -> Applied:
         """The product with N x columns block vectors, by bands, which cost little for several columns."""
         faces = self._faces
-        parts = (face_coding.diagonal(faces), *(face_coding.band(faces, k) for k in range(faces.directions)))
+        parts = (diagonal(faces, self._dtype), *(face_coding.band(faces, k) for k in range(faces.directions)))
         main, *lower = (np.asarray(part, self._dtype) for part in parts)
         product = product_request(main, lower, faces.strides)
         return Applied(self._device.bind(product.in_blocks(columns, product.fixed)))
@@ -125,10 +127,21 @@ def _request(
     return Request(of, codes.size, dtype, fixed, constants=constants, numbered=numbered, summed=summed)
 
 
+def _diagonal_request(faces: FaceCodes, dtype: np.dtype, *, inverse: bool) -> Request:
+    return _request(face_diagonal, faces, dtype, float, {"walled": faces.walled, "inverse": inverse}, summed=False)
+
+
+def diagonal(faces: FaceCodes, dtype: np.dtype, *, inverse: bool = False) -> np.ndarray:
+    """D in host memory, shape (N,), summed in double precision; inverse: D^-1, 0 where D is 0."""
+    out = vector(faces.size, dtype)
+    OnCores(_diagonal_request(faces, dtype, inverse=inverse))(out)
+    return out
+
+
 def series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
     """K^H D^-1 K, K the Neumann series of that order, term by term; D^-1 is made on the device."""
     scale = device.zeros(faces.size, dtype)
-    device.bind(_request(face_inverse, faces, dtype, float, {"walled": faces.walled}))(scale)
+    device.bind(_diagonal_request(faces, dtype, inverse=True))(scale)
 
     def term(*, upper: bool, raw: bool = False) -> Applied:
         form, fixed = {"upper": upper, "raw": raw}, {"scale": scale}
