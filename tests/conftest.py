@@ -37,6 +37,20 @@ def real_matrices() -> Path:
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
 """The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
+IN_BOTH_LAYOUTS = ("contracts", "devices", "host", "kernel_language")
+"""Folders of what is compiled for a device: there both layouts are always tested, elsewhere the second one is slow."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what runs once more in the second layout without being a test of kernels."""
+    for item in items:
+        choices = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder not in IN_BOTH_LAYOUTS and any(
+            choices.get(name) == SIDE_BY_SIDE for name in ("accelerator", "device")
+        ):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
