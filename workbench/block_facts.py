@@ -49,7 +49,9 @@ def facts(cls: type[Block]) -> Facts:
         formula=listed.get("formula", ""),
         cost=cost,
         source=source,
-        about=tuple(each for each in paragraphs(about) if each.rstrip(".") not in (f"Cost: {cost}", f"Source: {source}")),
+        about=tuple(
+            each for each in paragraphs(about) if each.rstrip(".") not in (f"Cost: {cost}", f"Source: {source}")
+        ),
     )
 
 

@@ -93,6 +93,8 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     eventually(lambda: explorer.field.solid)
     explorer.panel.view.value = SOLID
     volume = explorer.panel.volume
+    eventually(lambda: explorer.field.quantity == "residual")
+    volume.quantity = "coefficient"
     explorer.form.blocks["problem"].fields["n"].value = 16
     eventually(lambda: volume.still is not None and volume.still.scene.cells == (16, 16, 16))
     page_of(volume)

@@ -264,9 +264,16 @@ def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually
     assert len(explorer.records) == 1
 
 
-def test_exports_are_files_that_can_be_read(explorer):
+def look_at_coefficient(explorer, eventually):
+    """After the first run, which turns the field to its residual."""
+    eventually(lambda: explorer.field.quantity == "residual")
+    explorer.field.quantity = "coefficient"
+
+
+def test_exports_are_files_that_can_be_read(explorer, eventually):
     explorer.trace.value = True
     result = explorer.run().wait(LIMIT)
+    look_at_coefficient(explorer, eventually)
     written = {kind: explorer.export(kind) for kind in (*KINDS, *PICTURES)}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
     assert all("Two-layers-32x32" in path.name for paths in written.values() for path in paths)
@@ -286,6 +293,7 @@ def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, ev
         return [path.name.partition("-")[0] for path in explorer.export("svg")]
 
     explorer.run().wait(LIMIT)
+    look_at_coefficient(explorer, eventually)
     assert explorer.picture.painter.wait(LIMIT)
     assert saved() == ["convergence", "field"]
     explorer.form.load(configure("poisson5", n=8))
@@ -559,8 +567,7 @@ def test_compilation_is_told_apart():
 def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_turned_to(explorer, eventually):
     assert explorer.field.quantity == "coefficient"
     explorer.run()
-    eventually(lambda: explorer.field.quantity == "residual")
-    explorer.field.quantity = "coefficient"
+    look_at_coefficient(explorer, eventually)
     session = explorer.run()
     eventually(lambda: explorer._timed is session)
     assert explorer.field.quantity == "coefficient"

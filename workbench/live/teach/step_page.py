@@ -24,7 +24,9 @@ FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
 ALONE = "alone"
-BESIDE = Parameter("beside", str, ALONE, "its lines and values stand beside those of the first, one iteration at a time")
+BESIDE = Parameter(
+    "beside", str, ALONE, "its lines and values stand beside those of the first, one iteration at a time"
+)
 
 
 class StepPage(View):
