@@ -33,7 +33,8 @@ MOST_CELLS = 1 << 19
 class PoissonBuilder(View):
     """A Poisson problem from a stencil, a size, sides and formulas. Display it; `problem` is what its fields say.
 
-    problem: what it shows at first, see `load`; by default an example whose coefficient spans four decades. publisher: of a dashboard whose thread it shares.
+    problem: what it shows at first, see `load`; by default an example whose coefficient spans four decades. publisher:
+    of a dashboard whose thread it shares.
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
