@@ -1,4 +1,4 @@
-"""Sparsity patterns: entries per pixel and the figure."""
+"""Sparsity patterns: entries per pixel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from workbench.figures import pattern, pattern_counts
+from workbench.figures import pattern_counts
 
 
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**31))
@@ -24,12 +24,3 @@ def test_every_entry_is_counted_in_its_pixel(size, pixels, seed):
 def test_empty_rows_do_not_shift_those_below():
     matrix = sparse.csr_array((np.ones(1), ([3], [0])), shape=(4, 4))
     assert pattern_counts(matrix)[3, 0] == 1
-
-
-def test_the_figure_has_row_zero_on_top_and_names_its_axes():
-    counts = pattern_counts(sparse.csr_array(sparse.eye_array(100)), 10)
-    figure = pattern(counts, 100, title="identity")
-    axes = figure.axes[0]
-    assert axes.get_ylim() == (100.0, 0.0)
-    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("column", "row", "identity")
-    assert figure.axes[1].get_ylabel() == "entries per pixel"

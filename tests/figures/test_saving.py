@@ -16,10 +16,12 @@ from PIL import Image
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.figures import draw, field, plotted_data, read_provenance, save, timeline
+from workbench.figures import draw, draw_plane, plotted_data, read_provenance, save, timeline
 from workbench.figures.columns import MIN_FONT_SIZE, resized
 from workbench.run import Session, configure
 from workbench.scenes import Axis, CellsOf, Scene, convergence_scene, row_lengths_scene
+from workbench.scenes.colormap import Colormap
+from workbench.scenes.plane import Plane
 
 PROVENANCE = {"configuration": {"problem": "two-layer (n = 8) \\ 'κ'"}, "list": [1, 2.5, None]}
 KINDS = ("svg", "pdf", "png")
@@ -96,7 +98,8 @@ def test_image_cells_and_boxes_are_listed(record):
 
 def test_bands_are_listed_by_corners_and_bars_by_base_and_length():
     low, high = np.array([-1.0, -2.0, -3.0]), np.array([1.0, 2.0, 3.0])
-    band = plotted_data(field(np.array([low, high]), "r", sides=("", "")))
+    values = np.array([low, high])
+    band = plotted_data(draw_plane(Plane(values, "r", Colormap.of(values, logarithmic=False), "signed", ("", ""))))
     corners = set(zip(band["x"], band["y"], strict=True))
     assert {(x, y) for side in (low, high) for x, y in zip((0.0, 0.25, 1.0), side[[0, 1, 2]], strict=True)} <= corners
     bars = plotted_data(draw(row_lengths_scene(np.array([3, 4, 4]))))

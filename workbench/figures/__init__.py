@@ -2,12 +2,11 @@
 
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.drawing import draw
-from workbench.figures.field import field
-from workbench.figures.pattern import pattern, pattern_counts
+from workbench.figures.pattern import pattern_counts
+from workbench.figures.plane import draw_plane
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
 from workbench.figures.saving import save
-from workbench.figures.subdomains import section, subdomains
 from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
 
@@ -15,14 +14,11 @@ __all__ = [
     "Boundaries",
     "boundaries",
     "draw",
-    "field",
+    "draw_plane",
     "kernel_table",
-    "pattern",
     "pattern_counts",
     "plotted_data",
     "read_provenance",
     "save",
-    "section",
-    "subdomains",
     "timeline",
 ]

@@ -1,30 +1,11 @@
-"""Sparsity pattern of a matrix."""
+"""The sparsity pattern of a matrix in pixels."""
 
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
 from scipy import sparse
 
-from workbench.figures.style import new_figure
-
-ENTRIES = "entries per pixel"
 CHUNK = 1 << 22
-
-
-def pattern(counts: np.ndarray, size: int, *, title: str = "", width: float = 4.2) -> Figure:
-    """Image of the sparsity pattern of a matrix with `size` rows, from its `pattern_counts`. width in inches."""
-    figure = new_figure(width, 0.8 * width, square=True)
-    axes = figure.add_subplot()
-    shown = np.ma.masked_equal(counts, 0)
-    norm = LogNorm(1, max(2, int(counts.max(initial=1))))
-    image = axes.imshow(shown, extent=(0, size, size, 0), cmap="cividis", norm=norm, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label=ENTRIES)
-    axes.set_xlabel("column")
-    axes.set_ylabel("row")
-    axes.set_title(title)
-    return figure
 
 
 def pattern_counts(matrix: sparse.csr_array, pixels: int = 256, every: int = 1) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.live.field.colormap import Colormap
+from workbench.scenes.colormap import Colormap
 
 
 def test_what_has_both_signs_parts_at_zero():

@@ -18,7 +18,6 @@ from tests.waiting import LIMIT
 from workbench.figures import plotted_data
 from workbench.live import FieldView
 from workbench.live.field import field_view as module
-from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import scene
 from workbench.live.transport.publisher import Publisher
 from workbench.number_text import amount
@@ -27,6 +26,7 @@ from workbench.recording import load, save
 from workbench.recording.film import Film
 from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
 from workbench.run.filming import Camera
+from workbench.scenes.colormap import Colormap
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from scipy import ndimage
 
 from tests.waiting import LIMIT
 from workbench.live import VolumeView
-from workbench.live.field.colormap import Colormap
 from workbench.live.field.pictures import scene
 from workbench.live.field.volume_cut import VolumeCut
 from workbench.live.field.volume_rate import SHARE, ShareLimit
 from workbench.live.field.volume_still import Still, boxes, smoothed
 from workbench.recording import load, save
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
+from workbench.scenes.colormap import Colormap
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 

@@ -10,11 +10,12 @@ import numpy as np
 from workbench.deflation import Deflation
 from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
-from workbench.figures import boundaries, section
-from workbench.figures.subdomains import ordinal
+from workbench.figures import boundaries
 from workbench.live.build.bubble_drawing import Drawing
+from workbench.live.field.cuts import Cut
 from workbench.number_text import count
 from workbench.problems.bubble_geometry import Geometry
+from workbench.scenes.plane import ordinal
 
 SIDES = {2: (128, 512), 3: (32, 128)}
 """Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
@@ -45,7 +46,8 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
     drawing = request.drawing
     grid = (cells,) * drawing.dimensions
     phase, missed = _phase(drawing, cells)
-    plane, across, up = section(phase, request.normal, request.position)
+    cut = Cut(grid, request.normal, int(request.position * cells))
+    plane, (across, up) = cut.plane(phase), cut.sides
     pixels = (plane > 0).astype(np.uint8)
     notes = (
         [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
@@ -60,7 +62,7 @@ def picture(request: PictureRequest, cells: int) -> tuple[dict[str, Any], bytes]
         notes.append(str(error) if cells == drawing.parameters.n else "subdomains are too fine to be drawn")
     else:
         if labels is not None:
-            found = boundaries(section(labels.reshape(grid), request.normal, request.position)[0])
+            found = boundaries(cut.plane(labels.reshape(grid)))
             lines = found.segments
             notes.append(_reported(labels, cells == drawing.parameters.n, found.step))
         elif not isinstance(request.deflation, NoDeflation):

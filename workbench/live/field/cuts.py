@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from workbench.devices.plane_slice import PlaneSlice
-from workbench.figures import section
 
 MOST_PIXELS = 512
 """Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
@@ -53,8 +52,10 @@ class Cut:
 
     def plane(self, values: np.ndarray) -> np.ndarray:
         """The cells that are shown, shape (rows, columns)."""
-        position = (self.index + 0.5) / values.shape["zyx".index(self.normal)] if values.ndim == 3 else 0.5
-        return section(values, self.normal, position)[0]
+        if values.ndim == 2:
+            return values
+        axis = "zyx".index(self.normal)
+        return np.take(values, min(self.index, values.shape[axis] - 1), axis)
 
     @property
     def sides(self) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.cuts import plane_words
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.field.pictures import Picture, Scene, blank, picture, scene
+from workbench.live.field.pictures import Picture, Scene, blank, picture, plane_of, scene
 from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
 from workbench.live.field.run_field import Choice, RunField
 from workbench.live.field.snapshot_source import NO_SYSTEM
@@ -118,24 +119,13 @@ class FieldView(StreamView):
         scene = self.scene
         if scene is None:
             return None
-        if scene.is_matrix:
-            return figures.pattern(scene.values, scene.unknowns, title=scene.title)
-        labels, nesting = scene.labels if self.overlay else None, self._nesting()
-        title = scene.title
-        if labels is not None and nesting is not None and self.level > 0:
-            labels, title = nesting.parts(self.level)[labels], f"{title}, {nesting.name(self.level)}"
-        position = (self._place(scene.cells) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
-        grid = scene.values.shape
-        return figures.subdomains(
-            grid,
-            scene.values.ravel(),
-            None if labels is None else labels.ravel(),
-            normal=self.normal,
-            position=position,
-            title=title,
-            bar=scene.bar,
-            plane=self.plane,
-        )
+        nesting, parts = self._nesting() if self.overlay and self.level > 0 else None, None
+        if scene.labels is not None and nesting is not None:
+            parts, title = nesting.parts(self.level), f"{scene.title}, {nesting.name(self.level)}"
+            scene = dataclasses.replace(scene, title=title)
+        index, every = self._place(scene.cells) if scene.cells else 0, max(scene.values.shape)
+        shown = plane_of(scene, self.normal, index, overlay=self.overlay, parts=parts, most=every)
+        return figures.draw_plane(shown)
 
     @property
     def plane(self) -> str:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.figures import boundaries, pattern_counts
-from workbench.figures.pattern import ENTRIES
-from workbench.figures.subdomains import COEFFICIENT, ordinal
-from workbench.live.field.colormap import Colormap
+from workbench.figures import Boundaries, boundaries, pattern_counts
 from workbench.live.field.cuts import MOST_PIXELS, Cut
 from workbench.number_text import count as grouped
 from workbench.problems import LinearSystem
+from workbench.scenes.colormap import Colormap
+from workbench.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane, ordinal
 
 SIDE = "side lengths"
 Picture = tuple[dict[str, Any], bytes]
@@ -75,85 +74,80 @@ def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True, part
 
     overlay: draw the subdomains. parts: the part of each subdomain, where those of a coarser level are drawn.
     """
+    plane = plane_of(scene, normal, index, overlay=overlay, parts=parts)
+    message, buffer = plane_picture(plane, scene.cells["zyx".index(normal)] if scene.cells else 0)
+    return {**message, "title": scene.title, "note": "; ".join([*scene.notes, *notes_on(plane.step)])}, buffer
+
+
+def plane_of(
+    scene: Scene,
+    normal: str,
+    index: int,
+    *,
+    overlay: bool = True,
+    parts: np.ndarray | None = None,
+    most: int = MOST_PIXELS,
+) -> Plane:
+    """What is drawn of a scene, as for `picture`. most: pixels per side."""
     if scene.is_matrix:
-        return _matrix_picture(scene)
-    cut = Cut(scene.values.shape, normal, index)
-    outlined = outlines(scene.labels if overlay else None, cut, parts)
+        shades = Colormap.of_magnitudes(1, int(scene.values.max(initial=1)))
+        sides = ("column", "row")
+        return Plane(scene.values, ENTRIES, shades, "cividis", sides, matrix=scene.unknowns, title=scene.title)
+    cut = Cut(scene.values.shape, normal, index, most=most)
     low, high = float(scene.values.min()), float(scene.values.max())
     shades = Colormap(low, high) if scene.even else Colormap.of_magnitudes(low, high)
-    message, buffer = plane_picture(cut(scene.values.ravel()), shades, cut, outlined)
-    reported = {"title": scene.title, "note": "; ".join([*scene.notes, *outlined.notes]), "bar": scene.bar}
-    return {**message, **reported}, buffer
+    lines = outlines(scene.labels if overlay else None, cut, parts)
+    about: dict[str, Any] = {"title": scene.title, "where": cut.where}
+    values = cut(scene.values.ravel())
+    return Plane(values, scene.bar, shades, "cividis", cut.sides, segments=lines.segments, step=lines.step, **about)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Outlines:
-    """Subdomains of a plane: `segments` of x0, y0, x1, y1 in side lengths, float32, shape (k, 4), and what to say."""
-
-    segments: np.ndarray
-    notes: tuple[str, ...] = ()
+NONE = Boundaries(NO_SEGMENTS, 1)
 
 
-NONE = Outlines(np.empty((0, 4), np.float32))
-
-
-def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = None) -> Outlines:
+def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = None) -> Boundaries:
     """Where subdomains meet in a plane, for labels of the shape of the grid, or the parts of them that are named, shape
     (d,). Cost: two passes over the plane."""
     if labels is None:
         return NONE
     plane = cut.plane(labels)
     lines = boundaries(plane if parts is None else parts[plane])
-    notes = (f"every {ordinal(lines.step)} boundary drawn",) if lines.step > 1 else ()
-    return Outlines(lines.segments.astype(np.float32), notes)
+    return Boundaries(lines.segments.astype(np.float32), lines.step)
 
 
-def plane_picture(plane: np.ndarray, shades: Colormap, cut: Cut, outlined: Outlines) -> Picture:
-    """The part of a message on a plane of values, and its buffer."""
-    grid = cut.grid or ()
-    across, up = cut.sides
+def notes_on(step: int) -> list[str]:
+    """Which boundaries are drawn, where not all are."""
+    return [f"every {ordinal(step)} boundary drawn"] if step > 1 else []
+
+
+def plane_picture(plane: Plane, cells: int) -> Picture:
+    """The part of a message on a plane of values, and its buffer. cells: of a cube, along the normal."""
+    is_matrix, (across, up) = bool(plane.matrix), plane.sides
+    ends, unit = {"low": 0, "high": plane.matrix or 1}, "" if is_matrix else f" ({SIDE})"
     message = {
-        "width": plane.shape[1],
-        "height": plane.shape[0],
-        **shades.reported(),
-        "sparse": False,
-        "down": False,
-        "x": {"label": f"{across} ({SIDE})", "low": 0, "high": 1},
-        "y": {"label": f"{up} ({SIDE})", "low": 0, "high": 1},
-        "cells": grid["zyx".index(cut.normal)] if len(grid) == 3 else 0,
-        "segments": len(outlined.segments),
+        "width": plane.values.shape[1],
+        "height": plane.values.shape[0],
+        **plane.colours.reported(),
+        "bar": plane.bar,
+        "sparse": is_matrix,
+        "down": is_matrix,
+        "x": {"label": f"{across}{unit}", **ends},
+        "y": {"label": f"{up}{unit}", **ends},
+        "cells": cells,
+        "segments": len(plane.segments),
     }
+    if is_matrix:
+        # Byte 0 means no entry.
+        pixels = plane.colours.to_bytes(np.maximum(plane.values, 1))
+        return message, np.where(plane.values > 0, np.maximum(pixels, 1), 0).astype(np.uint8).tobytes()
     # Row 0 of the grid lies at the bottom of the picture.
-    return message, np.ascontiguousarray(shades.to_bytes(plane)[::-1]).tobytes() + outlined.segments.tobytes()
+    pixels = np.ascontiguousarray(plane.colours.to_bytes(plane.values)[::-1])
+    return message, pixels.tobytes() + plane.segments.tobytes()
 
 
 def blank(title: str, note: str) -> dict[str, Any]:
     """The message for a picture that cannot be drawn, with a sentence that says why."""
     return {"title": title, "note": note, "width": 0, "height": 0, "segments": 0, "cells": 0}
-
-
-def _matrix_picture(scene: Scene) -> Picture:
-    counts = scene.values
-    high = int(counts.max(initial=1))
-    shades = Colormap.of_magnitudes(1, high)
-    # Byte 0 means no entry.
-    pixels = np.where(counts > 0, np.maximum(shades.to_bytes(np.maximum(counts, 1)), 1), 0)
-    side = {"low": 0, "high": scene.unknowns}
-    message = {
-        "title": scene.title,
-        "note": "; ".join(scene.notes),
-        "width": counts.shape[1],
-        "height": counts.shape[0],
-        **shades.reported(),
-        "bar": ENTRIES,
-        "sparse": True,
-        "down": True,
-        "x": {"label": "column", **side},
-        "y": {"label": "row", **side},
-        "cells": 0,
-        "segments": 0,
-    }
-    return message, pixels.astype(np.uint8).tobytes()
 
 
 def _subdomains_in_words(labels: np.ndarray) -> str:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.live.field.colormap import Colormap
+from workbench.figures import Boundaries
 from workbench.live.field.cuts import Cut
-from workbench.live.field.pictures import Outlines, Picture, blank, plane_picture
+from workbench.live.field.pictures import NONE, Picture, blank, notes_on, plane_picture
 from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
+from workbench.scenes.colormap import Colormap
+from workbench.scenes.plane import Plane
 
 COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
@@ -24,6 +26,16 @@ def is_logarithmic(quantity: Quantity, colours: str) -> bool:
     return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
 
 
+def plane_of_look(
+    look: Snapshot, shades: Colormap, cut: Cut, lines: Boundaries = NONE, *, title: str = "", bar: str = ""
+) -> Plane:
+    """What was seen of a run as a picture. bar: by default the quantity."""
+    assert look.values is not None
+    map = "signed" if shades.signed else "viridis"
+    about = {"segments": lines.segments, "step": lines.step, "title": title, "where": cut.where}
+    return Plane(look.values, bar or BARS[look.quantity], shades, map, cut.sides, **about)
+
+
 def shades_of(look: Snapshot, colours: str) -> Colormap | None:
     """The scale for what was seen; None where there is nothing to see."""
     if look.values is None:
@@ -32,7 +44,7 @@ def shades_of(look: Snapshot, colours: str) -> Colormap | None:
 
 
 def field_picture(
-    look: Snapshot, shades: Colormap | None, cut: Cut, outlined: Outlines, title: str, unknowns: int
+    look: Snapshot, shades: Colormap | None, cut: Cut, lines: Boundaries, title: str, unknowns: int
 ) -> Picture:
     """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
     quantity, values = look.quantity, look.values
@@ -42,8 +54,9 @@ def field_picture(
     if cut.grid is None:
         message, buffer = _band(values, shades, unknowns)
     else:
-        message, buffer = plane_picture(values, shades, cut, outlined)
-    reported = [look.words, f"{grouped(unknowns)} unknowns", cut.words(), *outlined.notes]
+        cells = cut.grid["zyx".index(cut.normal)] if len(cut.grid) == 3 else 0
+        message, buffer = plane_picture(plane_of_look(look, shades, cut, lines), cells)
+    reported = [look.words, f"{grouped(unknowns)} unknowns", cut.words(), *notes_on(lines.step)]
     if not np.isfinite(values).all():
         reported.append("there are values that are not finite")
     about = {"title": heading, "note": "; ".join(filter(None, reported)), "bar": BARS[quantity], **_about(look)}

@@ -10,19 +10,20 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench import figures
+from workbench.figures import Boundaries
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.field.colormap import Colormap
 from workbench.live.field.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 from workbench.live.field.film_frames import AGAINST, BAR, film_look, film_plane, reported
 from workbench.live.field.frame_batch import Frame
-from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
-from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
+from workbench.live.field.pictures import NONE, Picture, blank, outlines
+from workbench.live.field.quantities import field_picture, plane_of_look, shades_of
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
 from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
 from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
+from workbench.scenes.colormap import Colormap
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +54,7 @@ class RunField:
         self._frames: tuple[int, bool] | None = None
         """Of the film, when it was looked at last: their number, and whether it has ended."""
         self._shades: Colormap | None = None
-        self._outlined: tuple[object, Outlines] = (None, NONE)
+        self._outlined: tuple[object, Boundaries] = (None, NONE)
         self._compared: tuple[object, bool] = (None, False)
 
     @property
@@ -138,16 +139,11 @@ class RunField:
             return None
         cut: Any = look.cut
         column = f", column {look.column}" if self.looker.columns > 1 else ""
-        return figures.field(
-            look.values,
-            BAR if look.words == AGAINST else BARS[look.quantity],
-            logarithmic=is_logarithmic(look.quantity, choice.colours),
-            sides=cut.sides,
-            title=f"after iteration {grouped(look.iteration)}{column}",
-            plane=cut.where,
-        )
+        title, bar = f"after iteration {grouped(look.iteration)}{column}", BAR if look.words == AGAINST else ""
+        shades = shades_of(look, choice.colours)
+        return figures.draw_plane(plane_of_look(look, shades, cut, title=title, bar=bar)) if shades else None
 
-    def _outlines(self, labels: Any, cut: Cut, level: int) -> Outlines:
+    def _outlines(self, labels: Any, cut: Cut, level: int) -> Boundaries:
         """Kept from one picture to the next, since they are found by a pass over the labels."""
         parts = self.looker.nesting.parts(level) if self.looker.nesting else None
         key = (labels is None, cut, -1 if parts is None else level)

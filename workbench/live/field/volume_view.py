@@ -10,7 +10,6 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
-from workbench.live.field.colormap import Colormap
 from workbench.live.field.frame_batch import Frame, FrameBatch
 from workbench.live.field.pictures import Picture, Scene, blank, scene
 from workbench.live.field.quantities import AUTOMATIC, BARS, COEFFICIENT, COLOURS, NAMES, shades_of
@@ -25,6 +24,7 @@ from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.number_text import count as grouped
 from workbench.run import Quantity, Snapshot
+from workbench.scenes.colormap import Colormap
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
 FLAT = "the 3D view needs a grid with three dimensions; the field view shows this problem"

@@ -107,6 +107,7 @@ class MethodView(RunView):
         """Show another run, active or at rest; returns at once."""
         with self._lock:
             self.watched, self._look, self._asked, self._seen = RunHandle(run), None, ("", 0, False), ("", [])
+            self._shown = None
             self._moving = True
             self.iteration.value = self.iteration.max = 1
             self._moving = False
@@ -122,8 +123,9 @@ class MethodView(RunView):
         handle = self.watched
         if handle is None:
             return None
-        seen = self._look if self._look is not None and self._look.done else None
-        return handle.source, handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
+        # Plain values, which keep no vectors.
+        seen = self._asked if self._look is not None and self._look.done else None
+        return handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
 
     def publish(self) -> bool:
         # A look that was asked for as the run ended is taken by nobody but this thread.

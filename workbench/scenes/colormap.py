@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.figures.field import DECADES, ceiling
-from workbench.figures.subdomains import is_wide
-
+DECADES = 3
+"""Decades below the largest value on a logarithmic scale of any sign; smaller values are on a linear scale."""
+LARGE_CONTRAST = 50.0
+"""Ratio of the largest to the smallest value from which positive values are logarithmic."""
 LINEAR, LOG, SYMLOG = "linear", "log", "symlog"
 TOO_WIDE = {LINEAR: 1.25, LOG: 1.25, SYMLOG: 5.0}
 """So many times wider than need be, and a scale is not kept for the next picture. Residuals go up and down by as much,
@@ -34,7 +35,7 @@ class Colormap:
     @classmethod
     def of_magnitudes(cls, low: float, high: float) -> Colormap:
         """For positive numbers: logarithmic where they spread far."""
-        return cls(low, high, LOG if is_wide(low, high) else LINEAR)
+        return cls(low, high, LOG if low > 0 and high / low >= LARGE_CONTRAST else LINEAR)
 
     @classmethod
     def of(cls, values: np.ndarray, *, logarithmic: bool) -> Colormap:
@@ -84,6 +85,18 @@ class Colormap:
 
     def _in_thresholds(self, values: np.ndarray) -> np.ndarray:
         return (values * (1 / self.threshold)).astype(np.float32)
+
+
+def ceiling(value: float) -> float:
+    """The smallest 1, 2 or 5 times a power of ten that is >= value; 0 for 0.
+
+    The value itself if that number would overflow.
+    """
+    if not value > 0:
+        return 0.0
+    decade = 10.0 ** math.floor(math.log10(value))
+    steps = (step * decade for step in (1, 2, 5, 10))
+    return next((step for step in steps if value * (1 - 1e-12) <= step < math.inf), value)
 
 
 def _bounds(values: np.ndarray) -> tuple[float, float]:
