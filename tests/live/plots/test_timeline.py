@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.naming import kernel_name
 from workbench.recording import Event, Trace, load, save
-from workbench.run import Session, Stopping, configure
+from workbench.run import Session, State, Stopping, configure
 from workbench.scenes.style import KINDS
 
 FIELDS = (("start", "<f8"), ("seconds", "<f4"), ("kernel", "<i4"), ("iteration", "<i4"))
@@ -376,3 +378,28 @@ def test_all_kernels_of_a_level_look_the_same(view, page_of, eventually):
     kernels = arrived(page)[1]
     assert [kernel["level"] for kernel in kernels] == ["", "level 0", "level 0", "level 1", "level 0"]
     assert [kernel["style"] for kernel in kernels] == [0, 1, 1, 2, 1]
+
+
+def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually):
+    pytest.importorskip("pyopencl")
+    choices = {"preconditioner": "jacobi", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
+    going = session(n=128, device="opencl", solver="hybrid3", **choices)
+    page = page_of(view)
+    view.show(going)
+    going.start()
+    for more in (1, 100):
+        before = {lane: lanes_of(page).get(lane, 0) for lane in LANES}
+        eventually(lambda n=more, old=before: all(lanes_of(page).get(lane, 0) >= old[lane] + n for lane in LANES))
+        assert going.state is State.RUNNING
+    # What waits for what is known of these runs.
+    assert page.messages[-1]["flows"] > 0
+    going.stop()
+    going.wait(LIMIT)
+
+
+def lanes_of(page):
+    """Events by lane that the page has."""
+    if not page.received:
+        return {}
+    columns, kernels = arrived(page)
+    return dict(collections.Counter(kernels[number]["lane"] for number in columns["kernel"].tolist()))
