@@ -45,6 +45,11 @@ export class Flows {
     const [first, last] = [firstAbove(this.start, this.count, span.from), firstAbove(this.start, this.count, span.to)];
     const mine = (k) => pointed && ((this.kernel[k] === pointed.kernel && this.start[k] === pointed.start) || (this.cause[k] === pointed.kernel && this.end[k] === pointed.end));
     const few = last - first <= MOST_ARROWS;
+    const { left, top, width, bottom } = plot.box;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width, bottom - top);
+    context.clip();
     for (let k = first; k < last; k += 1) {
       if (!mine(k) && (!few || pointed)) continue;
       const [from, to] = [plot.rowOf(this.cause[k]), plot.rowOf(this.kernel[k])];
@@ -55,6 +60,7 @@ export class Flows {
       const [x1, y1] = [plot.toX(this.start[k]), down ? other.top : other.top + other.height];
       arrow(context, mine(k) ? palette.accent : palette.soft, x0, y0, x1, y1);
     }
+    context.restore();
   }
 }
 
