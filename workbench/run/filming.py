@@ -18,7 +18,7 @@ PIXELS, CELLS = 512, 64
 """Cells per side of a frame on a grid of two and of three dimensions, of blocks where the grid has more."""
 SHARE = 0.03
 """Of the iteration time that frames may take, which is no iteration time itself."""
-GRACE = 0.1
+GRACE = 0.02
 """Seconds that frames may take in any case, so that short runs have some too."""
 
 
