@@ -72,8 +72,6 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.enabled("Show all"))
     whole = explorer.unchanging(lambda: width(explorer))
     point(explorer, 0.6)
-    # The wheel alone moves the page.
-    explorer.page.mouse.wheel(0, -100)
     explorer.page.keyboard.down("Control")
     for _ in range(14):
         explorer.page.mouse.wheel(0, -100)

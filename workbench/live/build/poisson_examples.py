@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-Formulas = dict[str, str]
+from typing import Any
+
+Formulas = dict[str, Any]
 
 OSCILLATING = "oscillating coefficient"
 EXAMPLES: dict[str, tuple[Formulas, Formulas]] = {

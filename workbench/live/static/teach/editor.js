@@ -52,8 +52,8 @@ function textPart(root, model, trait, part, title) {
     const from = column - 1 + indented;
     const [word] = /^(\w+|\S)/.exec(lines[at].slice(from)) ?? [""];
     token.hidden = column < 1 || !word;
-    token.style.setProperty("--wb-from", from);
-    token.style.setProperty("--wb-letters", word.length);
+    token.style.setProperty("--from", from);
+    token.style.setProperty("--letters", word.length);
     box.dataset.token = token.hidden ? "" : word;
   };
   const save = () => {
