@@ -124,4 +124,4 @@ def test_the_share_link_of_the_header_is_a_whole_address(bench):
     copied = page.evaluate("() => navigator.clipboard.readText()")
     address, _, link = copied.partition("?p=")
     assert address == page.url.partition("?")[0]
-    assert from_link(link).problem.n == 24
+    assert from_link(link).problem == configure("bubbles-2d", n=24).problem

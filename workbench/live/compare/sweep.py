@@ -117,6 +117,7 @@ class SweepView(ControlledView):
         """What varies and what stays the same; folded once a sweep begins."""
         self.box = self._layout()
         self._describe()
+        self._changed()
         self.controller.serve()
 
     def run(self) -> None:
