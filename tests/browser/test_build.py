@@ -41,7 +41,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     lab.run_all(page)
     a = page.locator('[data-field="a"] input')
     a.wait_for()
-    page.get_by_text("poisson-2d:128: Poisson").wait_for()
+    page.locator(".wb-build .wb-status", has_text="Poisson from formulas, 128²").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
     # What is wrong is reported below the field without Enter, and what was typed stays.
     a.fill("")
@@ -59,7 +59,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.locator(".wb-copied[data-copied=true]").wait_for()
     link = page.locator(".wb-copied").input_value()
     chosen = from_link(link)
-    assert chosen.problem.differing == {"a": "2 + sin(2*pi*x)", "b": "0.1"}
+    assert chosen.problem.differing == {"a": "2 + sin(2*pi*x)", "b": "0.1", "f": "sin(2*pi*x)"}
     assert page.evaluate("() => navigator.clipboard.readText()") == link
     page.get_by_label("Example").select_option("smooth bump")
     page.wait_for_function(TITLES, arg="a = b,f")
@@ -73,7 +73,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     picture(page, "build_bump")
     page.get_by_label("Open shared problem").fill(link)
     page.keyboard.press("Enter")
-    page.get_by_text("Opened poisson-2d:128").wait_for()
+    page.get_by_text("Opened Poisson from formulas").wait_for()
     page.wait_for_function(TITLES, arg="a,b,f")
     lab.until(page, lambda: a.input_value() == "2 + sin(2*pi*x)", "the link's formula is not in its field")
     # Where the page may not write to the clipboard, the text stands there selected.

@@ -1,4 +1,5 @@
-import { button, element, paragraphs } from "../ui/page.js";
+import { button, element } from "../ui/page.js";
+import { paragraphs } from "../ui/prose.js";
 import { tellKernel } from "../transport/kernel.js";
 
 // The help panel: keys, pages of documentation, a block's text, and the tour.

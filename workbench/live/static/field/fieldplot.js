@@ -104,9 +104,9 @@ export class FieldPlot extends Stage {
       this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
       this.bar = picture.band ? 16 : barRoom(context, picture);
       // The title of the bar has a line of its own where it would run into that of the axis.
-      const titles = [picture.y.label, picture.band ? "" : titleOf(picture)].map((text) => context.measureText(text).width);
+      const [named, titled] = (picture.band ? [] : [picture.y.label, titleOf(picture)]).map((text) => context.measureText(text).width);
       const least = Math.min(this.most - (MARGIN.top + MARGIN.bottom) * palette.zoom, width - MARGIN.left - this.numbers - this.bar);
-      const onOneLine = titles[0] + titles[1] + 16 <= least + this.bar + MARGIN.left;
+      const onOneLine = picture.band || named + titled + 16 <= least + this.bar + MARGIN.left;
       this.above = MARGIN.top * palette.zoom + (onOneLine ? 0 : 15 * palette.zoom);
       const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + this.above + MARGIN.bottom * palette.zoom;
       tall = Math.round(Math.min(this.most, square));

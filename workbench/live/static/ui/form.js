@@ -2,7 +2,8 @@ import { tellKernel } from "../transport/kernel.js";
 import { controlOf, fill } from "./formcontrols.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
-import { button, element, paragraphs, uniqueName, write } from "./page.js";
+import { button, element, uniqueName, write } from "./page.js";
+import { paragraphs } from "./prose.js";
 import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.

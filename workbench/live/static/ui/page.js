@@ -9,12 +9,6 @@ export function element(kind, name, text = "") {
   return made;
 }
 
-export function paragraphs(texts) {
-  const made = element("div", "wb-prose");
-  made.append(...texts.map((text) => element(text.startsWith("|") ? "pre" : "p", "", text)));
-  return made;
-}
-
 // The same words once more would be laid out once more.
 export function write(where, text) {
   if (where.textContent !== text) where.textContent = text;
