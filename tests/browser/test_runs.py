@@ -127,7 +127,7 @@ def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
     until(app, lambda: acts.count() > 3)
     assert app.locator(".wb-solving .wb-tablebar").evaluate(high) == before
     name, _ = lab.download(app, lambda: press(app, "Run files"))
-    assert re.fullmatch(r"two-layer.*run2\.run\.npz|bubbles.*run2\.run\.npz", name)
+    assert re.fullmatch(r"Two-layers.*run2\.run\.npz|.*bubbles.*run2\.run\.npz", name)
     lab.turn_to(app, "Runs")
     name, path = lab.download(app, lambda: press(app, "Save all runs"))
     assert name == "runs.runs.zip"
