@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 
 import pytest
 
@@ -42,6 +43,13 @@ def opened(page, url, configuration, stage):
     page.goto(f"{url}/?p={to_link(configuration)}")
     page.wait_for_selector(".wb-workbench .wb-rail")
     return Bench(page, lambda name: keep(page, f"one_truth_{stage}_{name}"))
+
+
+COLOUR = """at => "#" + getComputedStyle(at).color.match(/\\d+/g)
+  .map((part) => Number(part).toString(16).padStart(2, "0")).join("")"""
+"""The colour of a run in a list, as a saved figure writes it."""
+SMALL = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n3 2 -1\n"
+UNSYMMETRIC = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n"
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +115,43 @@ def test_runs_on_two_grids_have_their_problem_in_every_list(two_runs, width):
     page.set_viewport_size(lab.VIEWPORT)
 
 
+def row(bench, number):
+    return bench.page.locator(f'.wb-runspage tr[data-row="{number}"]')
+
+
+def drawn(bench, curves):
+    """Wait until the plot of the list draws this many runs."""
+    bench.until(lambda: bench.seen(".wb-runspage .wb-convergence canvas")["curves"] == str(curves))
+
+
+def test_a_saved_figure_has_the_colours_of_the_page(two_runs):
+    """A run had the colour of its place in the figure."""
+    two_runs.turn_to("Runs", ".wb-runspage tbody tr")
+    colours = [row(two_runs, number).locator(".wb-sample").first.evaluate(COLOUR) for number in (1, 2)]
+    row(two_runs, 2).locator("input[type=checkbox]").check()
+    drawn(two_runs, 1)
+    _, path = lab.download(two_runs.page, two_runs.button("Save figures").click)
+    with zipfile.ZipFile(path) as archive:
+        picture = next(archive.read(name).decode() for name in archive.namelist() if name.endswith(".svg"))
+    assert [colour in picture for colour in colours] == [False, True], colours
+    row(two_runs, 2).locator("input[type=checkbox]").uncheck()
+    drawn(two_runs, 2)
+
+
+def test_a_hidden_run_is_said_to_be_hidden(two_runs):
+    """Six of seven runs were pale and not drawn, without a word."""
+    two_runs.turn_to("Runs", ".wb-runspage tbody tr")
+    for act, said, curves in (("Hide", "Hidden: run 1", 1), ("Show", "Drawn: runs 1, 2", 2)):
+        row(two_runs, 1).locator("input[type=checkbox]").check()
+        two_runs.button(act).click()
+        row(two_runs, 1).locator("input[type=checkbox]").uncheck()
+        says(two_runs, ".wb-runspage p", said)
+        drawn(two_runs, curves)
+
+
 def test_the_result_is_the_last_runs_though_it_failed(two_runs):
     """The green sentence of an older run stayed the loudest on the page, and the failed one had "finished"."""
+    two_runs.turn_to("Solve", f"{SOLVE} canvas")
     two_runs.open_link(to_link(on(32, "file:/no/labels.npy")))
     two_runs.until(lambda: read(two_runs, "State")[0].startswith("converged"))
     two_runs.page.locator(f'{SOLVE} [data-field="deflation"] .wb-pick[data-value="file"]').wait_for()
@@ -151,3 +194,46 @@ def test_compiling_is_told_apart_from_the_setup_and_the_total(page, tmp_path, mo
         assert seconds(read(bench, "Together")[0]) < seconds(took[1])
         bench.shoot("compiled")
         page.goto("about:blank")
+
+
+def test_a_race_begins_with_the_time_that_setup_and_iterations_take(page, app_url):
+    """The entry with the fewest iterations won, though another was faster."""
+    bench = opened(page, app_url, on(32), "axis")
+    lab.turn_to(page, "Race")
+    page.locator(f"{RACE} .wb-sorted tbody tr").wait_for()
+    bench.until(lambda: bench.seen(f"{RACE} .wb-convergence canvas").get("axis") == "seconds")
+    assert page.locator(RACE).get_by_label("with setup", exact=True).is_checked()
+
+
+def test_the_header_names_an_uploaded_matrix_at_once_and_a_refused_one_replaces_nothing(page, app_url):
+    """The header kept the bubbles until Solve was opened, and a matrix that was refused was the problem there."""
+    bench = opened(page, app_url, on(32), "matrix")
+    page.locator(".wb-top").or_(page.locator(".wb-building")).get_by_text("Matrix", exact=True).first.click()
+    page.get_by_role("radio", name="upload", exact=True).click()
+
+    def upload(name, text):
+        with page.expect_file_chooser() as choosing:
+            page.locator(".wb-building").get_by_role("button", name="Choose a file").click()
+        choosing.value.set_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
+
+    upload("wrong.mtx", UNSYMMETRIC)
+    says(bench, ".wb-building .wb-status", "not symmetric")
+    assert "uploads" not in page.locator(".wb-building").inner_text()
+    assert "4 bubbles in a square" in page.locator(".wb-chip").inner_text()
+    bench.turn_to("Solve", f"{SOLVE} canvas")
+    assert page.locator(f'{SOLVE} [data-field="problem"] .wb-pick').get_attribute("data-value") == "bubbles-2d"
+    lab.turn_to(page, "Build")
+    upload("small.mtx", SMALL)
+    bench.until(lambda: "small" in page.locator(".wb-chip").inner_text())
+
+
+def test_help_on_a_block_is_written_for_people(page, app_url):
+    """It was the docstring, with the line breaks of the source and what is raised."""
+    bench = opened(page, app_url, on(32), "help")
+    lab.turn_to(page, "Solve")
+    page.locator(f'{SOLVE} [data-field="problem"]').get_by_role("button", name="help").click()
+    panel = page.locator("dialog.wb-helppanel[open]")
+    panel.get_by_text("Gupta").first.wait_for()
+    bench.shoot("block")
+    assert "Raises" not in panel.inner_text()
+    assert not panel.locator("pre").count()
