@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser import lab
-from tests.waiting import LIMIT
+from tests.browser.lab import said, unchanging, until  # noqa: F401  tests wait by the names of this module
 
 NOTEBOOK = "app/workbench.ipynb"
 """What `make app` serves; JupyterLab opens the same."""
@@ -27,33 +26,6 @@ ALL_OF_RUN = """([number, words]) => {
     && all(`.wb-runlist tr[data-row="${number}"]`).length === 1;
 }"""
 """Whether all parts of Solve, which are updated one after another, show that a run has ended."""
-
-
-def said(page: Any) -> str:
-    """The texts of all visible status lines."""
-    return " | ".join(page.locator("[role=status]").locator("visible=true").all_inner_texts())
-
-
-def until(page: Any, condition: Callable[[], Any]) -> Any:
-    """Wait until something is true of the page, and return it."""
-    end = time.monotonic() + LIMIT
-    while not (value := condition()):
-        assert time.monotonic() < end, f"it did not happen in time; the page says: {said(page)}"
-        page.wait_for_timeout(30)
-    return value
-
-
-def unchanging(page: Any, read: Callable[[], Any], reads: int = 8) -> Any:
-    """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it."""
-    seen: list[Any] = []
-
-    def rests() -> bool:
-        seen.append(read())
-        page.wait_for_timeout(150)
-        return len(seen) >= reads and all(value == seen[-1] for value in seen[-reads:])
-
-    until(page, rests)
-    return seen[-1]
 
 
 def tick(page: Any, box: Any) -> None:

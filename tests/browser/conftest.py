@@ -209,6 +209,13 @@ def lab_page(chromium: Any) -> Iterator[KeptPage]:
         yield kept
 
 
+@pytest.fixture(scope="session")
+def voila_page(chromium: Any) -> Iterator[KeptPage]:
+    """The same for pages of Voila: their scripts, once compiled, are loaded in half the time."""
+    with KeptPage(chromium) as kept:
+        yield kept
+
+
 @contextlib.contextmanager
 def watched(page: Any) -> Iterator[None]:
     """An uncaught script error of the page fails the test."""
@@ -230,11 +237,11 @@ def watched(page: Any) -> Iterator[None]:
 def page(request: pytest.FixtureRequest, chromium: Any, place: str, page_script: str) -> Iterator[Any]:
     """A page; an uncaught script error fails the test, and the last view is kept as a picture.
 
-    Tests in JupyterLab share a page, unless they have a script of their own for it.
+    Tests in one place share a page, unless they have a script of their own for it.
     """
-    shared = place == "lab" and not page_script
     with contextlib.ExitStack() as stack:
-        kept = request.getfixturevalue("lab_page") if shared else stack.enter_context(KeptPage(chromium, page_script))
+        own = KeptPage(chromium, page_script) if page_script else request.getfixturevalue(f"{place}_page")
+        kept = stack.enter_context(own) if page_script else own
         yield stack.enter_context(kept.lent(request.node.name))
 
 

@@ -52,6 +52,7 @@ COLUMN = """(table, heading) => {
 }"""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 IS_OPEN = "() => Boolean(window.jupyterapp)"
+BLANK = "about:blank"
 CLEAR = """async () => {
   const { commands, serviceManager, shell } = window.jupyterapp;
   for (const widget of [...shell.widgets("main")]) widget.dispose();
@@ -229,19 +230,24 @@ PARTS = {
 """Pages that share a view of the rail with others."""
 
 
+def said(page: Any) -> str:
+    """The texts of all visible status lines."""
+    return " | ".join(page.locator("[role=status]").locator("visible=true").all_inner_texts())
+
+
 def until(page: Any, condition: Callable[[], Any], what: str = "it did not happen in time") -> Any:
     """Wait until something is true of a page, and return it. what: what is wrong otherwise."""
     end = time.monotonic() + LIMIT
     while not (value := condition()):
-        assert time.monotonic() < end, what
+        assert time.monotonic() < end, f"{what}; the page says: {said(page)}"
         page.wait_for_timeout(30)
     return value
 
 
-def unchanging(page: Any, read: Callable[[], Any], reads: int = 12) -> Any:
+def unchanging(page: Any, read: Callable[[], Any], reads: int = 8) -> Any:
     """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it.
 
-    Plots report what they show once a second.
+    Plots report what they show once a second, which eight reads outlast.
     """
     seen: list[Any] = []
 
@@ -276,9 +282,20 @@ def turn_to(page: Any, title: str) -> None:
 
 
 def clear(page: Any) -> None:
-    """Close all notebooks of JupyterLab in the page, end their kernels, and take back what a test may change."""
-    if page.evaluate(IS_OPEN):
+    """Close what is open in the page, which ends its kernels, and take back what a test may change."""
+    for other in page.context.pages[1:]:
+        other.close()
+    if "/lab/" in page.url and page.evaluate(IS_OPEN):
         page.evaluate(CLEAR)
+    elif page.url != BLANK:
+        origin = page.evaluate("() => { sessionStorage.clear(); return location.origin; }")
+        page.goto(BLANK)
+        kept = {"origin": origin, "storageTypes": "local_storage,indexeddb"}
+        devtools = page.context.new_cdp_session(page)
+        devtools.send("Storage.clearDataForOrigin", kept)
+        devtools.detach()
+    page.context.clear_permissions()
+    page.emulate_media(color_scheme="light")
     page.set_viewport_size(VIEWPORT)
     page.mouse.move(0, 0)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
 
@@ -32,6 +35,12 @@ def come_back(explorer, lab_url, before):
     explorer.until(lambda: explorer.state == "running" and explorer.count > before)
 
 
+def connections(lab_url):
+    """How many pages are connected to kernels."""
+    with urllib.request.urlopen(f"{lab_url}/api/kernels", timeout=LIMIT) as answer:
+        return sum(kernel["connections"] for kernel in json.load(answer))
+
+
 @pytest.mark.parametrize("page_script", [LOSE])
 def test_a_closed_page_finds_its_runs_again(explorer, lab_url):
     explorer.choose("deflation", "none")
@@ -50,7 +59,7 @@ def test_a_closed_page_finds_its_runs_again(explorer, lab_url):
     before = explorer.count
     explorer.page.evaluate("() => sessionStorage.setItem('left', 'true')")
     explorer.page.goto("about:blank")
-    explorer.page.wait_for_timeout(1000)
+    explorer.until(lambda: connections(lab_url) == 0)
     come_back(explorer, lab_url, before)
     assert explorer.page.evaluate("() => window.lost") == 3
     explorer.until(lambda: "runs 2 and 3 queued" in explorer.status)

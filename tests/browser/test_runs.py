@@ -148,7 +148,6 @@ def test_a_field_of_a_finished_run_leaves_its_trace_alone(app):
     app.get_by_text("Timeline of the kernels").locator("visible=true").click()
     table = app.locator(".wb-solving .wb-kernels:not(.wb-setup .wb-kernels)")
     before = unchanging(app, table.inner_text)
-    app.wait_for_timeout(1000)
     app.locator(".wb-field select").locator("visible=true").first.select_option("solution")
     app.wait_for_function(
         "() => [...document.querySelectorAll('.wb-field canvas')].some(c => c.dataset.quantity === 'solution')"

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import opened, until
+from tests.browser.bench import opened, unchanging, until
 from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
@@ -51,6 +51,10 @@ CUT = """() => [...document.querySelectorAll(".wb-workbench :is([role=tab], [rol
     return text.left < box.left - 1 || text.right > box.right + 1;
   }).map((at) => `${at.textContent}: ${at.getBoundingClientRect().width}`)"""
 """Titles that are wider than what they stand on, with the width of that."""
+LAYOUT = """() => [...document.querySelectorAll(".wb-workbench *")].filter((at) => at.checkVisibility())
+  .map((at) => { const box = at.getBoundingClientRect(); return box.width + box.height; }).join()"""
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+"""A new size of the page is laid out and painted."""
 SAME_NAMES = """() => {
   const names = [...document.querySelectorAll(".wb-workbench [id]")].map((at) => at.id);
   return names.filter((name, place) => names.indexOf(name) !== place);
@@ -244,10 +248,10 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
     opened(page, request, place)
     for title in ("Build", "Solve", "Race", "Sweep", "Look inside", "Step", "Runs"):
         lab.turn_to(page, title)
-        page.wait_for_timeout(900)
+        unchanging(page, lambda: page.evaluate(LAYOUT), reads=3)
         for size in (narrow, *wider, narrow):
             page.set_viewport_size(size)
-            page.wait_for_timeout(100)
+            page.evaluate(TWO_FRAMES)
             # Titles of tabs were cut.
             for script in (WIDE, OUT_OF_SIGHT, OVERLAPS, CUT):
                 until_none(page, script, f"{title} at {size}")
