@@ -90,7 +90,8 @@ def test_bar_result_and_list_say_one_total(two_runs):
     bar = two_runs.page.locator(f"{SOLVE} .wb-runbar").inner_text()
     result = two_runs.page.locator(f"{SOLVE} .wb-result").inner_text()
     ended = re.search(rf"finished \d+:\d+, ({TIME})", bar)[1]
-    total, setup = re.search(rf"Run 2: ({TIME}), of which setup ({TIME})", result).groups()
+    found = re.search(rf"Run 2: ({TIME}), of which setup ({TIME})", result)
+    total, setup = found[1], found[2]
     assert [ended] == [total] == read(two_runs, "Together")[:1]
     assert [setup] == read(two_runs, "Setup")[:1]
     # The phases are the setup, and with the iterations the total.
