@@ -180,11 +180,13 @@ class _Drawn:
             logging.getLogger(__name__).exception("a view could not be made")
             self._say(run, f"this view failed: {error}")
             return
+        self.view = view
+        # Forgotten while it was made, perhaps just before it could be seen here.
         if run is not self._run:
+            self.view = None
             view.close()
             return
         view.hidden = self._hidden
-        self.view = view
         self._fill(view.box)
         publisher.wake()
 
