@@ -164,8 +164,8 @@ def test_a_second_run_stays_with_the_first_and_both_are_exported(explorer, tmp_p
         explorer.choose("as", kind)
         export(explorer, "Save figures", folder)
         assert len(list(folder.glob(f"*.{kind.lower()}"))) == 2
-    assert len(list(folder.glob("two-layer*.csv"))) == len(list(folder.glob("*.npz"))) == 2
-    for path in folder.glob("two-layer*.csv"):
+    assert len(list(folder.glob("Two-layers-*.csv"))) == len(list(folder.glob("*.npz"))) == 2
+    for path in folder.glob("Two-layers-*.csv"):
         rows = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         assert float(list(csv.DictReader(rows))[-1]["residual"]) > 0
     assert all(load(path).summary["converged"] for path in folder.glob("*.npz"))

@@ -89,7 +89,7 @@ def test_a_stretch_of_the_timeline_is_summed_and_its_strip_moves_the_picture(ins
     begin, end = map(float, inside.seen(LANES)["selected"].split(","))
     summary = page.locator(f"{INSIDE} .wb-timeline summary")
     inside.until(lambda: summary.inner_text().startswith("Selected: "))
-    assert page.locator(f"{INSIDE} .wb-timeline .wb-kernels tbody tr").first.is_visible()
+    page.locator(f"{INSIDE} .wb-timeline .wb-kernels tbody tr").first.wait_for()
     inside.shoot("selected")
     for _ in range(8):
         lanes.press("w")

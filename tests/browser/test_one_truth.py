@@ -174,7 +174,7 @@ def test_the_plot_of_a_race_says_what_its_entries_do_before_they_iterate(page, a
     page.locator(f"{RACE} .wb-sorted tbody tr").wait_for()
     page.evaluate(LABELS, f"{RACE} .wb-convergence canvas")
     press(bench, RACE, "run")
-    bench.until(lambda: any("Run 1: setting up" in label for label in page.evaluate("labels")))
+    bench.until(lambda: any("setting up" in label for label in page.evaluate("labels")))
     press(bench, RACE, "stop")
 
 

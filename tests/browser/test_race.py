@@ -204,9 +204,9 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     press(page, "Add parameter")
     page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
     # The menu has the names of what was chosen before for a moment, some of which are the same.
-    page.locator(".wb-choice select").nth(5).locator("option", has_text="stripes").wait_for(state="attached")
-    for name in ("none", "stripes", "file"):
-        page.locator(".wb-choice select").nth(5).select_option(name)
+    page.locator(".wb-choice select").nth(5).locator("option", has_text="Stripes").wait_for(state="attached")
+    for name, label in (("none", "None"), ("stripes", "Stripes along x"), ("file", "Your own vectors, from a file")):
+        page.locator(".wb-choice select").nth(5).select_option(label)
         # The menu goes back to "add …" before it is used again.
         page.wait_for_function(
             "([at, name]) => document.querySelectorAll(at)[2].value.split(', ').includes(name)",

@@ -49,7 +49,7 @@ def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, repla
     page.locator(".wb-save select").nth(2).select_option("into exports/")
     page.get_by_role("button", name="Save figures").first.click()
     page.locator(".wb-status", has_text="written to").wait_for()
-    (figure,) = (lab_folder / "notebooks" / "exports").glob("convergence-two-layer-*cg-*.svg")
+    (figure,) = (lab_folder / "notebooks" / "exports").glob("convergence-Two-layers-24x24-CG-*.svg")
     assert read_provenance(figure)["started"] == replay.provenance["started"]
     page.get_by_role("tab", name="Timeline", exact=True).click()
     page.wait_for_function(seen, arg=[".wb-timeline canvas.wb-canvas", replay.trace.count])

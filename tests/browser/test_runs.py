@@ -71,7 +71,7 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.locator(".wb-sweep [role=status]", has_text="6 of 6 runs done").wait_for(state="attached")
     lab.turn_to(app, "Runs")
     app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 8")
-    origins = app.locator(f"{ROWS} td:nth-child(6)").all_inner_texts()
+    origins = lab.column(app.locator(".wb-runspage table"), "from")
     assert (origins.count("Sweep"), origins.count("Race"), origins.count("Solve")) == (6, 1, 1)
     assert row(app, 2).locator(".wb-sample").get_attribute("style") == colour
     # Names are edited in place, by keyboard.

@@ -90,11 +90,11 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     bench.field("precision").locator("select").select_option("mixed")
     bench.page.locator(f'{SOLVE} [data-field="solver"] .wb-pick').click()
     option = f"{SOLVE} .wb-option.wb-grey"
-    says(bench, f'{option}[data-value="hybrid3"][aria-disabled] .wb-reason', "Cannot run: solver hybrid3 shares work")
+    says(bench, f'{option}[data-value="hybrid3"][aria-disabled] .wb-reason', "Hybrid pipelined CG 3 shares work")
     says(bench, f'{option}[data-value="pipecg"]:not([aria-disabled]) .wb-reason', "Only with precision: Double")
     bench.shoot("grey")
     bench.page.locator(f'{option}[data-value="pipecg"]').click()
-    says(bench, f"{SOLVE} .wb-runbar .wb-words", "Precision mixed replaces r, which solver pipecg does not allow")
+    says(bench, f"{SOLVE} .wb-runbar .wb-words", "Precision mixed replaces r, which pipelined CG does not allow")
     says(bench, f'{SOLVE} [data-field="precision"].wb-invalid .wb-err', "precision mixed replaces r")
     bench.until(bench.page.locator(f'{SOLVE} .wb-runbar [data-act="run"]').is_disabled)
     # The result of the run before is still there, and is called that.

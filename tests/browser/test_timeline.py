@@ -78,7 +78,7 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.page.keyboard.up("Control")
     notched = explorer.unchanging(lambda: width(explorer))
     assert explorer.seen(LANES)["mode"] == "free"
-    assert 0.15 * whole < notched < 0.4 * whole
+    assert 0.05 * whole < notched < 0.4 * whole
     for _ in range(6):
         explorer.page.locator(LANES).press("w")
     explorer.until(lambda: width(explorer) < 0.1 * whole)

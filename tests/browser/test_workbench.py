@@ -57,7 +57,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
 
     # A problem is saved to the browser's computer, and opened from there.
     name, path = lab.download(page, bench.button("Save problem").click)
-    assert re.match(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-", name)
+    assert re.match(r"5-bubbles-in-a-square-\d+x\d+-layout-[0-9a-f]{6}-CG-", name)
     saved = tmp_path / name
     saved.write_bytes(path.read_bytes())
     bench.button("Add").click()
@@ -71,7 +71,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     # Solve what was built.
     bench.turn_to("Solve", ".wb-solving")
     bench.solve()
-    page.locator(".wb-solving .wb-table tbody", has_text="bubbles-2d").wait_for()
+    page.locator(".wb-solving .wb-table tbody", has_text="5 bubbles in a square").wait_for()
     bench.shoot("solve")
 
     # Race it against the same without a second level.
@@ -122,7 +122,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     into = page.locator(".wb-solving .wb-save select").nth(2)
     assert into.is_visible() == (place == "lab")
     name, path = lab.download(page, bench.button("Run files").click)
-    assert re.fullmatch(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-.*-run4\.run\.npz", name)
+    assert re.fullmatch(r"5-bubbles-in-a-square-\d+x\d+-layout-[0-9a-f]{6}-CG-.*-run4\.run\.npz", name)
     bench.until_said(f"downloaded {re.escape(name)}")
     bench.turn_to("Open a run", ".wb-replay")
     mine = tmp_path / name
@@ -130,7 +130,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     with page.expect_file_chooser() as choosing:
         page.locator(".wb-replay .widget-upload").click()
     choosing.value.set_files(mine)
-    bench.until_said("bubbles-2d.*converged")
+    bench.until_said("bubbles in a square.*converged")
     bench.shoot("open")
 
     if place == "lab":
