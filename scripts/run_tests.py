@@ -33,22 +33,18 @@ def main(words: Sequence[str]) -> int:
     """Run all parts even if one fails; returns the exit status of the first part that fails."""
     whole, words = words[:1] == ["--all"], [word for word in words if word != "--all"]
     paths, arguments = split(words)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # Of several -m the last holds, so that the arguments may choose otherwise.
-    options = [] if whole else ["-m", "not slow"]
+    processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    options = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
+    if not whole:
+        # Of several -m the last holds, so that the arguments may choose otherwise.
+        options += ["-m", "not slow"]
     parts: list[list[str]] = [[], [], []]
     for path in paths:
         parts[part(path)].append(path)
-    # In the browser a process waits for its page a third of the time.
-    own = (side_by_side(cores), side_by_side(cores), (*side_by_side(cores + 1 if cores > 1 else 1), *AGAIN))
-    codes = [pytest([*more, *options, *paths, *arguments]) for more, paths in zip(own, parts, strict=True) if paths]
+    again = ((), (), AGAIN)
+    codes = [pytest([*options, *more, *paths, *arguments]) for more, paths in zip(again, parts, strict=True) if paths]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
-
-
-def side_by_side(processes: int) -> tuple[str, ...]:
-    """Options of pytest for so many processes, at most `MOST`."""
-    return ("-n", str(min(MOST, processes)), "--dist", "worksteal") if processes > 1 else ()
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
