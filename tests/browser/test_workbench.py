@@ -101,7 +101,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.until(lambda: not bench.button("Run again with timings").count())
 
     # Look inside the run.
-    page.locator(".wb-inside select").locator("visible=true").first.select_option("solution")
+    page.locator(".wb-inside .wb-field select").locator("visible=true").first.select_option("solution")
     bench.until(lambda: bench.seen(".wb-inside .wb-field canvas").get("quantity") == "solution")
     bench.shoot("inside")
 
@@ -113,7 +113,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
 
     # Change a line of it.
     bench.turn_to("Your method", ".wb-own")
-    bench.until_said("These are the lines of cg; change some")
+    bench.until_said("These are the lines of CG; change some")
 
     # Save the chosen run, which is the one made again, and open what was saved; the files come to the browser and
     # nowhere else.
@@ -150,7 +150,7 @@ def come_back(bench):
     bench.until_said("5 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
     bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 5)
-    bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas").get("curves") == "1")
+    bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas").get("curves") == "2")
 
 
 def come_back_served(bench, url):

@@ -35,6 +35,17 @@ def test_frames_are_thinned_out_evenly_within_the_memory():
     assert film.iterations[-1] == 100
 
 
+def test_a_file_holds_fewer_frames_of_a_large_film(monkeypatch):
+    """Pages receive files in one message of bounded size."""
+    film = Film()
+    for iteration in range(10):
+        film.add(frame(iteration), last=iteration == 9)
+    assert Film.from_arrays(film.to_arrays()).iterations == list(range(10))
+    for most, iterations in ((400, [0, 4, 8, 9]), (200, [0, 9]), (99, [9])):
+        monkeypatch.setattr("workbench.recording.film.IN_FILE", most)
+        assert Film.from_arrays(film.to_arrays()).iterations == iterations
+
+
 def test_a_frame_that_is_too_large_makes_no_film():
     film = Film(memory=1000)
     assert film.fits(1000 // FEWEST)

@@ -11,6 +11,8 @@ from workbench.errors import InputError
 
 MEMORY = 64 << 20
 """Bytes that a film takes at most."""
+IN_FILE = 5 << 20
+"""Bytes of a film in a run file, which a page receives in one message of 10 MiB, and a browser keeps up to 8 MB."""
 FEWEST = 4
 """Frames that must fit, else there is no film."""
 QUANTITIES = ("solution", "residual", "error")
@@ -69,13 +71,17 @@ class Film:
         self.frames, self.over = (*kept, frame), last
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """The arrays of a run file: the iterations, shape (k,), and (k, ...) of each quantity; none without a frame."""
-        if not self.frames:
+        """The arrays of a run file: the iterations, shape (k,), and (k, ...) of each quantity; none without a frame.
+
+        Every second frame but the last is left out until the film is small enough for a file.
+        """
+        kept = self.frames
+        while len(kept) > 1 and sum(frame.bytes for frame in kept) > IN_FILE:
+            kept = (*kept[:-1][::2], kept[-1]) if len(kept) > 2 else kept[-1:]
+        if not kept:
             return {}
-        stacked = {
-            f"film_{name}": np.stack([frame.vectors[name] for frame in self.frames]) for name in self.frames[0].vectors
-        }
-        return {ITERATIONS: np.array(self.iterations), **stacked}
+        stacked = {f"film_{name}": np.stack([frame.vectors[name] for frame in kept]) for name in kept[0].vectors}
+        return {ITERATIONS: np.array([frame.iteration for frame in kept]), **stacked}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Film | None:
