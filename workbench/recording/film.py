@@ -12,7 +12,7 @@ from workbench.errors import InputError
 MEMORY = 64 << 20
 """Bytes that a film takes at most."""
 IN_FILE = 5 << 20
-"""Bytes of a film in a run file, which a page receives in one message of 10 MiB, and a browser keeps up to 8 MB."""
+"""Bytes of a film in a run file, which a page receives in one message of at most 10 MiB."""
 FEWEST = 4
 """Frames that must fit, else there is no film."""
 QUANTITIES = ("solution", "residual", "error")

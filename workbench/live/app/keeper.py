@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -141,7 +142,12 @@ class Keeper(LiveWidget):
 
 
 def packed(run: ListedRun) -> bytes:
-    """The file of `save_list` with this run alone. Raises InputError as that does."""
+    """The file of `save_list` with this run alone, without its film. Raises InputError as that does.
+
+    Every run of every page of a class is sent over the network, and a film is ten times the rest.
+    """
+    if run.record is not None:
+        run = dataclasses.replace(run, source=dataclasses.replace(run.record, film=None), _record=None)
     (file,) = written(lambda folder: [save_list([run], folder / f"run{ENDING}")])
     return file.content
 
