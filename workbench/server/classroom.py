@@ -192,7 +192,7 @@ class _Page(asyncio.Protocol):
     def __init__(self, room: Classroom) -> None:
         self.number, self.name, self.teacher, self.collects = 0, "", False, False
         self.ahead: int | None = None
-        """What the page was told last about its turn."""
+        """What was sent last to the page about its turn."""
         self._room, self._rest = room, b""
         self._transport: Any = None
 

@@ -176,10 +176,10 @@ def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(
     assert page.view.program["title"].startswith("Pipelined CG")
     # How lines are written is kept.
     assert not page.view.mathematics
-    page.form.set("beside", "cg3")
+    page.form.set("second", "cg3")
     assert page.wait(LIMIT)
     assert page.view.names == ("Pipelined CG", "Three-term CG")
-    page.form.set("beside", "alone")
+    page.form.set("second", "alone")
     assert page.wait(LIMIT)
     assert not page.view.mathematics
     bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"

@@ -24,13 +24,13 @@ class Room:
     """The connection to a server."""
 
     def __init__(self, **facts):
-        self.facts, self.acts, self.told = FACTS | facts, {}, []
+        self.facts, self.acts, self.sent = FACTS | facts, {}, []
 
     def on(self, kind, act):
         self.acts[kind] = act
 
     def tell(self, kind, **facts):
-        self.told.append((kind, facts))
+        self.sent.append((kind, facts))
 
     def shorten(self, link):
         return "abc234" if len(link) < 8000 else ""
@@ -45,24 +45,29 @@ def bar():
     made.close()
 
 
+def solved(runs, origin):
+    """Make a run in this list, and wait until it has ended."""
+    session = Session(OWN)
+    runs.add(session, origin)
+    session.wait(LIMIT)
+    session.join(LIMIT)
+    runs.notify()
+
+
 def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar):
     made, room, runs, _ = bar
     record = run_through(Run(OWN)).record()
     runs.add(record, FILE)
     runs.add(record, SOLVE)
     for origin in (SOLVE, SWEEP):
-        session = Session(OWN)
-        runs.add(session, origin)
-        session.wait(LIMIT)
-        session.join(LIMIT)
-        runs.notify()
+        solved(runs, origin)
     assert made.wait(LIMIT)
-    (told,) = room.told
-    assert told[0] == "run"
+    (sent,) = room.sent
+    assert sent[0] == "run"
 
     teachers = Room()
     page = ClassPage(teachers, lambda: to_link(OTHER))
-    teachers.acts["run"]({"where": "Page 3", "who": "Ada <b>", **told[1]})
+    teachers.acts["run"]({"where": "Page 3", "who": "Ada <b>", **sent[1]})
     teachers.acts["run"]({"where": "Page 4", "who": "Page 4", "file": "00"})
     assert page._worker.wait(LIMIT)
     (run,) = page.runs.runs
@@ -74,13 +79,9 @@ def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar):
 def test_a_run_that_is_too_large_is_not_sent(bar, monkeypatch):
     made, room, runs, _ = bar
     monkeypatch.setattr(module, "RUN_BYTES", 10)
-    session = Session(OWN)
-    runs.add(session, SOLVE)
-    session.wait(LIMIT)
-    session.join(LIMIT)
-    runs.notify()
+    solved(runs, SOLVE)
     assert made.wait(LIMIT)
-    assert room.told == []
+    assert room.sent == []
     assert made.said.startswith("Run 1 has more than ")
 
 
@@ -97,7 +98,7 @@ def test_a_problem_of_the_teacher_is_shown_and_ones_own_comes_back(bar):
     assert made.said.startswith("The problem that the teacher has sent cannot be opened: the link is ")
     page_says(made, {"kind": "name", "name": "Ada"})
     assert made.wait(LIMIT)
-    assert room.told == [("name", {"name": "Ada"})]
+    assert room.sent == [("name", {"name": "Ada"})]
 
 
 def test_a_class_of_one_and_what_no_link_holds_are_said():
@@ -112,7 +113,7 @@ def test_a_class_of_one_and_what_no_link_holds_are_said():
     assert page.status.text == "1 page of students open."
     page.send.click()
     assert page.status.text == "Sent to 1 page."
-    assert room.told == [("collect", {}), ("problem", {"link": to_link(OTHER)})]
+    assert room.sent == [("collect", {}), ("problem", {"link": to_link(OTHER)})]
     page._link = refuse
     page.send.click()
     assert page.status.text == "this problem has no link"

@@ -1,4 +1,4 @@
-"""What a served page is told of its class: limits, a problem that the teacher sends, and that its runs are shown."""
+"""What a served page shows of its class: limits, a problem that the teacher sends, and that its runs are seen."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ClassBar(LiveWidget):
 
 
 def in_words(facts: dict[str, Any]) -> str:
-    """What a page is told when it is opened: that it is one of a class, and its limits. Empty without either."""
+    """What a page says when it is opened: that it is one of a class, and its limits. Empty without either."""
     seconds, unknowns = (read(os.environ.get(name, "")) for read, name in LIMITS)
     at_once = facts["runs_at_once"]
     bounds = [

@@ -356,8 +356,8 @@ class SweepView(ControlledView):
         active, done = self._job is not None and self._job.alive, len(self.rows)
         self.status.progress = {"word": "done", "iterations": done, "left": self._of - done} if active else {}
         # What has been run is in the table.
-        told = self.rows and not self._complaint and self.over == self.map.over
-        self.plan.layout.display = "none" if told else None
+        listed = self.rows and not self._complaint and self.over == self.map.over
+        self.plan.layout.display = "none" if listed else None
 
     def _exporting(self, kind: str) -> None:
         self.save_bar.saver.save(lambda folder: [self._write(kind, folder)], self._stem, "the export")

@@ -128,7 +128,7 @@ class MethodView(RunView):
         return handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
 
     def publish(self) -> bool:
-        # A look that was asked for as the run ended is taken by nobody but this thread.
+        # A look that was requested as the run ended is taken by this thread alone.
         return super().publish() or (not self.hidden and self._look is not None)
 
     def draw(self) -> None:

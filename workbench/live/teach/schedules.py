@@ -85,8 +85,8 @@ class Schedules(View):
             _group("Problem", *problem_sliders),
             _group("Method", self.method),
         ]
-        beside = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
-        turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), beside)
+        results = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
+        turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), results)
         self.save_bar = SaveBar(
             lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.figures(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},

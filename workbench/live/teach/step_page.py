@@ -24,9 +24,7 @@ FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
 ALONE = "alone"
-BESIDE = Parameter(
-    "beside", str, ALONE, "its lines and values stand beside those of the first, one iteration at a time"
-)
+SECOND = Parameter("second", str, ALONE, "its lines and values next to those of the first, one iteration at a time")
 
 
 class StepPage(View):
@@ -44,13 +42,13 @@ class StepPage(View):
         self.method = BlockChoice("solver", lambda: None, named if named in originals() else "cg", names=originals())
         self.cells = Field(CELLS, "cells", label="Cells per side", code="n")
         others = [[ALONE, "no other method"], *([name, label] for label, name in method_options())]
-        self.beside = Field(BESIDE, label="Compared with", code="", kind="choice", choices=others)
+        self.second = Field(SECOND, label="Compared with", code="", kind="choice", choices=others)
         self.form = FieldForm(
-            {"cells": self.cells, "beside": self.beside},
+            {"cells": self.cells, "second": self.second},
             [self.method],
             title="",
             about="Method that is stepped through",
-            main=("solver", "beside", "cells"),
+            main=("solver", "second", "cells"),
             typed=lambda _name: self._ask(),
         )
         self.status = StatusLine()
@@ -109,9 +107,9 @@ class StepPage(View):
         )
         if isinstance(self.view, StepView):
             self._mathematics = self.view.mathematics
-        if self.beside.value == ALONE:
+        if self.second.value == ALONE:
             return StepView(chosen, mathematics=self._mathematics)
-        other = find("solver", str(self.beside.value))
+        other = find("solver", str(self.second.value))
         assert isinstance(other, Solver)
         return Stepper(chosen, dataclasses.replace(chosen, solver=other), rtol=chosen.stopping.rtol)
 

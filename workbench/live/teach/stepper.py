@@ -28,8 +28,8 @@ class Stepper(View):
 
     first, second: names of solvers, or whole configurations. problem and parameters as in `configure`; small ones,
     since every vector of every iteration is kept. iterations: how many to make at most. rtol: they end where ‖r‖/‖b‖ is
-    no larger; by default they go on into rounding. A value that both methods have is marked as equal, or shown with its
-    relative difference. Raises InputError for what cannot be stepped.
+    no larger; by default they continue into rounding. A value that both methods have is marked as equal, or shown
+    with its relative difference. Raises InputError for what cannot be stepped.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Stepper(View):
         self.tables = (widgets.HTML(), widgets.HTML())
         self.plot = ChartView()
         self.slider.observe(lambda _change: self.show(), "value")
-        self.box = widgets.VBox([self.slider, row("wb-beside", *self.tables), self.plot])
+        self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot])
         self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
 

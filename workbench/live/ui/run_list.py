@@ -100,7 +100,7 @@ class ListedRun:
 def names(runs: Sequence[ListedRun], *without: str) -> list[str]:
     """A name for each of several runs: the given one, or what distinguishes it from the others.
 
-    without: parts that are shown beside the name, see `distinct_names`.
+    without: parts that are shown next to the name, see `distinct_names`.
     """
     found = distinct_names([run.parts for run in runs], *without)
     return [run.given or name for run, name in zip(runs, found, strict=True)]

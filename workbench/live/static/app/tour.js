@@ -50,7 +50,7 @@ export function startTour(root, go, run) {
     const [width, height] = [card.offsetWidth, card.offsetHeight];
     const right = box && box.right + width + 16 < document.documentElement.clientWidth;
     const left = right ? box.right + 12 : Math.min(box?.left ?? 80, document.documentElement.clientWidth - width - 16);
-    // Beside or below what it is about; over that only where it leaves no room, and then in the corner.
+    // Next to or below what it is about; over that only where it leaves no room, and then in the corner.
     const top = right ? box.top : (box?.bottom ?? 80) + height + 16 < innerHeight ? (box?.bottom ?? 80) + 12 : innerHeight - height - 24;
     const covers = box && !right && top < box.bottom && box.height > innerHeight / 2;
     card.style.left = `${Math.max(8, covers ? document.documentElement.clientWidth - width - 24 : left)}px`;

@@ -1,11 +1,11 @@
-import { doubled, firstAbove } from "./lane.js";
+import { firstAbove, inserted } from "./lane.js";
 
 // What waits for what: from the end of one event to the start of another.
 
 // End of the first, start of the other, and their kernels, as doubles.
 export const FLOW_BYTES = 4 * 8;
 const FLOW_COLUMNS = ["start", "end", "cause", "kernel"];
-// More arrows than this cannot be told apart: then only those of the event that is pointed at are drawn.
+// More arrows than this cannot be distinguished: then only those of the event that is pointed at are drawn.
 const MOST_ARROWS = 60;
 const TIP = 5;
 
@@ -19,14 +19,9 @@ export class Flows {
   // rows: four numbers each.
   append(rows) {
     for (let at = 0; at < rows.length; at += 4) {
-      if (this.count === this.start.length) for (const name of FLOW_COLUMNS) this[name] = doubled(this[name]);
       const [end, start, cause, kernel] = rows.subarray(at, at + 4);
-      let place = this.count;
-      for (; place > 0 && this.start[place - 1] > start; place -= 1) {
-        for (const name of FLOW_COLUMNS) this[name][place] = this[name][place - 1];
-      }
-      [this.end[place], this.start[place], this.cause[place], this.kernel[place]] = [end, start, cause, kernel];
-      this.count += 1;
+      const place = inserted(this, FLOW_COLUMNS, start);
+      [this.end[place], this.cause[place], this.kernel[place]] = [end, cause, kernel];
     }
   }
 

@@ -18,6 +18,19 @@ export function doubled(values) {
   return larger;
 }
 
+// The place of a new row in a table of so many rows, whose columns are typed arrays sorted by its start.
+export function inserted(table, columns, start) {
+  if (table.count === table.start.length) for (const name of columns) table[name] = doubled(table[name]);
+  // Devices with queues may report an event after its successor.
+  let place = table.count;
+  for (; place > 0 && table.start[place - 1] > start; place -= 1) {
+    for (const name of columns) table[name][place] = table[name][place - 1];
+  }
+  table.start[place] = start;
+  table.count += 1;
+  return place;
+}
+
 const COLUMNS = ["start", "end", "kernel", "iteration"];
 
 export class Lane {
@@ -30,14 +43,8 @@ export class Lane {
   }
 
   add(start, end, kernel, iteration) {
-    if (this.count === this.start.length) for (const name of COLUMNS) this[name] = doubled(this[name]);
-    // Devices with queues may tell of an event after its successor.
-    let place = this.count;
-    for (; place > 0 && this.start[place - 1] > start; place -= 1) {
-      for (const name of COLUMNS) this[name][place] = this[name][place - 1];
-    }
-    [this.start[place], this.end[place], this.kernel[place], this.iteration[place]] = [start, end, kernel, iteration];
-    this.count += 1;
+    const place = inserted(this, COLUMNS, start);
+    [this.end[place], this.kernel[place], this.iteration[place]] = [end, kernel, iteration];
   }
 
   // Places of the events that can be seen from one time to another.

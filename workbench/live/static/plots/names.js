@@ -16,11 +16,11 @@ export function planNames(context, palette, layers, { width, height }) {
   const none = { words: new Map(), room: 14, whole: false };
   if (width < NARROW || !named.length) return none;
   setFont(context, palette, 12, 500);
-  const beside = (BEFORE + 6) * palette.zoom + GRIP_ROOM;
+  const margin = (BEFORE + 6) * palette.zoom + GRIP_ROOM;
   const wideOf = (line) => context.measureText(line).width;
-  const words = new Map(named.map((layer) => [layer, broken(layer.name, MOST * width - beside, wideOf)]));
+  const words = new Map(named.map((layer) => [layer, broken(layer.name, MOST * width - margin, wideOf)]));
   const lines = [...words.values()].flat();
-  const room = Math.max(...lines.map(wideOf)) + beside;
+  const room = Math.max(...lines.map(wideOf)) + margin;
   const fits = lines.length * HIGH * palette.zoom <= height - 60 * palette.zoom && room <= MOST * width;
   return fits ? { words, room, whole: true } : none;
 }

@@ -328,7 +328,7 @@ export class Plot extends Stage {
     this.reading = text;
   }
 
-  // What other views are told of what is read out.
+  // What other views receive of what is read out.
   pointedAt({ spot, value }) {
     const iteration = this.x.word === ITERATION ? value ?? Math.round(spot.layer.x[spot.k]) : null;
     return { iteration, key: spot?.key || null };

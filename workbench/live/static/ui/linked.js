@@ -5,7 +5,7 @@ const EVENT = "wb-pointed";
 // show({iteration, kernel}) receives what another view of the model's group points at; both are null where it is nothing.
 export function linked(model, show) {
   const own = {};
-  let told = JSON.stringify([null, null]);
+  let latest = JSON.stringify([null, null]);
   const hear = ({ detail }) => {
     if (detail.from !== own && detail.group === model.get("group")) show(detail);
   };
@@ -13,8 +13,8 @@ export function linked(model, show) {
   return {
     tell(iteration = null, kernel = null) {
       const [group, text] = [model.get("group"), JSON.stringify([iteration, kernel])];
-      if (!group || text === told) return;
-      told = text;
+      if (!group || text === latest) return;
+      latest = text;
       document.dispatchEvent(new CustomEvent(EVENT, { detail: { from: own, group, iteration, kernel } }));
     },
     close: () => document.removeEventListener(EVENT, hear),
