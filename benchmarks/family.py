@@ -1,4 +1,4 @@
-"""Time of an iteration of every solver of the CG family with Jacobi, relative to CG in the same round.
+"""Time of an iteration of every solver for one right-hand side, with Jacobi, relative to CG in the same round.
 
     python -m benchmarks family [--output FOLDER]
 
@@ -33,7 +33,8 @@ def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
     """Milliseconds per iteration, the ratio to CG, and bytes per unknown."""
     stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
     system = configure(problem, n=n).problem.assemble()
-    names = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
+    bytes_of = {cost.solver: cost.bytes_per_unknown for cost in solver_costs(problem)}
+    names = [name for name in sorted(bytes_of) if not registry.registered("solver")[name].needs_accelerator]
     inside: dict[str, list[float]] = {name: [] for name in names}
 
     def contestant(name: str) -> Callable[[], None]:
@@ -48,7 +49,6 @@ def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
     interleaved({name: contestant(name) for name in names}, ROUNDS)
     # The first call of each compiles.
     seconds = {name: values[1:] for name, values in inside.items()}
-    bytes_of = {cost.solver: cost.bytes_per_unknown for cost in solver_costs(problem)}
     return {
         name: {
             "ms": 1e3 * statistics.median(seconds[name]),

@@ -61,6 +61,7 @@ MAKERS = by_front_end, by_numba
 
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
+_array_kinds: dict[tuple, Any] = {}
 _unsettled: dict[tuple[Kernel, tuple], None] = {}
 """Kernels and types requested and not linked yet, in order of request."""
 
@@ -165,7 +166,18 @@ def _not_loaded(*_: Any) -> int:
 
 def kinds_of(arguments: tuple) -> tuple:
     """Numba's types of arguments."""
-    return tuple(numba.typeof(argument) for argument in arguments)
+    return tuple(map(_kind, arguments))
+
+
+def _kind(argument: Any) -> Any:
+    """Numba makes the type of an array anew each time, which takes longer than all else of preparing a kernel."""
+    if type(argument) is not np.ndarray:
+        return numba.typeof(argument)
+    flags = argument.flags
+    key = argument.dtype, argument.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if key not in _array_kinds:
+        _array_kinds[key] = numba.typeof(argument)
+    return _array_kinds[key]
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:

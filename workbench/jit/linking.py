@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import operator
 import pickle
 import sys
 from collections.abc import Callable
@@ -64,10 +63,11 @@ def link(code: bytes, kinds: tuple) -> Callable[[np.ndarray, tuple], int]:
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.py_object, *parts)(linked[LAUNCH])
     if not numbers:
         return function
+    numbers_of = _reader(numbers)
 
     def with_numbers(taken: np.ndarray, arguments: tuple) -> int:
         try:
-            return function(taken, arguments, *_numbers(arguments, numbers))
+            return function(taken, arguments, *numbers_of(arguments))
         # Something else is where a number was.
         except (ctypes.ArgumentError, LookupError, TypeError, AttributeError):
             return WRONG_TYPES
@@ -120,13 +120,16 @@ def plain(argument: Any) -> Any:
     return tuple(map(plain, argument)) if isinstance(argument, tuple) else argument
 
 
-def _numbers(arguments: tuple, places: list[tuple[tuple[int, ...], Any]]) -> list[Any]:
-    """The numbers among the arguments, a complex one as two."""
-    found: list[Any] = []
+def _reader(places: list[tuple[tuple[int, ...], Any]]) -> Callable[[tuple], tuple]:
+    """A function that returns the numbers at these places of the arguments, a complex one as two.
+
+    It is compiled, since a loop over the places would take as long as a launch.
+    """
+    read = []
     for path, kind in places:
-        value: Any = functools.reduce(operator.getitem, path, arguments)
-        found += [value.real, value.imag] if isinstance(kind, types.Complex) else [value]
-    return found
+        value = "arguments" + "".join(f"[{place}]" for place in path)
+        read += [f"{value}.real", f"{value}.imag"] if isinstance(kind, types.Complex) else [value]
+    return eval(f"lambda arguments: ({', '.join(read)},)")
 
 
 def _c_types(kind: Any) -> list[Any]:

@@ -60,7 +60,8 @@ def numba_text(of: Typed, tiles: Tiles = ((0, 1),)) -> str:
     return "\n".join([*text, *once.block(of.after, 1)]) + "\n"
 
 
-def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
+@functools.lru_cache(512)
+def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> tuple[str, ...]:
     """Lines for rows low_ to high_ of chunk chunk_; its sums go to partial_.
 
     origin: the place of element 0 of the arrays that are written, by default 0.
@@ -82,7 +83,7 @@ def chunk(of: Typed, tiles: Tiles = ((0, 1),), origin: str = "") -> list[str]:
         text += ["for side_ in range(2):", "    from_ = low_ if side_ == 0 else max(low_, inner_end_)"]
         text += ["    to_ = min(high_, inner_first_) if side_ == 0 else high_"]
         text += [f"    {line}" for line in rows("from_", "to_", of.edge)]
-    return text + [line for printer in printers for line in printer.end()]
+    return (*text, *(line for printer in printers for line in printer.end()))
 
 
 class _Printer:
