@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ OF_JUPYTER = "Canceled future for"
 """What JupyterLab throws where a kernel ends before it has answered."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
+PICTURE_MS = 20_000
+"""Milliseconds that a picture of a page may take."""
+PAGE = pytest.StashKey[Any]()
+"""The page of a test."""
+CONSOLE = pytest.StashKey[list[str]]()
+"""What was written to the console of the page of a test."""
+MOST_LINES = 40
+"""Lines of a console that are reported."""
 
 
 class ExplorerPage:
@@ -37,8 +45,7 @@ class ExplorerPage:
         self.until(lambda: self.status and "curves" in self.seen())
 
     def button(self, name: str) -> Any:
-        """The button of this name; headings of tables, which sort by a press, are none of it."""
-        return self.page.get_by_role("button", name=name, exact=True).and_(self.page.locator("button:not(th button)"))
+        return lab.button(self.page, name)
 
     def click(self, name: str) -> None:
         self.button(name).click()
@@ -116,6 +123,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(LONGEST))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure is reported with the page's console and status lines, and its view is kept as a picture."""
+    report = yield
+    # The page is the test's own, or one of the tests of its file.
+    owner = next((node for node in reversed(item.listchain()) if PAGE in node.stash), None)
+    if report.failed and owner is not None:
+        page = owner.stash[PAGE]
+        report.sections.append(("console of the page", "\n".join(owner.stash[CONSOLE][-MOST_LINES:])))
+        # A page that is gone or hangs has no view.
+        with contextlib.suppress(Exception):
+            report.sections.append(("status lines of the page", lab.said(page)))
+            report.sections.append(("picture of the page", str(keep(page, f"failed {report.when} {item.name}"))))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Why tests failed that were then run again."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"run again: {report.nodeid} ({report.when})", "_")
+        terminalreporter.line(report.longreprtext)
+        for title, text in report.sections:
+            terminalreporter.section(title, "-")
+            terminalreporter.line(text)
+
+
 @pytest.fixture(scope="session")
 def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lab")
@@ -164,10 +197,12 @@ def shoot(page: Any) -> Callable[[str], None]:
     return lambda name: keep(page, name)
 
 
-def keep(page: Any, name: str) -> None:
-    """A picture of a page, to be looked at."""
+def keep(page: Any, name: str) -> Path:
+    """A picture of a page, to be looked at; returns its path."""
     SCREENSHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.png")
+    path = SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.png"
+    page.screenshot(path=path, timeout=PICTURE_MS)
+    return path
 
 
 class KeptPage(contextlib.AbstractContextManager["KeptPage"]):
@@ -178,16 +213,16 @@ class KeptPage(contextlib.AbstractContextManager["KeptPage"]):
         self.context: Any = None
 
     @contextlib.contextmanager
-    def lent(self, name: str) -> Iterator[Any]:
-        """The page without anything of the test before, watched, its last view kept as a picture of that name."""
+    def lent(self, node: Any) -> Iterator[Any]:
+        """The page for a test or a file of tests, without anything of what was before; its last view is kept."""
         if self.context is None:
             self.context = lab.context(self.browser)
             self.context.new_page().add_init_script(self.script)
         page = self.context.pages[0]
         try:
-            with watched(page):
+            with watched(page, node):
                 yield page
-                keep(page, name)
+                keep(page, node.name)
                 lab.clear(page)
         except BaseException:
             self.close()
@@ -217,19 +252,25 @@ def voila_page(chromium: Any) -> Iterator[KeptPage]:
 
 
 @contextlib.contextmanager
-def watched(page: Any) -> Iterator[None]:
-    """An uncaught script error of the page fails the test."""
+def watched(page: Any, node: Any) -> Iterator[None]:
+    """An uncaught script error of the page fails the test; the console is noted for the report of a failure."""
     errors: list[str] = []
+    node.stash[PAGE], node.stash[CONSOLE] = page, []
 
     def note(error: Any) -> None:
         if OF_JUPYTER not in str(error):
             errors.append(str(error))
 
+    def hear(message: Any) -> None:
+        node.stash[CONSOLE].append(f"{message.type}: {message.text}")
+
     page.on("pageerror", note)
+    page.on("console", hear)
     try:
         yield
     finally:
         page.remove_listener("pageerror", note)
+        page.remove_listener("console", hear)
     assert not errors
 
 
@@ -242,7 +283,7 @@ def page(request: pytest.FixtureRequest, chromium: Any, place: str, page_script:
     with contextlib.ExitStack() as stack:
         own = KeptPage(chromium, page_script) if page_script else request.getfixturevalue(f"{place}_page")
         kept = stack.enter_context(own) if page_script else own
-        yield stack.enter_context(kept.lent(request.node.name))
+        yield stack.enter_context(kept.lent(request.node))
 
 
 @pytest.fixture

@@ -230,6 +230,11 @@ PARTS = {
 """Pages that share a view of the rail with others."""
 
 
+def button(page: Any, name: str) -> Any:
+    """The button of this name; headings of tables, which sort by a press, are none of it."""
+    return page.get_by_role("button", name=name, exact=True).and_(page.locator("button:not(th button)"))
+
+
 def said(page: Any) -> str:
     """The texts of all visible status lines."""
     return " | ".join(page.locator("[role=status]").locator("visible=true").all_inner_texts())

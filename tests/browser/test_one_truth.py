@@ -53,9 +53,9 @@ UNSYMMETRIC = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 
 
 
 @pytest.fixture(scope="module")
-def two_runs(chromium, app_url):
+def two_runs(chromium, app_url, request):
     """A page with a run on each of two grids of the same bubbles."""
-    with KeptPage(chromium) as kept, kept.lent("one_truth") as page:
+    with KeptPage(chromium) as kept, kept.lent(request.node) as page:
         bench = opened(page, app_url, on(32), "runs")
         lab.turn_to(page, "Solve")
         page.evaluate(PHASES, f"{SOLVE} .wb-convergence canvas")

@@ -62,7 +62,7 @@ def drawing(chromium):
 
 @pytest.fixture
 def cube_page(drawing, request):
-    with drawing.lent(request.node.name) as page:
+    with drawing.lent(request.node) as page:
         yield page
 
 
