@@ -4,9 +4,9 @@
 
 One run measures all requirements and prints them as a table on stderr: response time of buttons, paints per second of
 curves and field during a run, time of a draw of a timeline with 50,000 events and of a plot with 20 curves of 5,000
-samples while they are zoomed, time from a pause of a drag of a bubble to the curve of the solve that it begins, and the
-slowdown of a solve that is shown. Ten pages that `make app` serves are opened as
-well: time to the first picture, and memory. --quick makes few rounds, to test the benchmark.
+samples while they are zoomed, time from a pause of a drag of a bubble to the curve of the solve that it begins, the
+slowdown of a solve that is shown, and of one that is filmed. Ten pages that `make app` serves are opened as well: time
+to the first picture, and memory. --quick makes few rounds, to test the benchmark.
 
 Slowdown: a run is shown and not shown alternately, in windows of about a second, two pairs of them per run; a round
 compares iterations per second of one pair, so other load affects both. A page acknowledges when it paints, every twelve
@@ -29,6 +29,7 @@ from benchmarks.live_view import rounds
 from benchmarks.live_view.bare import with_a_bare_page
 from benchmarks.live_view.chromium import chromium
 from benchmarks.live_view.dragging import dragging
+from benchmarks.live_view.filmed import filmed
 from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
@@ -68,16 +69,18 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     with lab.browser() as browser, tempfile.TemporaryDirectory() as made:
         served = served_pages(lab, browser, Path(made) / "app", QUICK_PAGES if quick else PAGES)
         dragged = dragging(lab, browser, Path(made) / "drag", QUICK_PAUSES if quick else PAUSES)
+    films = filmed(count)
     places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
     for where, told in watched.items():
         places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
-    wanted = requirements(watched, timeline, plot, dragged, places, bare)
+    wanted = requirements(watched, timeline, plot, dragged, places, bare, films)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, on an accelerator n={rounds.ACCELERATED_N}, cg + jacobi",
         "requirements": wanted,
         "slowdown": {place: costs(found) for place, found in places.items()},
         "bare_page": costs(bare),
+        "film": films,
         "client_elsewhere": {name: told["client"] for name, told in elsewhere.items()},
         "watched": {
             where: {name: found for name, found in told.items() if name != "rounds"} for where, told in watched.items()

@@ -174,11 +174,11 @@ class Page:
         # The first run compiles.
         for name in ["Run", "Stop"] + count * ["Run", "Pause", "Resume", "Stop"]:
             seen = self.page.evaluate("() => window.answers.length")
-            self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000, delay=PRESS_MS)
+            self._lab.button(self.page, name).click(timeout=60_000, delay=PRESS_MS)
             self.page.wait_for_function(ANSWERED, arg=seen, timeout=60_000)
             # Varied, so that clicks fall on different phases of all periodic work.
             self.page.wait_for_timeout(300 + 37 * (seen % 7))
-        self.page.get_by_role("button", name="Clear", exact=True).click()
+        self._lab.button(self.page, "Clear").click()
         found = [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"]
         first = next(k for k, answer in enumerate(found) if answer["to"] == "done") + 1
         return found[first:]
@@ -257,17 +257,17 @@ class Page:
         self.page.evaluate(NOTE_PAINTS, canvas)
         rates = []
         for _ in range(count):
-            self.page.get_by_role("button", name="Run", exact=True).click()
+            self._lab.button(self.page, "Run").click()
             self.page.wait_for_function(RUNNING, timeout=60_000)
             self.page.wait_for_timeout(500)
             self.page.evaluate("() => window.paints.splice(0)")
             self.page.wait_for_timeout(1000 * PAINTING_SECONDS)
             seen = self.page.evaluate("() => window.paints")
-            self.page.get_by_role("button", name="Stop", exact=True).click()
+            self._lab.button(self.page, "Stop").click()
             self.page.wait_for_function(f"() => !({RUNNING})()", timeout=60_000)
             if len(seen) > 1:
                 rates.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
-        self.page.get_by_role("button", name="Clear", exact=True).click()
+        self._lab.button(self.page, "Clear").click()
         return rates
 
 

@@ -60,11 +60,12 @@ def requirements(
     dragged: dict[str, dict[str, float]],
     places: dict[str, list[dict[str, Any]]],
     bare: list[dict[str, Any]],
+    films: list[dict[str, dict[str, float]]],
 ) -> list[dict[str, Any]]:
     """A row for each requirement: measured value, sample size, scatter, and whether it is met.
 
     watched: response times, curves and field, by the solver's device; dragged: what `dragging` returns; places: rounds
-    by devices of solver and page; bare: rounds with a page that only paints.
+    by devices of solver and page; bare: rounds with a page that only paints; films: what `filmed` returns.
     """
     found = []
     for where, told in watched.items():
@@ -78,7 +79,7 @@ def requirements(
     found += [_drag(n, told) for n, told in dragged.items()]
     for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
-    return found + _least(costs(bare))
+    return found + _least(costs(bare)) + _films(films)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -147,12 +148,30 @@ def _drag(n: str, told: dict[str, float]) -> dict[str, Any]:
 
 
 def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
-    found = told["slowdown_percent"]
+    what = f"a solve is slower by at most 5% ({where})"
+    return [_slower(what, told["slowdown_percent"], told["rounds"]), *_shares(told)]
+
+
+def _slower(what: str, found: dict[str, float], count: int) -> dict[str, Any]:
+    """A row of a slowdown of at most 5%."""
     decided = "yes" if found["high"] <= 5 else "no" if found["low"] > 5 else "undecided"
-    if told["rounds"] < FEWEST:
-        decided = "too few rounds"
-    of = f"{told['rounds']} rounds"
-    return [_interval(f"a solve is slower by at most 5% ({where})", found, "%", of, decided), *_shares(told)]
+    return _interval(what, found, "%", f"{count} rounds", "too few rounds" if count < FEWEST else decided)
+
+
+def _films(films: list[dict[str, dict[str, float]]]) -> list[dict[str, Any]]:
+    """What a film costs a run by the clock, of the cores, and of the time that counts as iterations."""
+
+    def slower(time: str) -> dict[str, float]:
+        return interval([100 * (one["with"][time] / one["without"][time] - 1) for one in films])
+
+    frames = statistics.median(one["with"]["frames"] for one in films)
+    what = f"a run is slower by at most 5% with a film of its fields ({frames:.0f} frames)"
+    names = {"cores": "- CPU time of the process", "iterating": "- time that counts as iterations"}
+    of = f"{len(films)} rounds"
+    return [
+        _slower(what, slower("clock"), len(films)),
+        *(_interval(text, slower(time), "%", of, "") for time, text in names.items()),
+    ]
 
 
 def _least(told: dict[str, Any]) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def served_pages(lab: Any, browser: Any, folder: Path, count: int) -> dict[str, 
             pages.append(page)
         shown = _megabytes()
         for page in pages:
-            _run(page)
+            _run(lab, page)
         used = _megabytes()
         for page in pages:
             page.context.close()
@@ -62,10 +62,10 @@ def served_pages(lab: Any, browser: Any, folder: Path, count: int) -> dict[str, 
     }
 
 
-def _run(page: Any) -> None:
+def _run(lab: Any, page: Any) -> None:
     """Solve on the page and wait for the end."""
     page.get_by_text("Solve", exact=True).first.click()
-    page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
+    lab.button(page, "Run").locator("visible=true").click()
     page.locator("[role=status][data-state=done]").locator("visible=true").first.wait_for()
 
 

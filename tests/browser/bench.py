@@ -48,7 +48,7 @@ def solved(page: Any, words: str = "Converged") -> int:
 class Bench:
     """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
 
-    def __init__(self, page: Any, shoot: Callable[[str], None]) -> None:
+    def __init__(self, page: Any, shoot: Callable[[str], object]) -> None:
         self.page = page
         self.shoot = shoot
 

@@ -192,7 +192,7 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def shoot(page: Any) -> Callable[[str], None]:
+def shoot(page: Any) -> Callable[[str], object]:
     """Keeps the page as a picture of that name."""
     return lambda name: keep(page, name)
 
