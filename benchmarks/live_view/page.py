@@ -82,7 +82,9 @@ NOTE_ANSWERS = """() => {
   let pressed = null;
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button) pressed = { name: button.textContent.trim(), at: event.timeStamp, from: status.dataset.state };
+    // Its text has the key that presses it too.
+    const name = button?.ariaLabel || button?.textContent.trim();
+    if (button) pressed = { name, at: event.timeStamp, from: status.dataset.state };
   }, true);
   new MutationObserver(() => {
     if (!pressed || status.dataset.state === pressed.from) return;

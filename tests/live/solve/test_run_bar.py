@@ -34,6 +34,18 @@ def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
     assert pressed == ["run", "stop", "pause", "stop_all"]
 
 
+def test_a_press_right_after_what_makes_it_possible_is_not_lost(eventually):
+    """The page still hears that nothing can be run; the press comes behind the value that mends it."""
+    explorer = explore("poisson5", n=16)
+    explorer.form.set("problem.n", "1")
+    eventually(lambda: explorer.controls.run.disabled)
+    with explorer.publisher.at_rest():
+        explorer.form.set("problem.n", "16")
+        page_says(explorer.controls, {"press": "run"})
+    assert len(explorer.runs.runs) == 1
+    explorer.close()
+
+
 def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
     bar.show(State.IDLE, why_not="n must be at least 4", wrong=True)
     assert bar.wrong

@@ -90,6 +90,7 @@ class Controller:
             self.attempt(mend) if mend else None,
             starting=starting(),
             about=about,
+            renew=self._show_buttons,
         )
         self._starting = starting
 
@@ -175,9 +176,7 @@ class Controller:
         job, alive = self.present, self.alive
         # The bar first: it answers a press.
         self._say(job)
-        wrong = self._why_not()
-        self.bar.run.description = self._starting()
-        self.bar.show(self.state, alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
+        self._show_buttons()
         self._refresh()
         self.bar.shown_elsewhere = self._of_job and self._shown_elsewhere(job)
         if any(other.ending for other in self.jobs):
@@ -186,6 +185,11 @@ class Controller:
         if alive == 1 and job.steady:
             return self._period
         return alive > 0 or any(other.lingering for other in self.jobs)
+
+    def _show_buttons(self) -> None:
+        wrong = self._why_not()
+        self.bar.run.description = self._starting()
+        self.bar.show(self.state, self.alive, wrong or self._busy, wrong=bool(wrong), mending=self._mending())
 
     @property
     def _busy(self) -> str:

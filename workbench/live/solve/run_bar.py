@@ -38,7 +38,8 @@ class RunBar(StatusLine):
     `say` sets the sentence; a button next to it makes changes that mend what it is about. progress: phases of the setup
     [name, seconds, done], iterations, those left by estimate, its basis, seconds spent and left, the position in the
     queue, and when the run ended; of work that is no run a word for it, what is done and what is left, in any unit.
-    starting, about: words and tooltip of the first button.
+    starting, about: words and tooltip of the first button. renew: calls `show` with what is so now, before a press is
+    judged; what was changed just before it may have made it possible.
     """
 
     _esm = module("solve/runbar.js")
@@ -61,9 +62,11 @@ class RunBar(StatusLine):
         *,
         starting: str = "Run",
         about: str = "",
+        renew: Act | None = None,
     ) -> None:
         super().__init__()
         self._about = about or RUN
+        self._renew = renew or _nothing
         self.run = Press(starting, self._about, run)
         self.pause = Press("Pause", "hold the run and those that are queued; Resume continues them", pause or _nothing)
         self.step = Press("+1", "make one iteration and hold; also starts a run", step or _nothing)
@@ -101,9 +104,12 @@ class RunBar(StatusLine):
 
     def _pressed(self, _widget: Any, content: Any, _buffers: Any) -> None:
         press = self._presses.get(content.get("press", "")) if isinstance(content, dict) else None
-        if press is not None and not press.disabled:
+        if press is None:
+            return
+        self._renew()
+        if not press.disabled:
             press.click()
 
 
 def _nothing() -> None:
-    """The act of a button that is left out."""
+    """What a button that is left out does."""

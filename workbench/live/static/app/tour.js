@@ -22,22 +22,18 @@ export function startTour(root, go, run) {
   const ring = element("div", "wb-toured");
   ring.popover = "manual";
   root.append(ring, card);
-  let at = null;
-  const resized = new ResizeObserver(encircle);
-  for (const event of ["scroll", "resize"]) addEventListener(event, encircle, true);
   const before = document.activeElement;
   const steps = STEPS.filter(([view]) => root.querySelector(`.wb-page-${view}`));
-  let place = 0;
+  let [place, frame] = [0, 0];
 
   function show() {
-    const [view, selector, title, words] = steps[place];
+    const [view, , title, words] = steps[place];
     go(view);
     if (title === RUN) run();
-    at = [...root.querySelectorAll(selector)].find((found) => found.checkVisibility());
+    const at = lookedAt();
     at?.scrollIntoView({ block: "nearest" });
-    resized.disconnect();
-    if (at) resized.observe(at);
     ring.showPopover();
+    cancelAnimationFrame(frame);
     encircle();
     const acts = element("div", "wb-acts");
     const back = button("wb-btn", "Back", () => move(-1));
@@ -58,11 +54,18 @@ export function startTour(root, go, run) {
     next.focus();
   }
 
-  // What is looked at may grow, or be scrolled; drawn above everything, no edge is cut off.
+  function lookedAt() {
+    const [, selector] = steps[place];
+    return [...root.querySelectorAll(selector)].find((found) => found.checkVisibility());
+  }
+
+  // In every frame: what is looked at grows, is scrolled, made anew, and moves when a result comes above it. Drawn above
+  // everything, no edge is cut off.
   function encircle() {
-    const box = at?.getBoundingClientRect();
+    const box = lookedAt()?.getBoundingClientRect();
     ring.hidden = !box;
     if (box) Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
+    frame = requestAnimationFrame(encircle);
   }
 
   function move(by) {
@@ -72,8 +75,7 @@ export function startTour(root, go, run) {
   }
 
   function end() {
-    resized.disconnect();
-    for (const event of ["scroll", "resize"]) removeEventListener(event, encircle, true);
+    cancelAnimationFrame(frame);
     ring.remove();
     card.remove();
     before?.focus?.();
