@@ -117,10 +117,18 @@ class ExplorerPage:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests here wait for a server, a kernel and a browser."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.timeout(LONGEST))
+    """Tests here wait for a server, a kernel and a browser. Those in JupyterLab come first, so that of two processes
+    hardly more than one starts it."""
+    places = {item: _place(item) for item in items if item.path.parent == Path(__file__).parent}
+    for item in places:
+        item.add_marker(pytest.mark.timeout(LONGEST))
+    items.sort(key=lambda item: ("", "lab", "voila").index(places.get(item, "")))
+
+
+def _place(item: Any) -> str:
+    """Where the page of a test is, lab or voila; tests may parametrize it, also by a fixture of that name."""
+    chosen = item.callspec.params.get("place") if hasattr(item, "callspec") else None
+    return chosen or ("lab" if {"explorer", "lab_url"} & set(item.fixturenames) else "voila")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -294,8 +302,8 @@ def page_script() -> str:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest) -> str:
-    """Where the page of a test is, lab or voila; tests may parametrize it."""
-    return "lab" if {"explorer", "lab_url"} & set(request.fixturenames) else "voila"
+    """Where the page of a test is; tests may parametrize it."""
+    return _place(request.node)
 
 
 @pytest.fixture

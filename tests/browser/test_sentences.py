@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench, tick
+from tests.browser.bench import Bench, tick, unchanging
 from workbench.run import configure
 from workbench.run.share_link import to_link
 
@@ -48,12 +48,17 @@ SMALL = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="lev
 
 
 @pytest.fixture(params=[1280, 640])
-def bench(page, app_url, request, shoot):
+def width(request):
+    return request.param
+
+
+@pytest.fixture
+def bench(page, app_url, width, shoot):
     """The workbench as a page of this width."""
-    page.set_viewport_size({"width": request.param, "height": 800})
+    page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"{app_url}/?p={to_link(SMALL)}")
     page.wait_for_selector(".wb-workbench .wb-rail")
-    return Bench(page, lambda stage: shoot(f"sentences_{request.param}_{stage}"))
+    return Bench(page, lambda stage: shoot(f"sentences_{width}_{stage}"))
 
 
 def says(bench, selector, text):
@@ -111,13 +116,13 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     bench.until(lambda: bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none")
 
 
+@pytest.mark.parametrize("width", [1280, pytest.param(640, marks=pytest.mark.slow)])
 def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
     found = {}
 
     def read(view):
-        bench.page.wait_for_timeout(500)
+        texts = unchanging(bench.page, lambda: bench.page.evaluate(READ), reads=3)
         bench.shoot(f"names_{view}")
-        texts = bench.page.evaluate(READ)
         assert texts, view
         found.update({f"{view}: {text}": view for text in texts if IN_CODE.search(text)})
 
