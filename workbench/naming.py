@@ -94,9 +94,9 @@ def details(block: Block, *others: str) -> list[str]:
     `size_text` contain."""
     listed = facts(type(block))
     without = {*others, *re.findall(r"{(\w+)}", listed.name + listed.size)}
-    return [
-        f"{short_label(block.name, name)} {value_text(block, name)}" for name in block.differing if name not in without
-    ]
+    # Lines of a program name nothing.
+    named = [name for name in block.differing if name not in without and "\n" not in str(getattr(block, name))]
+    return [f"{short_label(block.name, name)} {value_text(block, name)}" for name in named]
 
 
 def _filled(template: str, block: Block) -> str:

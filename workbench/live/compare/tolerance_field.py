@@ -23,7 +23,7 @@ class ToleranceField:
         """Whether the value was set here, and not taken over by `reset`."""
         self._changed, self._complain = changed, complain
         self._quiet = False
-        self.box = widgets.Text(description="tolerance", continuous_update=False, layout={"width": "100px"})
+        self.box = widgets.Text(description="tolerance", continuous_update=False, layout={"width": "auto"})
         self.box.tooltip = "any relative residual ‖r‖ / ‖b‖ above 0; the line on the plot can be dragged too"
         self._show()
         self.box.observe(lambda change: self._quiet or self._read(change["new"]), "value")

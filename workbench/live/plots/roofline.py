@@ -83,7 +83,7 @@ class RooflineView(RunView):
                 widgets.Accordion([self.table], titles=["Numbers of the kernels"], selected_index=None),
                 self.save_bar.box,
             ]
-        )
+        ).add_class("wb-explorer")
         self._moving = False
         self._waits = False
         self.show()

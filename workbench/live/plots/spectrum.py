@@ -88,6 +88,7 @@ class SpectrumView(RunView):
             self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
         )
         self.box = widgets.VBox([controls, self.message, self.press, *self.parts.values(), self.save_bar.box])
+        self.box.add_class("wb-explorer")
         self._moving = False
         self.show()
         for control in (self.slider, self.delay):

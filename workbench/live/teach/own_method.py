@@ -68,6 +68,9 @@ class OwnMethod(View):
         )
         self._worker = LatestOnly("workbench-own-lines")
         self._race = widgets.VBox()
+        self._press = button(
+            "Race", "run these lines and the original side by side", self.race, style="primary", width="64px"
+        )
         self.box = self._layout()
         self.editor.observe(lambda _change: self._ask(), ["start", "iterate"])
         self.name.observe(lambda _change: self._ask(), "value")
@@ -108,6 +111,8 @@ class OwnMethod(View):
         entries = [dataclasses.replace(self.base, solver=solver) for solver in (self._original(), self.solver())]
         before, self.view = self.view, RaceView(*entries, folder=self.folder, runs=self.runs, origin=OWN)
         self._race.children = (self.view.box,)
+        # The race has a filled button of its own, and a view has one.
+        self._press.button_style = ""
         if before is not None:
             before.close()
         view = self.view
@@ -140,7 +145,6 @@ class OwnMethod(View):
 
     def _layout(self) -> widgets.Box:
         check = button("Check", "say whether the lines can run, and what they cost", self._ask, width="64px")
-        race = button("Race", "run these lines and the original side by side", self.race, style="primary", width="64px")
         reset = button(
             "Reset to original",
             "take the original's lines again; Undo reset brings these back",
@@ -148,7 +152,7 @@ class OwnMethod(View):
             width="140px",
         )
         self._undo.disabled = True
-        bar = row("wb-buttons", self.original, self.name, check, race, reset, self._undo)
+        bar = row("wb-buttons", self.original, self.name, check, self._press, reset, self._undo)
         language = widgets.HTML(LANGUAGE).add_class("wb-language")
         aside = widgets.VBox([self.table, language]).add_class("wb-aside")
         body = row("wb-own-body", self.editor, aside)

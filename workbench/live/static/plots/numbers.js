@@ -91,6 +91,5 @@ function plain(value) {
 }
 
 function power(value) {
-  const exponent = Math.round(Math.log10(value));
-  return exponent === 0 || exponent === 1 ? String(10 ** exponent) : powerOfTen(exponent);
+  return powerOfTen(Math.round(Math.log10(value)));
 }

@@ -367,7 +367,7 @@ export class Plot extends Stage {
   }
 
   entryOf(layer) {
-    return { key: layer.key, name: layer.name, colour: layer.outlined ? this.palette.ink : layer.colour, faint: Boolean(layer.faint), dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, only: !layer.end || layer.only, atEnd: Boolean(layer.end), patch: Boolean(layer.wide), off: this.off.has(layer.key) };
+    return { key: layer.key, name: layer.name, colour: layer.outlined ? this.palette.ink : layer.colour, faint: Boolean(layer.faint), dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, filled: Boolean(layer.filled), only: !layer.end || layer.only, atEnd: Boolean(layer.end), patch: Boolean(layer.wide), off: this.off.has(layer.key) };
   }
 }
 

@@ -126,7 +126,7 @@ export function plotPage(el, name, { model, Drawing, hear, held = () => false })
 }
 
 // A piece of a curve with its mark, a mark alone, or a patch.
-function swatch({ colour, faint, dash, marker, only, patch }, colours) {
+function swatch({ colour, faint, dash, marker, filled, only, patch }, colours) {
   const canvas = element("canvas", "wb-swatch");
   const scale = window.devicePixelRatio || 1;
   [canvas.width, canvas.height] = [40 * scale, 14 * scale];
@@ -136,6 +136,6 @@ function swatch({ colour, faint, dash, marker, only, patch }, colours) {
   context.fillStyle = own;
   if (patch) context.fillRect(10, 1, 20, 12);
   if (!patch && !only) drawPolyline(context, [1, 7, 39, 7], own, dash);
-  if (!patch && marker) drawMarker(context, marker, 20, 7, own, colours.paper);
+  if (!patch && marker) drawMarker(context, marker, 20, 7, own, filled ? own : colours.paper);
   return canvas;
 }

@@ -142,9 +142,8 @@ function render({ model, el }) {
   }
 
   function fitHeight() {
-    const count = (some) => new Set(some.map(({ lane, group }) => `${lane} ${group}`)).size;
-    const workers = count(kernels.filter(({ worker }) => worker));
-    const height = heightOf(count(kernels), model.get("height"), reported.groups.length, workers);
+    const lanes = new Set(kernels.map(({ lane, group }) => `${lane} ${group}`)).size;
+    const height = heightOf(lanes, model.get("height"), reported.groups.length);
     canvas.style.height = `${height}px`;
     return height;
   }

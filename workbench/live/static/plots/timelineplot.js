@@ -21,12 +21,12 @@ const NEAR = 3;
 // Pixels below which a selection is a click.
 const CLICK = 3;
 
-// As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again, and where there
-// are workers, every lane can be distinguished from the next.
-export function heightOf(lanes, most, groups = 0, workers = 0) {
+// As high as so many lanes need, and no higher than asked for, unless lanes would lie over one another; two sets of lanes
+// may be half as high again.
+export function heightOf(lanes, most, groups = 0) {
   const above = (groups ? ROOM + groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
   const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
-  const least = workers ? above + lanes * (BAND.least + BAND.apart) : 0;
+  const least = above + lanes * (BAND.least + BAND.apart);
   return Math.max(least, Math.min(groups ? 1.5 * most : most, wanted));
 }
 

@@ -2,7 +2,9 @@
 
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
+// 1, 10, 10², 10⁻¹.
 export function powerOfTen(exponent) {
+  if (exponent === 0 || exponent === 1) return String(10 ** exponent);
   return `10${String(exponent).replace(/./g, (sign) => SUPERSCRIPTS[sign])}`;
 }
 
