@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from workbench.html_table import html_table
 from workbench.machine.describe import describe_machine
 from workbench.scenes.style import COLOURS
 
@@ -62,14 +64,25 @@ class Reproduction:
 
     def text(self) -> str:
         """An aligned table followed by the notes."""
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        return "\n".join([self.title, "", *lines, "", *self.notes])
+
+    def _repr_html_(self) -> str:
+        names, *rows = self._cells()
+        counted = (int, float, list, tuple)
+        numbers = [k for k, name in enumerate(self.rows[0]) if any(isinstance(row[name], counted) for row in self.rows)]
+        table = html_table(names, rows, numbers=numbers, classes="", caption=self.title)
+        return table + "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+
+    def _cells(self) -> list[list[str]]:
+        """The headings, and the cells of each row."""
         names = list(self.rows[0])
-        cells = [
+        return [
             [name.replace("_", " ") for name in names],
             *([_cell(row[name]) for name in names] for row in self.rows),
         ]
-        widths = [max(len(row[k]) for row in cells) for k in range(len(names))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-        return "\n".join([self.title, "", *lines, "", *self.notes])
 
 
 NOTABLE = 15.0

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.html_table import html_table
 from workbench.live.ui.form_fields import as_text
-from workbench.live.ui.html_table import html_table
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words

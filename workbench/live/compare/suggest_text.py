@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.analysis.advice import Estimate, Stage
-from workbench.live.ui.html_table import html_table
+from workbench.html_table import html_table
 from workbench.live.ui.sort_table import sample, time_bar
 from workbench.naming import sentence_case
 from workbench.number_text import duration, number

@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 
 from workbench.analysis.roofline import RooflinePoint
-from workbench.live.ui.html_table import Html, html_table
+from workbench.html_table import Html, html_table
 from workbench.machine.profile import Profile
 from workbench.naming import kernel_name
 from workbench.number_text import MISSING, amount, count, duration, number, percent

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.live.ui.html_table import html_table
+from workbench.html_table import html_table
 from workbench.naming import name_of
 from workbench.number_text import amount, compiling, seconds
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.analysis.solver_costs import Cost
-from workbench.live.ui.html_table import Html, html_table
+from workbench.html_table import Html, html_table
 from workbench.naming import name_of
 from workbench.number_text import amount
 

@@ -9,9 +9,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
+from workbench.html_table import Html, html_table
 from workbench.live.plots.chart import ChartView
 from workbench.live.teach.step_text import DIGITS
-from workbench.live.ui.html_table import Html, html_table
 from workbench.live.ui.rows import row
 from workbench.live.ui.view import View
 from workbench.naming import name_of, sentence_case, typeset

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from workbench.live.ui.html_table import Html, html_table
+from workbench.html_table import Html, html_table
 
 
 def test_texts_are_escaped_and_html_is_not():
