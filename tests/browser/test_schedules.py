@@ -21,8 +21,8 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     lab.run_all(page)
     page.wait_for_selector(PICTURE)
     # The cell after the widget starts from a V100 and asks for hybrid 1.
-    message = page.locator(".widget-html", has_text="modelled:")
-    message.locator("text=hybrid1").first.wait_for()
+    message = page.locator(".widget-html", has_text="Modelled:")
+    message.locator("text=Hybrid CG 1").first.wait_for()
     curves = unchanging(page, lambda: page.eval_on_selector(PICTURE, "canvas => canvas.toDataURL()"))
     sentence = message.inner_text()
     slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
@@ -31,12 +31,14 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     page.wait_for_function("([at, before]) => document.querySelector(at).toDataURL() !== before", arg=[PICTURE, curves])
     page.wait_for_function(
         "before => [...document.querySelectorAll('.widget-html')].some("
-        "box => box.innerText.includes('modelled:') && box.innerText !== before)",
+        "box => box.innerText.includes('Modelled:') && box.innerText !== before)",
         arg=sentence,
     )
     lanes = page.locator(LANES).last
     lanes.scroll_into_view_if_needed()
     page.wait_for_function("at => [...document.querySelectorAll(at)].at(-1).dataset.label === 'modelled'", arg=LANES)
-    until(page, lambda: "copy to host" in (lanes.get_attribute("data-lanes") or ""))
+    names = until(page, lambda: "copy to host" in (all_lanes := lanes.get_attribute("data-lanes") or "") and all_lanes)
+    # None of them lies over another one.
+    assert lanes.bounding_box()["height"] >= 100 + 38 * len(names.split(","))
     page.eval_on_selector(".widget-dropdown", "box => box.scrollIntoView()")
     page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'")
