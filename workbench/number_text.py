@@ -108,6 +108,11 @@ def tick(value: float, *, powers: bool = False) -> str:
     return (MINUS if value < 0 else "") + _grouped(f"{abs(value):.7g}")
 
 
+def rounded(value: float) -> str:
+    """At most four significant digits: 1, 0.01011, 98.9."""
+    return tick(float(f"{value:.4g}"))
+
+
 def span(low: float, high: float, say: Callable[[Any], str]) -> str:
     """The least and the greatest of some values in words. say: writes one of them."""
     return f"{say(low)} everywhere" if low == high else f"{say(low)} to {say(high)}"

@@ -41,7 +41,7 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     lab.run_all(page)
     a = page.locator('[data-field="a"] input')
     a.wait_for()
-    page.locator(".wb-build .wb-status", has_text="Poisson from formulas, 128²").wait_for()
+    page.locator(".wb-build .wb-status", has_text="Poisson from formulas in a square (2D), 128²").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
     # What is wrong is reported below the field without Enter, and what was typed stays.
     a.fill("")

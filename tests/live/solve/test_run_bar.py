@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.live import explore
 from workbench.live.solve.run_bar import RunBar
+from workbench.live.solve.run_progress import Progress
 from workbench.run import State, Stopping
+from workbench.run.setup_phases import SetupPhases
 
 
 @pytest.fixture
@@ -87,3 +91,15 @@ def test_progress_has_phases_iterations_and_an_estimate(eventually):
     assert took == pytest.approx(session.result.setup_seconds, rel=0.5, abs=0.05)
     assert progress["spent"] == pytest.approx(session.result.iteration_seconds, rel=0.2, abs=0.05)
     explorer.close()
+
+
+def test_an_iteration_that_is_finished_after_stop_is_in_the_time_at_the_end():
+    # A run counts as ended before a long iteration is over, which the result then has.
+    run = SimpleNamespace(iterations=10, iteration_seconds=1.0)
+    session = SimpleNamespace(state=State.DONE, run=run, phases=SetupPhases(), over=False)
+    progress = Progress(session, None)
+    assert (progress.read()["iterations"], progress.read()["spent"]) == (10, 1.0)
+    run.iterations, run.iteration_seconds, session.over = 11, 1.5, True
+    ended = progress.read()
+    assert (ended["iterations"], ended["spent"]) == (11, 1.5)
+    assert progress.read() is ended

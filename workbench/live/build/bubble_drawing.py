@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.number_text import count
+from workbench.number_text import count, rounded
 from workbench.problems.bubbles import Bubbles
 from workbench.problems.sides import Boundary, parse_sides
 
@@ -93,5 +93,5 @@ def in_words(drawing: Drawing, selected: int) -> str:
     if selected < 0:
         return reported
     *centre, radius = drawing.rows[selected]
-    place = ", ".join(f"{value:.4g}" for value in centre)
-    return f"{reported}; bubble {selected + 1} at ({place}), radius {radius:.4g} (side lengths)"
+    place = ", ".join(map(rounded, centre))
+    return f"{reported}; bubble {selected + 1} at ({place}), radius {rounded(radius)} (side lengths)"

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.figures import pattern_counts
 from workbench.live.field.pictures import MOST_PIXELS, Scene
-from workbench.number_text import amount, count, span
+from workbench.number_text import amount, count, rounded, span, tick
 from workbench.operators.matrix import SYMMETRY_TOLERANCE
 from workbench.problems import Problem
 
@@ -42,13 +42,14 @@ def facts(problem: Problem) -> Facts:
     is_complex = matrix.dtype.kind == "c"
     diagonal = matrix.diagonal().real
     stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    bound = tick(SYMMETRY_TOLERANCE, powers=True)
     rows = {
         "unknowns N": count(size),
         "entries (nnz)": count(entries),
         "density": f"{100 * entries / size**2:.3g} %",
         "entries per row": f"{span(int(lengths.min()), int(lengths.max()), count)}, {lengths.mean():.3g} on average",
-        "Hermitian" if is_complex else "symmetric": f"yes, to {SYMMETRY_TOLERANCE:g} of the largest entry",
-        "diagonal": span(diagonal.min(), diagonal.max(), "{:.4g}".format),
+        "Hermitian" if is_complex else "symmetric": f"yes, to {bound} of the largest entry",
+        "diagonal": span(diagonal.min(), diagonal.max(), rounded),
         "values": f"{'complex' if is_complex else 'real'}, {matrix.dtype}",
         "memory": amount(stored),
     }

@@ -20,7 +20,8 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.number_text import span
+from workbench.naming import size_text
+from workbench.number_text import rounded, span
 from workbench.problems import Problem
 from workbench.problems.poisson_formulas import PoissonFormulas, PoissonFormulas2D
 
@@ -128,13 +129,13 @@ class PoissonBuilder(View):
                 complaints[name] = str(error).removeprefix(f"{problem.name}: ")
                 view.say(name, "")
                 continue
-            about[name] = span(values.min(), values.max(), "{:.4g}".format)
+            about[name] = span(values.min(), values.max(), rounded)
             bar = "right-hand side f" if name == "f" else f"coefficient {name}"
             view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         return about, complaints
 
     def _report(self, problem: Problem) -> None:
-        self.status.say(f"{problem.label}: {problem.title}", "good")
+        self.status.say(f"{problem.title}, {size_text(problem)}", "good")
         if problem == self._reported:
             return
         self._reported = problem

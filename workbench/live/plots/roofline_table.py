@@ -39,7 +39,7 @@ def _row(spot: RooflinePoint, roof: Profile | None, colour: str) -> list[str]:
     share = spot.of_roof(*limit) if limit else None
     named = f'<span title="{html.escape(spot.kernel)}">{html.escape(kernel_name(spot.kernel))}</span>'
     return [
-        Html(f'<span class="wb-patch" style="background: {colour}; display: inline-block"></span>{named}'),
+        Html(f'<span class="wb-patch" style="background: {colour}"></span>{named}'),
         count(spot.calls),
         duration(spot.seconds),
         percent(spot.share),

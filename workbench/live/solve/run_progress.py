@@ -23,12 +23,16 @@ class Progress:
         self._shown: dict[str, Any] = {}
         self._when = 0.0
         self._ended_at = ""
+        self._over = False
         self.estimate: Estimate | None = None
 
     def read(self) -> dict[str, Any]:
         """What to show now; the same object where nothing is to change."""
         state, now = self.session.state, time.monotonic()
-        same = self._shown.get("state") == state.value and self._shown.get("phase") == self.session.phases.present
+        # A run that counts as ended may still make an iteration.
+        over, self._over = self._over, self.session.over
+        same = over == self._over and self._shown.get("state") == state.value
+        same = same and self._shown.get("phase") == self.session.phases.present
         rests = state in ENDED or (state is State.PAUSED and self._shown.get("iterations") == self._iterations)
         if same and (rests or (state is not State.PAUSED and now - self._when < EVERY)):
             return self._shown

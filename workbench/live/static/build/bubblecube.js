@@ -103,10 +103,10 @@ export function bubbleCube(host, shown, tools) {
         const [x, y] = toPage(edge);
         label(context, colour, text, x + away * dx, y + away * dy, "center", "middle", colours.paper);
       };
-      context.font = `11px ${colours.type}`;
+      context.font = `${11 * colours.zoom}px ${colours.type}`;
       write("0", 0.04, 9, colours.soft);
       write("1", 0.96, 9, colours.soft);
-      context.font = `600 13px ${colours.type}`;
+      context.font = `600 ${13 * colours.zoom}px ${colours.type}`;
       write(letter, 0.5, 11, colours.ink);
     });
     const marked = rowsOf(shown)[shown.state.selected];

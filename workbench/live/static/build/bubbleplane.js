@@ -5,7 +5,7 @@ import { drawSides, BAND } from "./boxsides.js";
 
 // The plane on which bubbles are built: cells, subdomains, and the bubbles over them.
 
-const MARGIN = { left: 34, top: 24, right: 8, bottom: 42 };
+const MARGIN = { left: 34, top: 24, right: 8, bottom: 42 }; // at a zoom of 1
 const GRID_UP_TO = 32;
 const MARKED = "#c48700";
 export const REFUSED = "#d55e00";
@@ -18,17 +18,18 @@ export function bubblePlane(host, shown, painted) {
   canvas.setAttribute("aria-roledescription", "canvas of bubbles");
   let box = { left: 0, top: 0, right: 1, bottom: 1 };
 
-  function heightFor(width) {
+  function heightFor(width, { zoom }) {
     const most = Math.max(300, Math.min(640, 0.55 * innerHeight));
-    return Math.min(most, width - MARGIN.left - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    return Math.min(most, width - zoom * (MARGIN.left + MARGIN.right)) + zoom * (MARGIN.top + MARGIN.bottom);
   }
 
   function draw(context, colours, width, height) {
     if (!shown.state.dimensions) return;
-    const room = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+    const { zoom } = colours;
+    const room = [width - zoom * (MARGIN.left + MARGIN.right), height - zoom * (MARGIN.top + MARGIN.bottom)];
     const size = Math.max(20, Math.min(...room) - 2 * BAND);
-    const left = MARGIN.left + BAND;
-    const top = MARGIN.top + BAND;
+    const left = zoom * MARGIN.left + BAND;
+    const top = zoom * MARGIN.top + BAND;
     box = { left, top, right: left + size, bottom: top + size };
     context.save();
     context.beginPath();
@@ -110,7 +111,7 @@ export function bubblePlane(host, shown, painted) {
       context.strokeRect(x - 4, y - 4, 8, 8);
     }
     if (circle.r * size < 9) return;
-    context.font = `600 12px ${colours.type}`;
+    context.font = `600 ${12 * colours.zoom}px ${colours.type}`;
     label(context, "#ffffff", String(index + 1), toX(circle.x), toY(circle.y), "center", "middle", "rgba(0, 0, 0, 0.75)");
   }
 
@@ -139,8 +140,8 @@ export function bubblePlane(host, shown, painted) {
     const [across, up] = axesOf(shown).map((place) => "xyz"[place]);
     drawSides(context, colours, box, shown.state.sides, across, up);
     const outer = { left: box.left - BAND, top: box.top - BAND, right: box.right + BAND, bottom: box.bottom + BAND };
-    const ticks = linearTicks(0, 1, Math.max(2, Math.floor(size / 55))).map((value) => Number(value.toFixed(3)));
-    context.font = `12px ${colours.type}`;
+    const ticks = linearTicks(0, 1, Math.max(2, Math.floor(size / 55 / colours.zoom))).map((value) => Number(value.toFixed(3)));
+    context.font = `${12 * colours.zoom}px ${colours.type}`;
     drawAxes(context, outer, colours, {
       xTicks: ticks.map((value) => [toX(value), String(value)]),
       yTicks: ticks.map((value) => [toY(value), String(value)]),

@@ -6,6 +6,8 @@ import { mapOf, wordsOf } from "./colormaps.js";
 export const BAR_WIDTH = 14;
 const [APART, WORDS] = [16, 5];
 const MOST_TICKS = 7;
+// Room for such a number is there always, so that pictures beside each other, and of other iterations, are of one size.
+const USUAL = "−10⁻¹⁰";
 
 // Where a number lies on the scale, 0 for low to 1 for high; the same as in the kernel.
 function shareOf({ low, high, scale, signed, threshold }, value) {
@@ -49,7 +51,8 @@ export function titleOf({ bar, scale, threshold }) {
 
 // Pixels to the right of a picture that its bar needs.
 export function barRoom(context, shades) {
-  return APART + BAR_WIDTH + WORDS + Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width)) + 2;
+  const widths = [USUAL, ...shadeTicks(shades).map(([, text]) => text)].map((text) => context.measureText(text).width);
+  return APART + BAR_WIDTH + WORDS + Math.max(...widths) + 2;
 }
 
 // All colours, a pixel each, the highest on top; made once for each kind of scale.

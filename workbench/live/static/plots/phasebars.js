@@ -1,4 +1,4 @@
-import { line } from "../ui/axes.js";
+import { label, line } from "../ui/axes.js";
 import { duration } from "../ui/units.js";
 import { drawText, setFont, shortened } from "./plotaxes.js";
 
@@ -17,7 +17,7 @@ export function drawWaiting({ context, frame: { box }, palette }, words, phases)
     context.fillRect(box.left, y - row, box.right - box.left, (shown.length + 2) * row);
   }
   setFont(context, palette, 13);
-  drawText(context, palette.soft, shortened(context, words, box.right - box.left - 20), middle, y, "center", "middle");
+  label(context, palette.soft, shortened(context, words, box.right - box.left - 20), middle, y, "center", "middle", palette.paper);
   setFont(context, palette);
   const longest = Math.max(...shown.map(([, seconds]) => seconds), 1e-9);
   const room = (box.right - middle) / 2;

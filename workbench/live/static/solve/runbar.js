@@ -10,8 +10,8 @@ import { followTheme } from "../ui/themechoice.js";
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
-const [LEAST_PX, GAP_PX] = [104, 6]; // of a segment and between two, as in the tokens
-const MOST = 4; // phases with a segment of their own: the longest; the others are summed
+const REST = "rest"; // what is in no other phase, as setup_phases.py calls it
+const MOST = 4; // phases with a segment of their own: the longest whose words have room; the others are summed
 
 function render({ model, el }) {
   followTheme();
@@ -82,23 +82,26 @@ function render({ model, el }) {
     const whole = setup + spent;
     when.hidden = model.get("wrong");
     write(when, ending);
-    const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
-    const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * (LEAST_PX + GAP_PX))) - 2;
-    // During iterations theirs is the progress; how long the setup took is shown at the end.
-    const shown = word ? [] : room < 2 || (iterations && !endedAt) ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
-    const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
+    const last = [];
     if (iterations) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
       const text = word ? `${Math.round(100 * share)}\u2009%` : endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
-      parts.push(segment(word || "iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
+      last.push(segment(word || "iterations", text, "wb-solid", share, Math.max(spent / whole, 1 / 4)));
     }
-    bar.replaceChildren(...parts);
+    // During iterations theirs is the progress; how long the setup took is shown at the end.
+    let most = iterations && !endedAt ? 0 : MOST;
+    do {
+      const shown = word ? [] : most ? longest(phases, most) : [["setup", setup, !model.get("progress").phase]];
+      bar.replaceChildren(...shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds / whole)), ...last);
+    } while (bar.scrollWidth > bar.clientWidth && most-- > 0);
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
   }
 
+  // weight: its share of the time.
   function segment(name, text, kind, share, weight) {
     const part = element("span", kind);
-    part.style.setProperty("--w", Math.max(weight, 1e-9));
+    // In thousandths, as segments whose weights add up to less than one leave a part of the bar empty.
+    part.style.setProperty("--w", Math.max(1000 * weight || 0, 1));
     const track = element("i", "");
     track.style.setProperty("--p", `${100 * share}%`);
     const words = element("em", "", "");
@@ -110,7 +113,7 @@ function render({ model, el }) {
 
   // In the order in which they were, the shorter ones as one.
   function longest(phases, most) {
-    const kept = new Set([...phases].sort((one, other) => other[1] - one[1]).slice(0, most));
+    const kept = new Set(phases.filter(([name]) => name !== REST).sort((one, other) => other[1] - one[1]).slice(0, most));
     const others = phases.filter((phase) => phase[2] && !kept.has(phase));
     const rest = others.reduce((sum, [, seconds]) => sum + seconds, 0);
     return [...phases.filter((phase) => kept.has(phase) || !phase[2]), ...(others.length ? [["other setup", rest, true]] : [])];

@@ -3,7 +3,7 @@ import { onThemeChange, theme } from "./theme.js";
 
 // A canvas that is sharp on every screen, draws at most once per frame, and has the colours of the page.
 
-// heightFor(width) is the height in pixels that suits a width. draw(context, colours, width, height) draws all.
+// heightFor(width, colours) is the height in pixels that suits a width. draw(context, colours, width, height) draws all.
 export function surface(host, heightFor, draw) {
   const canvas = focusable();
   host.append(canvas);
@@ -14,7 +14,9 @@ export function surface(host, heightFor, draw) {
   function paint() {
     frame = 0;
     const width = canvas.clientWidth;
-    const tall = Math.round(heightFor(width));
+    // Reading them costs more than most pictures.
+    colours ??= theme(canvas);
+    const tall = Math.round(heightFor(width, colours));
     const scale = window.devicePixelRatio || 1;
     const [columns, rows] = [Math.round(width * scale), Math.round(tall * scale)];
     if (canvas.width !== columns || canvas.height !== rows) {
@@ -23,8 +25,6 @@ export function surface(host, heightFor, draw) {
     }
     context.setTransform(scale, 0, 0, scale, 0, 0);
     if (width <= 0) return;
-    // Reading them costs more than most pictures.
-    colours ??= theme(canvas);
     wipe(context, colours, width, tall);
     draw(context, colours, width, tall);
   }
