@@ -281,6 +281,11 @@ def typeset_words(text: str) -> str:
     return text
 
 
+def shortened(name: str, most: int) -> str:
+    """The first letters of a name that is longer."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def kernel_name(text: str) -> str:
     """A kernel of a trace as mathematics, from its paper lines or its operator: r = r − α s, A p, Zᵀ, E⁻¹.
 

@@ -12,12 +12,13 @@ from workbench import registry
 from workbench.devices.clock import CPU, WAITING, HostClock
 from workbench.domain_decomposition.worker_lanes import TRANSFER, Exchange, Span, Work, WorkerLanes, spans
 from workbench.domain_decomposition.workers import Reply
-from workbench.figures import timeline
+from workbench.figures import draw
 from workbench.lines.schedule import operator_of
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, load_trace, save, save_trace
 from workbench.run import Run, configure, run_through
+from workbench.scenes import timeline_scene
 
 HOLDER = SimpleNamespace(address="tcp://a:1")
 
@@ -160,7 +161,7 @@ def test_lanes_survive_files(result, trace, tmp_path):
 
 
 def test_the_figure_has_the_lanes(trace):
-    figure = timeline(trace, (2, 3))
+    figure = draw(timeline_scene(trace, (2, 3)))
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["cpu", "worker 1", "worker 2"]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]

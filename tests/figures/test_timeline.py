@@ -1,11 +1,13 @@
-"""The timeline figure: lanes, boxes and the label of the times."""
+"""The timeline: lanes, boxes and the label of the times, the same on the page and in a saved figure."""
 
 import pytest
 from matplotlib.colors import to_hex
 
 from workbench.errors import InputError
-from workbench.figures import save, timeline
+from workbench.figures import draw, save
+from workbench.live.plots.timeline_messages import Shown
 from workbench.recording import Event, Trace
+from workbench.scenes import timeline_scene
 from workbench.scenes.style import KINDS
 
 
@@ -18,8 +20,14 @@ def trace(label="measured", iterations=4, length=1e-5):
     return made
 
 
+def timeline(trace, iterations=None, title=""):
+    return draw(timeline_scene(trace, iterations, title=title))
+
+
 def boxes(figure):
-    return [box for box in figure.axes[0].collections if box.get_paths()]
+    return [
+        (kind.get_label(), kind.get_facecolor()[0]) for kind in figure.axes[0].collections for _ in kind.get_paths()
+    ]
 
 
 def test_lanes_boxes_and_the_label_are_there():
@@ -27,20 +35,20 @@ def test_lanes_boxes_and_the_label_are_there():
     axes = figure.axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["accelerator", "copy to host"]
     assert len(boxes(figure)) == 4
-    assert axes.get_title(loc="left") == "a run\nmeasured on two cores"
-    assert axes.get_xlabel() == "time from the start of iteration 1, µs"
-    assert axes.get_xlim() == pytest.approx((0, 60))
+    assert figure.get_suptitle() == "a run\nmeasured on two cores"
+    assert axes.get_xlabel() == "time from the start of iteration 1 (µs)"
+    assert axes.get_xlim() == pytest.approx((0, 6e-5))
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["A: 67%, 0.5 GB/s", "r: 33%, 0.0 GB/s"]
+    assert texts == ["A: 67%, 500\u2009MB/s", "r: 33%, 800\u2009kB/s"]
 
 
 @pytest.mark.parametrize("label", ["modelled", "replayed"])
 def test_the_label_is_on_the_figure(label):
-    assert label in timeline(trace(label)).axes[0].get_title(loc="left")
+    assert label in timeline(trace(label)).get_suptitle()
 
 
 def test_long_ranges_are_in_milliseconds():
-    assert timeline(trace(length=1e-3)).axes[0].get_xlabel().endswith("ms")
+    assert timeline(trace(length=1e-3)).axes[0].get_xlabel().endswith("(ms)")
 
 
 def test_by_default_two_iterations_in_the_middle_are_shown():
@@ -52,9 +60,35 @@ def test_colours_of_kernels_are_independent_of_the_range():
     made = Trace("m")
     for k in range(3):
         made.append(Event(f"kernel {k}", "cpu", k, k + 1 - k / 100, iteration=k))
-    whole = [to_hex(box.get_facecolor()[0]) for box in boxes(timeline(made, (0, 2)))]
+    whole = [to_hex(colour) for _, colour in boxes(timeline(made, (0, 2)))]
     assert whole == list(KINDS["vectors"])
-    assert to_hex(boxes(timeline(made, (2, 2)))[0].get_facecolor()[0]) == whole[2]
+    assert to_hex(boxes(timeline(made, (2, 2)))[0][1]) == whole[2]
+
+
+def test_the_page_has_the_lanes_names_and_colours_of_the_figure():
+    made = Trace("m")
+    for lane, name in (("worker 2", "waiting"), ("cpu", "u = M(r)"), ("cpu", "smooth, level 1"), ("cpu", "A")):
+        made.append(Event(name, lane, made.count, made.count + 1 - made.count / 100))
+    message, _ = Shown(trace=made).news("", 100)
+    figure = timeline(made, (0, 0))
+    figure.draw_without_rendering()
+    kernels = sorted(message["kernels"], key=lambda kernel: kernel["rank"])
+    lanes = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert lanes == list(dict.fromkeys(kernel["lane"] for kernel in kernels)) == ["cpu", "worker 2"]
+    seen = {label.partition(": ")[0]: to_hex(colour) for label, colour in boxes(figure)}
+    on_page = {
+        f"coarse solve, {kernel['level']}" if kernel["level"] else kernel["name"]: kernel["colour"]
+        for kernel in kernels
+    }
+    assert seen == on_page
+    # The longest first, as in the page's table.
+    assert next(iter(seen)) == "waiting"
+    assert list(seen)[-1] == "A"
+
+
+def test_arrows_lead_to_what_waits():
+    assert len(timeline(trace(), (1, 2)).axes[0].patches) == 2
+    assert not timeline(trace(iterations=200), (0, 199)).axes[0].patches
 
 
 def test_the_timeline_is_written(tmp_path):

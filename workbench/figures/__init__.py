@@ -7,7 +7,6 @@ from workbench.figures.plane import draw_plane
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
 from workbench.figures.saving import save
-from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
 
 __all__ = [
@@ -20,5 +19,4 @@ __all__ = [
     "plotted_data",
     "read_provenance",
     "save",
-    "timeline",
 ]

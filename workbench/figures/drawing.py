@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -12,15 +13,30 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from workbench.errors import InputError
-from workbench.figures.layers import DRAWN, INK, RULE, Words, number_ticks
+from workbench.figures import layers
+from workbench.figures.lanes import lanes
+from workbench.figures.layers import INK, RULE, Words, number_ticks
 from workbench.figures.style import new_figure
 from workbench.number_text import unit_of
-from workbench.scenes.scene import Axis, CellsOf, Scene
+from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
+from workbench.scenes.timeline import LanesOf
+
+DRAWN: dict[type, Callable[[Axes, Any], None]] = {
+    BarsOf: layers.bars,
+    CellsOf: layers.cells,
+    CurveOf: layers.curve,
+    LanesOf: lanes,
+    LineAt: layers.line,
+    ParallelOf: layers.parallel,
+    PointsOf: layers.points,
+}
 
 LONGEST_LEGEND = 68
 """Letters of the names that stand in one row of a legend."""
 PANEL, ROW, MARGIN = 2.8, 0.2, 0.8
 """Inches of a panel's height, of a row of the legend, and of titles and ticks."""
+LANE = 0.5
+"""Inches of a lane's height."""
 
 
 def draw(
@@ -66,7 +82,10 @@ def _legend(figure: Figure, panels: Iterable[Axes]) -> int:
 
 
 def _panels(scenes: Sequence[Scene]) -> float:
-    """How high they are together, in panels: a square one is twice as high, two take one and a half."""
+    """How high they are together, in panels: a square one is twice as high, two take one and a half. Lanes are as high
+    as there are lanes."""
+    if drawn := [layer for scene in scenes for layer in scene.layers if isinstance(layer, LanesOf)]:
+        return sum((len(layer.lanes) + 1) * LANE / PANEL for layer in drawn)
     return 2.0 if any(scene.square for scene in scenes) else 0.25 + 0.75 * len(scenes)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullFormatter
 
 from workbench.figures.colormaps import BATLOW, MAPS
+from workbench.naming import shortened
 from workbench.number_text import said, tick, unit_of
 from workbench.scenes.scene import BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf
 
@@ -110,7 +109,7 @@ def _each_point(axes: Axes, layer: PointsOf, colour: str) -> None:
         axes.scatter(x, y, (2 * PIXEL * size) ** 2, zorder=3, **look)
         if layer.texts and not layer.name:
             # Marks of one size in the legend.
-            axes.scatter([], [], 40, label=textwrap.shorten(layer.texts[k][0], LONGEST_NAME, placeholder=" …"), **look)
+            axes.scatter([], [], 40, label=shortened(layer.texts[k][0], LONGEST_NAME), **look)
 
 
 def bars(axes: Axes, layer: BarsOf) -> None:
@@ -196,13 +195,3 @@ def _on(axes: Axes, values: np.ndarray) -> np.ndarray:
     """Values that have a place on the axis."""
     values = np.asarray(values)
     return np.where(values > 0, values, np.nan) if axes.get_yscale() == "log" else values
-
-
-DRAWN: dict[type, Callable[[Axes, Any], None]] = {
-    CurveOf: curve,
-    PointsOf: points,
-    BarsOf: bars,
-    LineAt: line,
-    CellsOf: cells,
-    ParallelOf: parallel,
-}

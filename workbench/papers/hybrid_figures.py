@@ -13,6 +13,7 @@ from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import MODEL, milliseconds, printed_best
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.scenes.crossover import crossover_scene
+from workbench.scenes.timeline import timeline_scene
 
 ENTRIES = 50
 """Non-zeros per row, about as many as in the papers' structural matrices."""
@@ -52,5 +53,5 @@ def timeline(max_n: int, progress: Progress) -> Reproduction:
         {"lane": lane, "busy_ms": 1e3 * busy, "busy_percent": 100 * busy / trace.seconds}
         for lane, busy in trace.busy().items()
     ]
-    picture = figures.timeline(trace, (4, 5), title="Hybrid-PIPECG-3, Serena")
+    picture = figures.draw(timeline_scene(trace, (4, 5), title="Hybrid-PIPECG-3, Serena"))
     return Reproduction("timeline", "Hybrid 3, modelled", rows, [*trace.notes, *hybrid_machines.NOTES], picture)

@@ -8,6 +8,7 @@ from workbench.scenes.roofline import roofline_scene
 from workbench.scenes.row_lengths import row_lengths_scene
 from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.scenes.spectrum import estimates_scene, levels_scene, ritz_scene
+from workbench.scenes.timeline import timeline_scene
 
 __all__ = [
     "Axis",
@@ -35,5 +36,6 @@ __all__ = [
     "roofline_scene",
     "row_lengths_scene",
     "time_scene",
+    "timeline_scene",
     "weights_scene",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
-from workbench.naming import kernel_name
+from workbench.naming import kernel_name, shortened
 from workbench.number_text import amount, count, duration, percent
 from workbench.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 
@@ -50,7 +50,10 @@ def roofline_scene(
             rate,
             marker="o",
             sizes=[SMALLEST + (LARGEST - SMALLEST) * point.share**0.5 for point in placed],
-            labels=[f"{_short(point.kernel)}  {share}" for point, share in zip(placed, shares, strict=True)],
+            labels=[
+                f"{shortened(kernel_name(point.kernel), SHORT)}  {share}"
+                for point, share in zip(placed, shares, strict=True)
+            ],
             texts=[_words(point, share) for point, share in zip(placed, shares, strict=True)],
             keys=[point.kernel for point in placed],
             colours=[looks[point.kernel] for point in placed],
@@ -65,11 +68,6 @@ def share_of(point: RooflinePoint, roof: Profile | None) -> str:
     """The share of the roof that a kernel reaches; "" without a roof."""
     share = point.of_roof(roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
     return "" if share is None else percent(share)
-
-
-def _short(kernel: str) -> str:
-    name = kernel_name(kernel)
-    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
 def _words(point: RooflinePoint, share: str) -> list[str]:

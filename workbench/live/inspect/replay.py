@@ -133,7 +133,7 @@ class Replay(View):
         convergence.add(record)
         timeline.show(record, run.title)
         self.save_bar = SaveBar(
-            lambda: {"convergence": convergence.scene(), **timeline.figures()},
+            lambda: {"convergence": convergence.scene(), **timeline.scenes()},
             provenance=lambda: record.provenance,
             about=lambda: run.file_title,
             folder=self._folder,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import traitlets
-from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import timeline
 from workbench.live.plots.hints import fitting
 from workbench.live.plots.modelled_trace import Comparison
 from workbench.live.plots.timeline_messages import Shown
@@ -21,6 +19,8 @@ from workbench.machine.profile import profile, profiles
 from workbench.machine.retime import MODELLED, machines_for
 from workbench.recording import Record, Trace
 from workbench.run import Result, Session, State
+from workbench.scenes.scene import Scene
+from workbench.scenes.timeline import timeline_scene
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
@@ -76,13 +76,13 @@ class TimelineView(StreamView):
         """What is on the timeline."""
         return self._shown.trace
 
-    def figures(self, iterations: tuple[int, int] | None = None) -> dict[str, Figure]:
-        """The boxes of some iterations, first and last, by the name `timeline`; by default of the two in the middle.
+    def scenes(self, iterations: tuple[int, int] | None = None) -> dict[str, Scene]:
+        """Some iterations as they are saved, first and last, by the name `timeline`; by default the two in the middle.
 
         Raises InputError when nothing was noted in them.
         """
         trace = self.trace
-        return {"timeline": timeline(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
+        return {"timeline": timeline_scene(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
 
     def show(self, source: RunSource | Trace, title: str = "") -> None:
         """Show another run instead. A session may be started or not, and is followed."""

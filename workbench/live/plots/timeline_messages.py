@@ -6,18 +6,13 @@ import dataclasses
 import itertools
 from typing import Any
 
-import numpy as np
-
-from workbench.devices.clock import WAITING, is_worker, rank
-from workbench.devices.cycle_names import level_of
 from workbench.live.plots.modelled_trace import Comparison
-from workbench.naming import kernel_name
 from workbench.recording import Trace
-from workbench.recording.trace import Kernel
 from workbench.run import Session, State
-from workbench.scenes.style import KernelLooks
+from workbench.scenes.timeline import GrowingLanes
 
 _KEYS = itertools.count(1)
+NOTHING = GrowingLanes(Trace()).part()
 
 
 @dataclasses.dataclass(eq=False)
@@ -38,7 +33,7 @@ class Shown:
     comparison: Comparison | None = None
     words: str = ""
     key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
-    _looks: KernelLooks = dataclasses.field(default_factory=KernelLooks)
+    _lanes: GrowingLanes | None = None
 
     def look(self) -> bool:
         """Take over what the session has by now; True while it may grow."""
@@ -93,10 +88,8 @@ class Shown:
         trace, events, note = self.trace, self.events, self.note(hint)
         if not self.behind and self.reported == (self.state, note, self.words):
             return None
-        # The rows first: every kernel that they name is then in the list.
-        rows = events.rows[self.sent :][:most] if events else np.empty(0)
-        kernels = events.kernels[self.kernels :] if events else []
-        flows = _flows(events, self.sent, self.sent + rows.size) if events else np.empty((0, 4))
+        if self._lanes is None and events is not None:
+            self._lanes = GrowingLanes(events, self.comparison.own if self.comparison else None)
         message = {
             "run": self.key,
             "title": self.title,
@@ -108,43 +101,16 @@ class Shown:
             "machine": trace.machine if trace else "",
             "notes": list(trace.notes) if trace else [],
             "first": self.sent,
-            "count": int(rows.size),
-            "flows": len(flows),
-            "firstKernel": self.kernels,
-            "kernels": [self._described(kernel, place) for place, kernel in enumerate(kernels, self.kernels)],
             "groups": self.comparison.titles if self.comparison else (),
             "words": self.words,
         }
-        self.sent += int(rows.size)
-        self.kernels += len(kernels)
+        part = self._lanes.part(self.sent, self.sent + most) if self._lanes else NOTHING
+        said, packed = part.since(self.kernels)
+        self.sent += part.rows.size
+        self.kernels = len(part.kernels)
         self.reported = (self.state, note, self.words)
-        return message, _packed(rows) + flows.tobytes() if rows.size else b""
+        return message | said, packed
 
     def forget(self) -> None:
         """The browser has nothing of this run any more."""
-        self.sent, self.kernels, self.reported = 0, 0, ()
-
-    def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
-        """A kernel with its style. One name looks the same on every lane, for every size and on every machine."""
-        style, colour = self._looks.of(kernel.name, kernel.lane)
-        looks = {"rank": rank(kernel.lane), "style": style, "colour": colour}
-        looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
-        looks |= {"level": level_of(kernel.name)}
-        group = int(self.comparison is not None and place >= self.comparison.own)
-        names = {"name": kernel_name(kernel.name), "code": kernel.name}
-        return {**dataclasses.asdict(kernel), **names, **looks, "group": group}
-
-
-def _flows(events: Trace | Comparison, first: int, last: int) -> np.ndarray:
-    """What some events wait for: the end of that, the start of the event, and both kernels, float64, shape (k, 4)."""
-    rows, (after, before) = events.rows, events.waits(first, last).T
-    columns = (rows["end"][before], rows["start"][after], rows["kernel"][before], rows["kernel"][after])
-    return np.stack(columns, axis=1).astype("<f8")
-
-
-def _packed(rows: np.ndarray) -> bytes:
-    """Columns one after another: starts as float64, lengths as float32, kernels and iterations as int32."""
-    starts = rows["start"]
-    lengths = (rows["end"] - starts).astype("<f4")
-    columns = (starts.astype("<f8"), lengths, rows["kernel"].astype("<i4"), rows["iteration"].astype("<i4"))
-    return b"".join(column.tobytes() for column in columns)
+        self.sent, self.kernels, self.reported, self._lanes = 0, 0, (), None

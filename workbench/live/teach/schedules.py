@@ -88,7 +88,7 @@ class Schedules(View):
         results = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
         turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), results)
         self.save_bar = SaveBar(
-            lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.figures(ITERATIONS)},
+            lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.scenes(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )

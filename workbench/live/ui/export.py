@@ -11,13 +11,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures import timeline
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.run_list import ListedRun, labels
 from workbench.recording import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
 from workbench.run import Norm
 from workbench.scenes.convergence import convergence_scene
+from workbench.scenes.timeline import timeline_scene
 
 PICTURES = ("svg", "pdf", "png")
 KINDS = {
@@ -84,7 +84,7 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
     if field is not None:
         drawn[f"field {plane}".strip()] = field
     if records[-1].trace:
-        drawn["timeline"] = timeline(records[-1].trace)
+        drawn["timeline"] = timeline_scene(records[-1].trace)
     return drawn
 
 
