@@ -1,5 +1,6 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element, press, uniqueName, write } from "../ui/page.js";
+import { follow } from "../ui/traits.js";
 
 // The line above all views of a page of a class. The name is kept for this tab, so that a page that is loaded again has
 // it; the server knows it as long as the page is open.
@@ -35,10 +36,10 @@ function render({ model, el }) {
     back.hidden = !model.get("can_return");
     root.hidden = !(model.get("words") || said.textContent);
   }
-  model.on("change:said change:can_return", show);
+  const forget = follow(model, ["said", "can_return"], show);
   show();
   return () => {
-    model.off("change:said change:can_return", show);
+    forget();
     root.remove();
   };
 }

@@ -2,6 +2,7 @@ import { arrows } from "../ui/arrows.js";
 import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
+import { setTraits } from "../ui/traits.js";
 import { wholeLink } from "../ui/wholelink.js";
 import { chosenTheme, chooseTheme, followTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
@@ -41,8 +42,7 @@ function render({ model, el }) {
   function go(shown, focus = false) {
     const place = shown.includes(".") ? shown : (latest[shown] ?? `${shown}.${model.get("views").find((view) => view.key === shown)?.parts[0]?.key}`);
     if (place.endsWith(".undefined")) return;
-    model.set("shown", place);
-    model.save_changes();
+    setTraits(model, { shown: place });
     window.scrollTo({ top: 0 });
     if (focus) tabs.querySelector("[aria-selected=true]").focus();
   }

@@ -1,6 +1,8 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element } from "../ui/page.js";
 import { link, copied } from "../transport/link.js";
+import { planeRow } from "../ui/planerow.js";
+import { follow } from "../ui/traits.js";
 import { short } from "../ui/axes.js";
 import { coloursOf } from "../field/colormaps.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
@@ -10,7 +12,6 @@ import { bubbleHands } from "./bubblepointer.js";
 import { bubbleKeys } from "./bubblekeys.js";
 import { bubbleList } from "./bubblelist.js";
 import { buildersLegend } from "./builderlegend.js";
-import { slicer } from "./slicer.js";
 
 // The canvas of bubbles: what its user does goes to the kernel, what the kernel answers is drawn.
 
@@ -27,7 +28,6 @@ function render({ model, el }) {
   const note = element("div", "wb-note");
   el.append(root);
   const shown = { state: model.get("state"), held: null, picture: null, pixels: null, segments: new Float32Array(0) };
-  [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
@@ -55,7 +55,17 @@ function render({ model, el }) {
   const hands = bubbleHands(plane, shown, tools);
   bubbleKeys(plane.canvas, shown, tools);
   const list = bubbleList(shown, tools);
-  const slice = slicer(model, shown, redraw);
+  const slice = planeRow(model, {
+    kind: "plane",
+    trait: "position",
+    spoken: "place of the plane",
+    limits: { min: 0, max: 1, step: 0.005 },
+    say: (axis, place) => `${axis} = ${place.toFixed(3)}`,
+    shown() {
+      [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
+      redraw();
+    },
+  });
   const legend = buildersLegend(shown);
   flat.append(slice.row);
   aside.append(solid, list.root);
@@ -114,11 +124,10 @@ function render({ model, el }) {
     return `${bubbles.length} bubbles on ${axesOf(shown).slice(0, 2).map((place) => "xyz"[place]).join(" and ")}${at}. ${reported}`;
   }
 
-  model.on("change:state", take);
+  const forget = follow(model, ["state"], take);
   take();
-  slice.pull();
   return () => {
-    model.off("change:state", take);
+    forget();
     for (const part of [slice, hands, wire, cube, plane]) part.close();
     root.remove();
   };

@@ -1,107 +1,72 @@
 import { grouped } from "../ui/axes.js";
 import { element, press, write } from "../ui/page.js";
+import { planeRow } from "../ui/planerow.js";
+import { bind, control, follow, labelled, selectOf } from "../ui/traits.js";
 import { atMost, whenNew } from "../transport/throttle.js";
+import { FIELDS, SCALES } from "./colormaps.js";
 
 // The controls of the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
 // solver, and in 3D the section.
 
-const FIELDS = ["coefficient", "solution", "residual", "error"];
 // Milliseconds between two frames of a film that is played, and between two that the kernel hears of.
 const [FRAME, TURN] = [140, 60];
-const SCALES = ["automatic", "linear", "logarithmic"];
 
 export function fieldChoices(model) {
   const row = element("div", "wb-fieldrow");
-  const quantity = choice("field", FIELDS);
-  const colours = choice("colours", SCALES);
-  const overlay = element("input", "");
-  overlay.type = "checkbox";
-  const outlined = element("label", "", "");
-  outlined.append(overlay, "subdomains");
-  const level = choice("of", [], undefined, "level of the coarse solver");
-  row.append(quantity.root, colours.root, outlined, level.root);
+  const controls = {
+    quantity: selectOf("field", FIELDS),
+    colours: selectOf("colours", SCALES),
+    overlay: control("checkbox", "subdomains"),
+    level: selectOf("level of the coarse solver", []),
+  };
+  const { quantity, overlay, level } = controls;
+  const roots = [labelled("field", quantity), labelled("colours", controls.colours), labelled("subdomains", overlay), labelled("of", level)];
+  const [, coloured, outlined, levelled] = roots;
+  row.append(...roots);
   let levels = [];
 
-  const pull = () => {
-    quantity.select.value = model.get("quantity");
-    colours.select.value = model.get("colours");
-    overlay.checked = model.get("overlay");
-    level.select.value = String(Math.min(model.get("level"), levels.length - 1));
-    level.root.hidden = !(levels.length && overlay.checked);
+  const bound = bind(model, controls, () => {
+    level.value = String(Math.min(model.get("level"), levels.length - 1));
+    levelled.hidden = !(levels.length && overlay.checked);
     row.hidden = !model.get("choices");
-  };
-  const push = () => {
-    model.set("quantity", quantity.select.value);
-    model.set("colours", colours.select.value);
-    model.set("overlay", overlay.checked);
-    if (levels.length) model.set("level", Number(level.select.value));
-    model.save_changes();
-  };
-  for (const control of [quantity.select, colours.select, overlay, level.select]) control.addEventListener("change", push);
-  const traits = ["quantity", "colours", "overlay", "level", "choices"].map((name) => `change:${name}`);
-  for (const trait of traits) model.on(trait, pull);
-  pull();
+  });
+  const forget = follow(model, ["choices"], bound.pull);
   const show = whenNew((matrix, shown, divided, names) => {
-    quantity.select.options[0].text = matrix ? "pattern" : "coefficient";
-    colours.root.hidden = shown === "coefficient";
+    quantity.options[0].text = matrix ? "pattern" : "coefficient";
+    coloured.hidden = shown === "coefficient";
     outlined.hidden = !divided;
     levels = names;
-    level.select.replaceChildren(...levels.map((name, place) => new Option(name, String(place))));
-    pull();
+    level.replaceChildren(...levels.map((name, place) => new Option(name, String(place))));
+    bound.pull();
   });
   return {
     row,
     show: (content) => show(content.matrix, content.quantity, content.outlined, content.levels),
-    close: () => traits.forEach((trait) => model.off(trait, pull)),
+    close() {
+      forget();
+      bound.close();
+    },
   };
 }
 
 // In 3D one plane of cells is shown: normal to which side, and where.
 export function sectionControls(model) {
-  const row = element("div", "wb-fieldrow wb-section");
-  const normal = choice("section", ["x", "y", "z"], (side) => `normal to ${side}`, "section normal to");
-  const place = element("input", "");
-  Object.assign(place, { type: "range", min: 0, step: 1 });
-  place.setAttribute("aria-label", "section plane");
-  place.setAttribute("data-lm-suppress-shortcuts", "true");
-  const where = element("span", "");
-  row.append(normal.root, place, where);
-  row.hidden = true;
   let cells = 0;
-
-  const tell = () => {
-    where.textContent = `${normal.select.value} = ${((Number(place.value) + 0.5) / Math.max(1, cells)).toFixed(3)}`;
-    place.setAttribute("aria-valuetext", where.textContent);
-  };
-  const pull = () => {
-    normal.select.value = model.get("normal");
-    place.value = String(model.get("index"));
-    tell();
-  };
-  const push = () => {
-    model.set("normal", normal.select.value);
-    model.set("index", Number(place.value));
-    model.save_changes();
-    tell();
-  };
-  normal.select.addEventListener("change", push);
-  place.addEventListener("input", push);
-  model.on("change:normal", pull);
-  model.on("change:index", pull);
+  const { row, place, pull, close } = planeRow(model, {
+    kind: "section",
+    trait: "index",
+    spoken: "section plane",
+    limits: { min: 0, step: 1 },
+    say: (side, index) => `${side} = ${((index + 0.5) / Math.max(1, cells)).toFixed(3)}`,
+  });
+  row.hidden = true;
   const show = whenNew((count) => {
     cells = count;
     row.hidden = !cells;
     place.max = String(Math.max(0, cells - 1));
     pull();
   });
-  return {
-    row,
-    show: (content) => show(content.cells),
-    close() {
-      model.off("change:normal", pull);
-      model.off("change:index", pull);
-    },
-  };
+  return { row, close, show: (content) => show(content.cells) };
 }
 
 // The film of a run: a slider over the iterations that were kept, and a button that plays them. The last one is the present
@@ -109,10 +74,7 @@ export function sectionControls(model) {
 export function filmControl(model, move) {
   const row = element("div", "wb-fieldrow wb-film");
   const play = press("▶", "play the film of this run", () => (timer ? stop() : start()));
-  const place = element("input", "");
-  Object.assign(place, { type: "range", min: 0, step: 1 });
-  place.setAttribute("aria-label", "iteration that is shown");
-  place.setAttribute("data-lm-suppress-shortcuts", "true");
+  const place = control("range", "iteration that is shown", { min: 0, step: 1 });
   const where = element("span", "");
   const kept = element("span", "wb-note");
   row.append(play, place, where, kept);
@@ -155,7 +117,7 @@ export function filmControl(model, move) {
   };
   place.addEventListener("input", () => scrub(Number(place.value)));
   place.addEventListener("change", () => move(null));
-  model.on("change:frame", pull);
+  const forget = follow(model, ["frame"], pull);
   const fill = whenNew(({ iterations: found, words }) => {
     iterations = found;
     row.hidden = found.length < 2;
@@ -182,17 +144,7 @@ export function filmControl(model, move) {
     close() {
       clearInterval(timer);
       tell.cancel();
-      model.off("change:frame", pull);
+      forget();
     },
   };
-}
-
-function choice(name, options, text = (option) => option, spoken = name) {
-  const root = element("label", "", name);
-  const select = element("select", "");
-  select.setAttribute("aria-label", spoken);
-  select.setAttribute("data-lm-suppress-shortcuts", "true");
-  for (const option of options) select.append(new Option(text(option), option));
-  root.append(select);
-  return { root, select };
 }

@@ -3,6 +3,7 @@ import { coloursOf, mapOf } from "./colormaps.js";
 import { link } from "../transport/link.js";
 import { element, focusable, tallOf, write } from "../ui/page.js";
 import { onThemeChange, theme } from "../ui/theme.js";
+import { follow, setTraits } from "../ui/traits.js";
 import { atMost } from "../transport/throttle.js";
 import { turning } from "../ui/rotation.js";
 import { axisEdges, drawAxisNames, drawEdges } from "./volumeaxes.js";
@@ -55,8 +56,7 @@ function render({ model, el }) {
   const controls = volumeControls(model, moved, () => Boolean(renderer));
   root.append(controls.rows, heading, plot, excuse, note);
   const handles = volumeHandles(plot, () => model.get("position"), (axis, share) => {
-    model.set("position", model.get("position").map((place, other) => (other === axis ? share : place)));
-    model.save_changes();
+    setTraits(model, { position: model.get("position").map((place, other) => (other === axis ? share : place)) });
   });
   const stage = renderer ? volumeStage(cube, renderer, drawCube, drawn) : flatStage(() => {
     drawAround();
@@ -98,8 +98,7 @@ function render({ model, el }) {
     feed.take(content, buffer);
     return false;
   });
-  model.set("rate", renderer && !renderer.software ? RATES.hardware : RATES.software);
-  model.save_changes();
+  setTraits(model, { rate: renderer && !renderer.software ? RATES.hardware : RATES.software });
 
   function upload() {
     if (!renderer || !still.size) return;
@@ -217,13 +216,9 @@ function render({ model, el }) {
     });
   }
 
-  const forget = onThemeChange(room.measure);
-  model.on("change:position", moved);
-  model.on("change:height", room.measure);
+  const forgotten = [onThemeChange(room.measure), follow(model, ["position"], moved), follow(model, ["height"], room.measure)];
   return () => {
-    model.off("change:position", moved);
-    model.off("change:height", room.measure);
-    forget();
+    for (const forget of forgotten) forget();
     report.cancel();
     for (const part of [feed, turn, controls, room, stage, wire]) part.close();
     renderer?.close();

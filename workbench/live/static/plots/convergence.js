@@ -1,5 +1,6 @@
 import { link, copied, MISSED } from "../transport/link.js";
 import { element } from "../ui/page.js";
+import { follow } from "../ui/traits.js";
 import { ConvergencePlot } from "./convergenceplot.js";
 import { toleranceGrip } from "./grip.js";
 import { typeset } from "./numbers.js";
@@ -74,12 +75,10 @@ function render({ model, el }) {
     canvas.dataset.phases = phases.map(([name]) => name).join("; ");
     engine.post({ kind: "say", empty: model.get("empty"), phases });
   };
-  model.on("change:movable", grip.show);
-  for (const name of ["change:empty", "change:phases"]) model.on(name, sayEmpty);
+  const forgotten = [follow(model, ["movable"], grip.show), follow(model, ["empty", "phases"], sayEmpty)];
   sayEmpty();
   return () => {
-    model.off("change:movable", grip.show);
-    for (const name of ["change:empty", "change:phases"]) model.off(name, sayEmpty);
+    for (const forget of forgotten) forget();
     grip.close();
     wire.close();
     page.close();

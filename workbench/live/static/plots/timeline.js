@@ -1,6 +1,7 @@
 import { link, copied, MISSED } from "../transport/link.js";
 import { helpButton } from "../ui/helpbutton.js";
 import { element, focusable, keepInStep, press, write } from "../ui/page.js";
+import { bind, control, follow, labelled } from "../ui/traits.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { linked } from "../ui/linked.js";
 import { FLOW_BYTES } from "./flows.js";
@@ -161,26 +162,23 @@ function render({ model, el }) {
 // The machine whose modelled times are compared with those of the run, or its accelerator; hidden where the run
 // leaves nothing to choose.
 function machineChoice(model, trait, text, spoken) {
-  const root = element("label", "wb-machine", text);
-  const select = element("select", "");
-  select.setAttribute("aria-label", spoken);
-  select.setAttribute("data-lm-suppress-shortcuts", "true");
-  root.append(select);
-  const pull = () => {
+  const select = control("select", spoken);
+  const root = labelled(text, select, "wb-machine");
+  const bound = bind(model, { [trait]: select }, () => {
     const offered = model.get(`${trait}s`);
     root.hidden = !offered.length;
     select.replaceChildren(new Option("none", ""), ...offered.map(([name, title]) => new Option(title, name)));
     select.value = model.get(trait);
     if (select.selectedIndex < 0) select.value = "";
-  };
-  select.addEventListener("change", () => {
-    model.set(trait, select.value);
-    model.save_changes();
   });
-  const changes = `change:${trait} change:${trait}s`;
-  model.on(changes, pull);
-  pull();
-  return { root, close: () => model.off(changes, pull) };
+  const forget = follow(model, [`${trait}s`], bound.pull);
+  return {
+    root,
+    close() {
+      forget();
+      bound.close();
+    },
+  };
 }
 
 export default { render };

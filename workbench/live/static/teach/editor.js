@@ -1,4 +1,5 @@
 import { element } from "../ui/page.js";
+import { follow, setTraits } from "../ui/traits.js";
 
 // Two texts of paper lines to edit, before the loop and in every iteration, with numbered lines and the wrong one marked.
 
@@ -59,8 +60,7 @@ function textPart(root, model, trait, part, title) {
   const save = () => {
     clearTimeout(timer);
     if (model.get(trait) === text.value) return;
-    model.set(trait, text.value);
-    model.save_changes();
+    setTraits(model, { [trait]: text.value });
   };
   const take = () => {
     if (text.value !== model.get(trait)) text.value = model.get(trait);
@@ -72,14 +72,12 @@ function textPart(root, model, trait, part, title) {
     timer = setTimeout(save, PAUSE);
   });
   text.addEventListener("blur", save);
-  model.on(`change:${trait}`, take);
-  model.on("change:wrong", show);
+  const forgotten = [follow(model, [trait], take), follow(model, ["wrong"], show)];
   take();
   return {
     close() {
       clearTimeout(timer);
-      model.off(`change:${trait}`, take);
-      model.off("change:wrong", show);
+      for (const forget of forgotten) forget();
     },
   };
 }

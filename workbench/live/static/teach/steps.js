@@ -1,5 +1,6 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element, press } from "../ui/page.js";
+import { control, follow, setTraits } from "../ui/traits.js";
 import { link, copied } from "../transport/link.js";
 import { codeLine, mathLine } from "./typeset.js";
 import { removalPlot } from "./removal.js";
@@ -35,10 +36,7 @@ function render({ model, el }) {
   const play = button("Play", "a line every half second (Space)", "toggle");
   const restart = button("Restart", "go back to where nothing has run (Home)", "restart");
   const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
-  const symbols = () => {
-    model.set("mathematics", !model.get("mathematics"));
-    model.save_changes();
-  };
+  const symbols = () => setTraits(model, { mathematics: !model.get("mathematics") });
   const mathematics = press("Mathematics", "write the lines as mathematics; names as in the file stay in their tooltips", symbols);
   bar.append(mathematics);
   const levels = program.removers.length ? button("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
@@ -124,10 +122,10 @@ function render({ model, el }) {
     event.stopPropagation();
     act(KEYS[event.key]);
   });
-  model.on("change:mathematics", typeset);
+  const forget = follow(model, ["mathematics"], typeset);
   const wire = link(model, apply);
   return () => {
-    model.off("change:mathematics", typeset);
+    forget();
     wire.close();
     root.remove();
   };
@@ -140,9 +138,8 @@ function aligned(text) {
 }
 
 function iterationSlider(bar, most, chosen) {
-  const [caption, slider, number] = [element("label", "wb-slide", "iteration"), element("input", ""), element("output", "wb-of")];
-  Object.assign(slider, { type: "range", min: 0, max: most, step: 1, value: 0 });
-  slider.setAttribute("aria-label", "iteration");
+  const [caption, number] = [element("label", "wb-slide", "iteration"), element("output", "wb-of")];
+  const slider = control("range", "iteration", { min: 0, max: most, step: 1, value: 0 });
   slider.addEventListener("input", () => chosen(Number(slider.value)));
   caption.append(slider);
   bar.append(caption, number);

@@ -5,6 +5,7 @@ import { choiceMenu } from "./menu.js";
 import { button, element, uniqueName, write } from "./page.js";
 import { paragraphs } from "./prose.js";
 import { followTheme } from "./themechoice.js";
+import { follow } from "./traits.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
 
@@ -194,10 +195,10 @@ function render({ model, el }) {
   summary.append(counted);
   advanced.append(summary, folded);
 
-  model.on("change:state", show);
+  const forget = follow(model, ["state"], show);
   show();
   return () => {
-    model.off("change:state", show);
+    forget();
     root.remove();
   };
 }

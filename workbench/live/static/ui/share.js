@@ -1,6 +1,7 @@
 import { tellKernel } from "../transport/kernel.js";
 import { element, press, uniqueName } from "./page.js";
 import { saveAs } from "./saving.js";
+import { follow } from "./traits.js";
 import { wholeLink } from "./wholelink.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
@@ -86,12 +87,10 @@ function render({ model, el }) {
   };
   model.on("msg:custom", receive);
   const speak = () => say(model.get("said"), model.get("tone"));
-  model.on("change:number", copy);
-  model.on("change:said", speak);
+  const forgotten = [follow(model, ["number"], copy), follow(model, ["said"], speak)];
   show();
   return () => {
-    model.off("change:number", copy);
-    model.off("change:said", speak);
+    for (const forget of forgotten) forget();
     model.off("msg:custom", receive);
     root.remove();
   };

@@ -1,5 +1,6 @@
 import { element, write } from "./page.js";
 import { styleSample } from "./stylesample.js";
+import { follow, setTraits } from "./traits.js";
 
 // A table that is sorted by a press on a heading: rising, then falling, then as it came. Where it has verbs its rows can
 // be chosen, and a toolbar acts on the chosen ones; verbs of a row stand at its end. Cells are kept from one state to the
@@ -78,8 +79,7 @@ function render({ model, el }) {
     press.addEventListener("click", () => {
       const { column, falling } = model.get("order");
       const next = place !== column ? { column: place, falling: false } : falling ? { column: -1, falling: false } : { column, falling: true };
-      model.set("order", next);
-      model.save_changes();
+      setTraits(model, { order: next });
     });
     cell.append(press);
     return cell;
@@ -227,8 +227,7 @@ function render({ model, el }) {
   const chosen = () => model.get("chosen");
   function choose(key, is, more) {
     const others = more ? chosen().filter((other) => other !== key) : [];
-    model.set("chosen", is ? [...others, key] : others);
-    model.save_changes();
+    setTraits(model, { chosen: is ? [...others, key] : others });
     show();
   }
 
@@ -270,11 +269,10 @@ function render({ model, el }) {
     field.select();
   }
 
-  const names = ["rows", "marks", "order", "columns", "facts", "chosen", "verbs", "empty"].map((name) => `change:${name}`);
-  for (const name of names) model.on(name, show);
+  const forget = follow(model, ["rows", "marks", "order", "columns", "facts", "chosen", "verbs", "empty"], show);
   show();
   return () => {
-    for (const name of names) model.off(name, show);
+    forget();
     root.remove();
   };
 }

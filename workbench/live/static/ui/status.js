@@ -3,6 +3,7 @@ import { watchNeighbours } from "./onpage.js";
 import { write } from "./page.js";
 import { turns } from "../transport/throttle.js";
 import { followTheme } from "./themechoice.js";
+import { follow } from "./traits.js";
 
 // The status line, read out by screen readers when it changes.
 
@@ -19,13 +20,12 @@ function render({ model, el }) {
     write(line, model.get("text"));
     if (isTurn()) tellKernel(model, { kind: "read" });
   };
-  const names = ["change:text", "change:tone", "change:state"];
-  for (const name of names) model.on(name, show);
+  const forget = follow(model, ["text", "tone", "state"], show);
   show();
   const leave = watchNeighbours(model, el);
   return () => {
     leave();
-    for (const name of names) model.off(name, show);
+    forget();
   };
 }
 
