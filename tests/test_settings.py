@@ -71,6 +71,7 @@ def test_a_link_holds_the_settings_in_the_declared_order():
         ("check_every", 10_001, "check_every must be between 1 and 10000, got 10001"),
         ("stagnation", None, "stagnation must be a whole number, got None"),
         ("memory_limit", 2**63 + 1, "memory_limit must be between 1 byte and 8 EiB"),
+        ("memory_limit", 0, "memory_limit must be between 1 byte and 8 EiB, got 0"),
         ("maxiter", 2.5, "maxiter must be a whole number, got 2.5"),
     ],
 )
@@ -82,7 +83,35 @@ def test_values_out_of_bounds_are_refused(name, value, sentence):
 def test_conversion_reads_texts_and_keeps_none_where_it_has_a_meaning():
     assert [ALL["maxiter"].check(value) for value in (None, "5", 1e3)] == [None, 5, 1000]
     assert ALL["max_seconds"].check("inf") == math.inf
-    assert ALL["memory_limit"].check("2GiB") == read_size("2GiB") == 2**31
+    assert ALL["memory_limit"].check("2GiB") == 2**31
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4096", 4096), ("100MB", 10**8), ("1.5 kB", 1500), ("2GiB", 2**31), ("3KiB", 3072), ("7B", 7), ("1T", 10**12)],
+)
+def test_sizes(text, expected):
+    assert read_size(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "MB", "-1MB", "1 parsec", "1e6"])
+def test_what_is_no_size(text):
+    with pytest.raises(InputError, match="a size is a number of bytes"):
+        read_size(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 400 + ".5GiB", "9223372036854775809KB"])
+def test_a_size_beyond_every_machine_is_refused(text):
+    with pytest.raises(InputError, match=r"a size is at most 8 EiB, got '") as caught:
+        read_size(text)
+    assert len(str(caught.value)) < 150
+
+
+def test_a_configuration_of_a_version_that_had_no_limits_has_none():
+    plain = configure("poisson5", n=8, memory_limit=12345).to_dict()
+    assert Configuration.from_dict(plain).memory_limit == 12345
+    del plain["memory_limit"]
+    assert Configuration.from_dict(plain).memory_limit is None
 
 
 def test_stopping_criteria_are_replaced_by_name():

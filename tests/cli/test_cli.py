@@ -31,22 +31,8 @@ def test_the_papers_problem_in_json(capsys):
     )
     answer = json.loads(out)
     assert status == 0
-    expected = {
-        *(
-            "problem",
-            "N",
-            "nnz",
-            "solver",
-            "preconditioner",
-            "deflation",
-            "device",
-            "iterations",
-            "converged",
-            "reason",
-        ),
-        *("relative_residual", "true_relative_residual", "setup_seconds", "iteration_seconds", "residual_history"),
-    }
-    assert expected <= set(answer)
+    assert {"nnz", "solver", "deflation", "device", "converged", "reason", "relative_residual"} <= set(answer)
+    assert {"setup_seconds", "iteration_seconds"} <= set(answer)
     assert (answer["problem"], answer["N"], answer["preconditioner"]) == ("two-layer", 1024, "neumann:2")
     assert len(answer["residual_history"]) == answer["iterations"] + 1
     assert answer["true_relative_residual"] <= 1e-6
@@ -140,25 +126,15 @@ def test_doctor_answers(capsys):
 WRONG = {
     "unknown problem": (["two-leyer"], "unknown problem 'two-leyer'; did you mean two-layer?"),
     "unknown preconditioner": (["poisson5", "--preconditioner", "jacoby"], "did you mean jacobi?"),
-    "unknown deflation": (["poisson5", "--deflation", "strips"], "did you mean stripes?"),
-    "unknown coarse": (["poisson5", "--coarse", "cholesk"], "did you mean cholesky?"),
-    "unknown solver": (["poisson5", "--solver", "gc"], "unknown solver 'gc'"),
     "unknown device": (["poisson5", "--device", "cqu"], "unknown device 'cqu'"),
     "unknown norm": (["poisson5", "--norm", "two"], "unknown norm 'two'"),
     "unknown option": (["poisson5", "--fast"], "--fast"),
     "unknown parameter": (["poisson5", "--param", "m=3"], "unknown parameter 'm'"),
     "parameter without value": (["poisson5", "--param", "n"], "--param takes KEY=VALUE, got 'n'"),
     "n too small": (["two-layer", "--n", "1"], "n must be between 4 and 46340, got 1"),
-    "n no number": (["two-layer", "--n", "many"], "n must be a whole number, got 'many'"),
-    "order too large": (["poisson5", "--preconditioner", "neumann:99"], "order must be between 1 and 16, got 99"),
     "rtol no number": (["poisson5", "--rtol", "small"], "argument --rtol: rtol must be a number, got 'small'"),
     "rtol negative": (["poisson5", "--rtol", "-1"], "argument --rtol: rtol must be at least 0, got -1"),
-    "radius out of bounds": (["bubbles-2d", "--param", "radius=0.9"], "radius must be between 0 and 0.5"),
-    "bubble outside": (
-        ["bubbles-2d", "--param", "layout=list", "--param", "bubbles=0.9,0.5,0.3"],
-        "extends beyond the unit box",
-    ),
-    "too many vectors": (["poisson5", "--n", "8", "--deflation", "blocks:9"], "more deflation vectors than unknowns"),
+    "size no number": (["poisson5", "--memory-limit", "lots"], "a size is a number of bytes"),
     "no such file": (["no-such.mtx"], "no file at no-such.mtx"),
 }
 
@@ -173,54 +149,10 @@ def test_wrong_input_is_one_sentence_and_exit_2(capsys, arguments, sentence):
     assert out == ""
 
 
-BAD_MATRICES = {
-    "non-square": (sparse.csr_array(np.ones((2, 3))), "square"),
-    "non-symmetric": (sparse.csr_array(np.array([[1.0, 2.0], [0.0, 1.0]])), "not symmetric"),
-    "negative diagonal": (sparse.csr_array(np.diag([1.0, -1.0])), "not positive definite"),
-    "NaN": (sparse.csr_array(np.diag([1.0, np.nan])), "not a finite number"),
-}
-
-
-@pytest.mark.parametrize(("matrix", "sentence"), BAD_MATRICES.values(), ids=BAD_MATRICES.keys())
-def test_bad_matrices_are_refused(capsys, tmp_path, matrix, sentence):
-    status, _, err = run(capsys, "solve", matrix_market(tmp_path / "bad.mtx", matrix))
-    assert status == 2
-    assert sentence in err
-    assert err.count("\n") == 1
-
-
-BAD_FILES = {
-    "empty": "",
-    "no banner": "1 1 1\n1 1 1.0\n",
-    "truncated": "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n",
-    "index out of range": "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n3 1 1.0\n",
-    "no rows": "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
-    "upper entry in a symmetric file": "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n1 2 1\n2 2 2\n",
-}
-
-
-@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_bad_files_are_refused(capsys, tmp_path, content):
-    path = tmp_path / "bad.mtx"
-    path.write_text(content)
-    status, _, err = run(capsys, "solve", str(path))
-    assert status == 2
-    assert err.startswith("workbench: ")
-    assert err.count("\n") == 1
-
-
-def test_an_indefinite_matrix_with_a_positive_diagonal_breaks_down_with_exit_1(capsys, tmp_path):
-    indefinite = matrix_market(tmp_path / "i.mtx", np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.5], [0.0, 0.5, 1.0]]))
-    status, out, _ = run(capsys, "solve", indefinite, "--rhs", "random")
-    assert status == 1
-    assert "not positive definite" in out
-
-
-def test_a_file_that_is_no_run(capsys, tmp_path):
-    (tmp_path / "x").write_text("hello")
-    status, _, err = run(capsys, "show", str(tmp_path / "x"))
-    assert status == 2
-    assert "is not a workbench run file" in err
+def test_a_matrix_that_cannot_be_used_is_one_sentence(capsys, tmp_path):
+    status, out, err = run(capsys, "solve", matrix_market(tmp_path / "bad.mtx", np.diag([1.0, -1.0])))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "not positive definite" in err
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):

@@ -43,9 +43,6 @@ def test_exit_status_1_where_a_run_does_not_converge(capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--n", "x"], "n must be a whole number"),
-        (["--n", "8", "8"], "8 twice"),
-        (["--preconditioner", "jacobbi"], "did you mean jacobi"),
         (["--param", "contrast"], "KEY=VALUE"),
         (["--n", "8", "--csv", "/nowhere/x.csv"], "there is no folder"),
         ([], "nothing to sweep"),

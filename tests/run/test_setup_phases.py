@@ -9,7 +9,6 @@ import pytest
 
 from tests.waiting import LIMIT
 from workbench import compiling
-from workbench.cli import main
 from workbench.run import Race, Run, Session, configure
 from workbench.run.setup_phases import COMPILATION, SetupPhases, in_words
 
@@ -135,15 +134,6 @@ def test_summary_and_session_have_them():
     assert summary["coarse_solver"] == "cholesky"
     assert summary["variant"] == "def1"
     json.dumps(summary["setup_phases"])
-
-
-def test_command_line(capsys):
-    main(["solve", "bubbles-3d", "--n", "12", "--json"])
-    plain = json.loads(capsys.readouterr().out)
-    assert {"problem", "A", "kernels"} <= {phase["name"] for phase in plain["setup_phases"]}
-    main(["solve", "bubbles-3d", "--n", "12"])
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("setup phases")]
-    assert " s" in line
 
 
 def test_words_leave_out_what_took_less_than_a_percent():
