@@ -67,8 +67,8 @@ def device(request):
 
 def _device(spec):
     try:
-        if spec == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices._made:
-            devices._made[SIDE_BY_SIDE] = _side_by_side()
+        if spec == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices.made:
+            devices.made[SIDE_BY_SIDE] = _side_by_side()
         made = devices.device(spec)
     except InputError as error:
         pytest.skip(str(error))
@@ -83,7 +83,7 @@ def _side_by_side():
 
     runtime = OpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40))
     # It stands for a GPU, on which another compiler optimizes; PoCL's optimization takes most of the time of a test.
-    runtime._flags = (*runtime._flags, "-cl-opt-disable")
+    runtime.flags = (*runtime.flags, "-cl-opt-disable")
     return Accelerator(runtime)
 
 

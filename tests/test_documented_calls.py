@@ -169,7 +169,7 @@ def test_commands_of_a_page_run_as_written(page, given, capsys):
 def test_commands_that_do_not_run_here_are_configured():
     for page in PAGES:
         for command in commands_of(page):
-            options = program._parser().parse_args(shlex.split(command))
+            options = program.parser().parse_args(shlex.split(command))
             if command.startswith("solve") and not re.search("PROBLEM|richardson|some/matrix", command):
                 configuration_of(options)
 

@@ -24,8 +24,7 @@ def inside(tmp_path, monkeypatch):
     def enter(line: str) -> Path:
         membership = tmp_path / "membership"
         write(membership, line)
-        folders = limits._cgroup_folders
-        monkeypatch.setattr(limits, "_cgroup_folders", lambda root, name: folders(root, name, membership))
+        monkeypatch.setattr(limits, "MEMBERSHIP", membership)
         return tmp_path / "cgroup"
 
     return enter

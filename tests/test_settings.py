@@ -39,7 +39,7 @@ def test_default_blocks_are_registered(kind):
 
 def test_every_setting_is_an_option_of_solve_with_its_help(capsys):
     with pytest.raises(SystemExit):
-        program._parser().parse_args(["solve", "--help"])
+        program.parser().parse_args(["solve", "--help"])
     printed = "".join(capsys.readouterr().out.split())
     for name, declared in ALL.items():
         assert f"--{name.replace('_', '-')}" in printed

@@ -17,6 +17,7 @@ except ImportError:  # Windows
     resource = None
 
 CGROUPS = Path("/sys/fs/cgroup")
+MEMBERSHIP = Path("/proc/self/cgroup")
 UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 50
 """A packed file may unpack to the larger of UNPACKED_BYTES and UNPACKED_RATIO times its size: runs take about 5 times,
 matrices and traces 10."""
@@ -74,13 +75,13 @@ def _memory_limits(root: Path) -> Iterator[tuple[int, int]]:
                 yield int(limit), max(0, int(used) - int(counts.get(dropped, 0)))
 
 
-def _cgroup_folders(root: Path, controller: str, membership: Path = Path("/proc/self/cgroup")) -> Iterator[Path]:
+def _cgroup_folders(root: Path, controller: str) -> Iterator[Path]:
     """The folders of the control groups that limit this process, of version 1 and 2, innermost first.
 
     A limit of an outer group binds as well, so all ancestors are named. Inside a container the listed path may be the
     host's, which is not mounted; then the mount's root is the container's own group.
     """
-    for line in (text_of(membership) or "").splitlines():
+    for line in (text_of(MEMBERSHIP) or "").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue

@@ -14,37 +14,24 @@ from workbench.run import Run
 def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
     """Fail where the runtime compiles a text that it has not compiled, or records launches, but for a restart."""
     compile, record, repeated = runtime.compile, runtime.record, runtime.repeated
-    iterations = run._iterations
-    restart = getattr(iterations, "_restart", None)
-    restarting: list[bool] = []
+    workspace = run.workspace
 
     def compiled(prelude: str, kernel: KernelText) -> Any:
-        known = (prelude + kernel.text, kernel.name) in runtime._functions
+        known = (prelude + kernel.text, kernel.name) in runtime.functions
         assert known, f"{kernel.name} was compiled after the setup:\n{kernel.text[-2000:]}"
         return compile(prelude, kernel)
 
     def refusing(what: str, allowed: Any) -> Any:
         def refused(*arguments: Any) -> Any:
-            assert restarting, f"launches were {what} after the setup"
+            # A restart lies between iterations, and has a workspace of its own.
+            assert run.workspace is not workspace, f"launches were {what} after the setup"
             return allowed(*arguments)
 
         return refused
 
-    def restarted() -> Any:
-        # It lies between iterations, and its vectors are others.
-        restarting.append(True)
-        try:
-            return restart()
-        finally:
-            restarting.pop()
-
     runtime.compile = compiled
-    if restart:
-        iterations._restart = restarted
     runtime.record, runtime.repeated = refusing("recorded", record), refusing("recorded", repeated)
     try:
         yield
     finally:
         del runtime.compile, runtime.record, runtime.repeated
-        if restart:
-            iterations._restart = restart

@@ -59,7 +59,7 @@ def test_without_pyopencl_it_is_named(monkeypatch):
 
 def test_without_cupy_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    monkeypatch.setattr(devices, "_made", {})
+    monkeypatch.setattr(devices, "made", {})
     with pytest.raises(InputError, match="pip install"):
         devices.device("cuda")
 
@@ -88,7 +88,7 @@ def opencl():
 
 
 def test_a_device_that_was_chosen_has_the_name_of_its_choice(opencl, monkeypatch):
-    monkeypatch.setattr(devices, "_made", {})
+    monkeypatch.setattr(devices, "made", {})
     assert opencl.name == "opencl"
     assert devices.device("opencl:0").name == "opencl:0"
     with pytest.raises(InputError, match="device opencl:0 .* holds arrays of at most"):
@@ -124,7 +124,7 @@ def test_a_device_without_double_precision(opencl, monkeypatch):
     from workbench.devices.accelerator.device import Accelerator
 
     single = Accelerator(OpenCL(choose(), dataclasses.replace(opencl.layout, double=False)))
-    monkeypatch.setitem(devices._made, "opencl:single", single)
+    monkeypatch.setitem(devices.made, "opencl:single", single)
     matrix = np.diag(np.arange(1.0, 40)) + 0.1
     b = np.ones(39)
     with pytest.raises(InputError, match="double precision; give A and b as float32"):

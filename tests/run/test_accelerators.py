@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil, random_matrix
-from tests.waiting import LIMIT
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Session, Stopping, configure, run_through, solve
+from workbench.run import Reason, Run, Stopping, configure, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
 from workbench.run.single import check_interval
 
@@ -40,12 +39,6 @@ def test_the_history_does_not_depend_on_how_often_the_host_looks(accelerator, sy
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
 
 
-def test_the_solution_is_that_of_the_iteration_that_meets_the_tolerance(accelerator, system):
-    exactly = run_of(accelerator, *system, rtol=1e-4, check_every=1)
-    late = run_of(accelerator, *system, rtol=1e-4, check_every=500)
-    np.testing.assert_allclose(run_through(exactly).x, run_through(late).x, rtol=1e-11)
-
-
 def test_one_step_can_be_asked_for(accelerator, system, monkeypatch):
     # However slow the machine is at the moment.
     monkeypatch.setattr(check_interval, "LONGEST_SECONDS", math.inf)
@@ -55,12 +48,6 @@ def test_one_step_can_be_asked_for(accelerator, system, monkeypatch):
         assert run.history.count == count
     assert run.step()
     assert run.history.count == 5 + accelerator.check_every
-
-
-def test_the_iteration_limit_is_kept(accelerator, system):
-    found = run_through(run_of(accelerator, *system, rtol=1e-12, maxiter=21))
-    assert found.reason is Reason.MAXITER
-    assert found.iterations == 21
 
 
 @pytest.mark.parametrize("norm", ["preconditioned", "natural", "error"])
@@ -97,13 +84,6 @@ def test_singular_systems(accelerator):
     assert any("singular" in note for note in found.provenance["notes"])
     assert abs(found.iterations - expected.iterations) <= 1
     np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6 * np.abs(expected.x).max())
-
-
-def test_a_session_steps_once(accelerator, system):
-    configuration = configure(InMemoryProblem(), device=accelerator.spec, stopping=Stopping(rtol=1e-9))
-    session = Session(configuration, LinearSystem(*system))
-    session.resume()
-    assert session.wait(LIMIT).converged
 
 
 def test_the_notes_say_which_device_it_was(accelerator, system):

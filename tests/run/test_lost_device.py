@@ -47,9 +47,9 @@ class Failing:
 @pytest.fixture
 def failing(accelerator):
     runtime = Failing(accelerator.runtime)
-    devices._made[NAME] = Accelerator(runtime)
+    devices.made[NAME] = Accelerator(runtime)
     yield runtime
-    devices._made.pop(NAME, None)
+    devices.made.pop(NAME, None)
 
 
 def held():
@@ -82,14 +82,14 @@ def test_the_run_ends_and_keeps_its_history(failing, spec, trace):
     # Only the run's own operators are the cores' now; the device itself keeps a few sums.
     del result
     assert held() - before < 1000 * 8
-    assert NAME not in devices._made
+    assert NAME not in devices.made
 
 
 def test_the_device_is_made_anew(accelerator, failing):
     run = Run(configure("poisson7", n=8, solver="hybrid1", device=NAME))
     failing.left = 0
     assert not run.step()
-    devices._made[NAME] = Accelerator(accelerator.runtime)
+    devices.made[NAME] = Accelerator(accelerator.runtime)
     assert run_through(Run(configure("poisson7", n=8, solver="hybrid1", device=NAME))).converged
 
 
@@ -97,7 +97,7 @@ def test_a_session_ends_with_the_reason(failing):
     session = Session(configure("poisson7", n=10, rhs="random", solver="hybrid2", device=NAME))
     session.start(paused=True)
     while session.run is None:
-        session._thread.join(0.01)
+        session.join(0.01)
     failing.left = 20
     session.resume()
     assert session.wait(LIMIT).reason is Reason.DEVICE_LOST

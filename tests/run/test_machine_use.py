@@ -139,5 +139,5 @@ def test_a_queue_tidies_up_once_it_is_idle(monkeypatch):
     assert done.wait(LIMIT)
     done.clear()
     other.enqueue()
-    queue._tidy_up()
+    queue.tidy_up()
     assert not done.is_set()

@@ -11,6 +11,7 @@ from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.held_up import held_up_seconds
+from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.ranking import rank
 from workbench.run.stopping import Reason, Stopping
 
@@ -44,30 +45,28 @@ def test_a_race_gives_the_iterations_and_residuals_of_single_runs():
 
 
 class Slow:
-    """A run whose iterations take a known time on a clock that replaces the real one."""
+    """Runs whose applications of M = I take a known time on a clock that replaces the real one."""
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        self.cost = {}
+        self.on = False
         monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", lambda: self.now)
 
-    def slow(self, run, seconds):
-        made = run._iterations._recurrence.watch.advance
+    def entry(self, seconds):
+        def apply(r):
+            self.now += self.on * seconds
+            return r
 
-        def make(*given, **more):
-            self.now += seconds
-            return made(*given, **more)
-
-        run._iterations._recurrence.watch.advance = make
+        return entry_of(preconditioner=InMemoryPreconditioner(apply))
 
 
 def test_an_entrys_clock_does_not_count_the_others(monkeypatch):
     clock = Slow(monkeypatch)
-    race = Race([entry_of(), entry_of()])
+    race = Race([clock.entry(1.0), clock.entry(100.0)])
     first, second = race.entries
-    for entry, seconds in ((first, 1.0), (second, 100.0)):
-        entry.advance()
-        clock.slow(entry.run, seconds)
+    first.advance()
+    second.advance()
+    clock.on = True
     for _ in range(5):
         first.advance()
         second.advance()
@@ -232,11 +231,10 @@ def test_the_ranking_is_that_of_the_histories():
 
 def test_a_long_setup_loses_by_seconds_unless_it_is_left_out(monkeypatch):
     race = Race([entry_of(), entry_of(preconditioner="neumann:2", deflation="stripes")])
+    monkeypatch.setattr("workbench.run.single.recurrence.time.perf_counter", iter(1e-3 * np.arange(10**6)).__next__)
     race.wait(LIMIT)
     first, second = race.entries
     monkeypatch.setattr(Run, "setup_seconds", property(lambda run: 0.1 if run is first.run else 7.0))
-    for entry in race.entries:
-        entry.run.history._columns["seconds"][: entry.run.history.count] = np.arange(entry.run.history.count) * 1e-3
     assert rank(race.entries, 1e-3, "seconds").finished[0].entry is first
     assert rank(race.entries, 1e-3, "seconds", with_setup=False).finished[0].entry is second
 

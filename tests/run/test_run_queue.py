@@ -144,7 +144,7 @@ def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_i
     until(lambda: second.ahead == 1)
     time.sleep(0.05)
     # Its thread is woken once for both.
-    with queue._changed:
+    with queue.changed:
         second.pause()
         slot.release()
     time.sleep(0.2)
@@ -195,7 +195,7 @@ def test_a_queued_session_that_is_stopped_leaves_at_once():
     until(lambda: second.state is State.DONE)
     with pytest.raises(InputError, match="stopped before it began"):
         second.wait(LIMIT)
-    until(lambda: not second._thread.is_alive())
+    until(lambda: not second.working)
     assert first.alive
     until(lambda: first.run is not None)
     first.stop()

@@ -133,11 +133,13 @@ def test_a_look_that_fails_does_not_end_the_run(caplog):
 
 
 @pytest.mark.parametrize("work", [Run.step, Run.result])
-def test_a_request_made_during_a_step_is_served(work):
+def test_a_request_made_during_a_step_is_served(work, monkeypatch):
     """The requesting thread cannot serve it then, not even at the very end of the step."""
+    run, lock, made = None, threading.Lock(), []
 
     class RequestedAtTheEnd:
-        snapshot = None
+        def __init__(self):
+            made.append(self)
 
         def __enter__(self):
             lock.acquire()
@@ -156,10 +158,10 @@ def test_a_request_made_during_a_step_is_served(work):
         def release(self):
             lock.release()
 
-    run = stepped()
-    lock, run._at_work = run._at_work, RequestedAtTheEnd()
+    monkeypatch.setattr("workbench.run.driver.Lock", RequestedAtTheEnd)
+    run = Run(configure("two-layer", n=16))
     work(run)
-    assert run._at_work.snapshot.done
+    assert made[0].snapshot.done
 
 
 @pytest.mark.parametrize("singular", [False, True])

@@ -16,7 +16,7 @@ from workbench import devices, registry
 from workbench.deflation import lapack
 from workbench.errors import InputError
 from workbench.problems.poisson import Poisson5
-from workbench.run import Race, Reason, RunQueue, Session, State, Stopping, configure
+from workbench.run import Quantity, Race, Reason, RunQueue, Session, State, Stopping, configure
 from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
 
 TRIES = 3
@@ -234,13 +234,8 @@ def test_the_explorer_says_so(live, tmp_path, hold):
     explorer = live.explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
     session = explorer.run()
     until(lambda: session.run is not None and session.run.iterations >= 3)
-    made = session.run._iterations._recurrence.watch.advance
-
-    def held(*given, **more):
-        hold()
-        made(*given, **more)
-
-    session.run._iterations._recurrence.watch.advance = held
+    hold.on = True
+    session.run.snapshots.request(Quantity.SOLUTION, hold)
     hold.catch()
     explorer.stop()
     until(lambda: explorer.status.state == "done")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
+from workbench.deflation.nested import NestedParts
 from workbench.devices.cycle_names import level_of
 from workbench.recording import kernel_table, load, save
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
@@ -56,7 +57,7 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
     for _ in range(3):
         run.step()
     parts = [event for event in run.trace if event.iteration == 1 and event.name in ("A p, Z^T", "AZ")]
-    coarse = run.setup.projection._factor.traffic
+    coarse = run.setup.projection.solve_traffic
     assert sum(event.bytes for event in parts) + coarse == run.setup.projection.traffic
     names = [event.name for event in run.trace if event.iteration == 1]
     assert names[:3] == ["A p, Z^T", "E^-1", "AZ"]
@@ -89,7 +90,7 @@ def test_untraced_steps_are_bound_without_a_clock():
     run = Run(configure("poisson5", n=8))
     assert run.workspace.clock is None
     (program,) = run.workspace.lines("r = r - s")
-    assert all("timed" not in step.__qualname__ for step in program._runs)
+    assert all("timed" not in step.__qualname__ for step in program.runs)
 
 
 def test_a_trace_is_one_runs_own():
@@ -226,7 +227,7 @@ def test_the_cycles_of_a_coarse_solve_are_named_by_level_on_an_accelerator(accel
 def the_cycles_are_named_by_level(device, lane):
     configuration = configure("bubbles-2d", n=48, **LEVELS, device=device)
     run = Run(configuration, trace=True)
-    assert len(run.setup.projection._factor.sizes) == 2
+    assert len(NestedParts.of(run.setup.projection.levels).sizes) == 2
     for _ in range(3):
         run.step()
     mine = [event for event in run.trace if level_of(event.name)]
@@ -243,5 +244,5 @@ def the_cycles_are_named_by_level(device, lane):
 
 def test_an_untraced_run_calls_the_operations_of_levels_as_they_are():
     run = Run(configure("bubbles-2d", n=48, **LEVELS))
-    for owner, method, *_ in run.setup.projection._coarse.parts():
+    for owner, method, *_ in run.setup.projection.parts():
         assert method not in vars(owner) or method == "_bottom"

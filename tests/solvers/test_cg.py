@@ -42,19 +42,6 @@ def test_iterates_agree_with_the_textbook_recurrence(make, dtype):
     np.testing.assert_allclose(run.x, x, rtol=1e-9)
 
 
-def test_two_unknowns_by_hand():
-    # A = [[2, 0], [0, 4]], b = (2, 4), x0 = 0, no preconditioner: r0 = p0 = b, alpha0 = 20/72, x1 = alpha0*b.
-    result = solve(np.diag([2.0, 4.0]), np.array([2.0, 4.0]), M="none", rtol=1e-12)
-    assert result.iterations == 2
-    np.testing.assert_allclose(result.history["alpha"][1], 20 / 72)
-    np.testing.assert_allclose(result.x, [1, 1])
-
-
-def test_it_converges_in_as_many_steps_as_distinct_eigenvalues():
-    A = np.diag(np.repeat([1.0, 3.0, 10.0], 7))
-    assert solve(A, np.ones(21), M="none", rtol=1e-12).iterations == 3
-
-
 def test_memory_stays_within_six_vectors():
     configuration = configure("poisson7", n=16)
     system = configuration.problem.assemble()

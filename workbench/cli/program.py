@@ -51,7 +51,7 @@ def run(arguments: list[str] | None) -> int:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = parser().parse_args(arguments)
     # argparse exits after --help and --version.
     except SystemExit as ended:
         return int(ended.code or 0)
@@ -74,7 +74,7 @@ class _Parser(argparse.ArgumentParser):
             (file or sys.stdout).write(message)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 DEVICES = ("cpu", "opencl", "cuda", "auto")
 """Names of devices; opencl and cuda may be followed by a colon and which one: opencl:1, opencl:intel, cuda:1."""
 
-_made: dict[str, Device] = {}
+made: dict[str, Device] = {}
+"""The devices that have been created, by name."""
 _making = threading.Lock()
 
 
@@ -47,9 +48,9 @@ def device(name: str = "cpu") -> Device:
 
         return device(fastest())
     with _making:
-        if name not in _made:
-            _made[name] = _make(name)
-        return _made[name]
+        if name not in made:
+            made[name] = _make(name)
+        return made[name]
 
 
 def candidates(name: str) -> tuple[str, ...]:
@@ -65,8 +66,8 @@ def forget(failed: Device) -> None:
     """Drop a device that has failed, with all others that share its runtime; `device` then creates a new one."""
     runtime = getattr(failed, "runtime", None)
     with _making:
-        for name in [name for name, made in _made.items() if getattr(made, "runtime", None) is runtime]:
-            del _made[name]
+        for name in [name for name, other in made.items() if getattr(other, "runtime", None) is runtime]:
+            del made[name]
 
 
 def _make(name: str) -> Device:

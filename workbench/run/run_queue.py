@@ -42,44 +42,48 @@ class RunQueue:
 
     def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
         self._use, self._tidy = use, tidy
-        self._turn: Turn | None = None
-        self._changed = threading.Condition()
-        self._slots: list[QueueSlot] = []
+        self.turn: Turn | None = None
+        """Of this process among others, if they take turns."""
+        self.changed = threading.Condition()
+        """Held while the queue changes, and notified then."""
+        self.slots: list[QueueSlot] = []
+        """Those that are queued, in order."""
 
     @property
     def busy(self) -> bool:
         """Whether a job holds the machine."""
-        return bool(self._slots)
+        return bool(self.slots)
 
     def take_turns(self, turn: Turn) -> None:
         """Let each job wait for a turn of its own, in place of `use`; to be called before the first one."""
-        self._turn = turn
+        self.turn = turn
 
-    def _replace(self, slots: list[QueueSlot]) -> None:
+    def replace(self, slots: list[QueueSlot]) -> None:
         """Change the slots, with the lock held."""
-        before = self._slots
+        before = self.slots
         # The turn first: nothing but the turn that a slot has asked for makes it hold the machine.
-        if self._turn is not None and before[:1] != slots[:1]:
+        if self.turn is not None and before[:1] != slots[:1]:
             if before:
-                self._turn.leave()
+                self.turn.leave()
             if slots:
-                self._turn.ask()
-        self._slots = slots
-        if self._turn is None and self._use is not None and bool(before) != bool(slots):
+                self.turn.ask()
+        self.slots = slots
+        if self.turn is None and self._use is not None and bool(before) != bool(slots):
             (self._use.begin if slots else self._use.end)()
         if self._tidy is not None and before and not slots:
-            timer = threading.Timer(IDLE_SECONDS, self._tidy_up)
+            timer = threading.Timer(IDLE_SECONDS, self.tidy_up)
             timer.daemon = True
             timer.start()
 
-    def _tidy_up(self) -> None:
+    def tidy_up(self) -> None:
+        """Call `tidy`, unless a job is queued."""
         if self._tidy is not None and not self.busy:
             self._tidy()
 
     def wake(self) -> None:
         """Let all waiting jobs test their conditions again."""
-        with self._changed:
-            self._changed.notify_all()
+        with self.changed:
+            self.changed.notify_all()
 
 
 class QueueSlot:
@@ -94,21 +98,21 @@ class QueueSlot:
     @property
     def held(self) -> bool:
         """Whether this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
-        slots, turn = self._queue._slots, self._queue._turn
+        slots, turn = self._queue.slots, self._queue.turn
         return bool(slots) and slots[0] is self and (turn is None or turn.ahead == 0)
 
     @property
     def ahead(self) -> int:
         """The number of runs before this one, including the one that holds the machine; 0 when not queued."""
-        slots, turn = self._queue._slots, self._queue._turn
+        slots, turn = self._queue.slots, self._queue.turn
         others = turn.ahead if turn is not None else 0
         return next((place + others for place, other in enumerate(slots) if other is self), 0)
 
     def enqueue(self) -> None:
         """Enqueue, unless already queued."""
-        with self._queue._changed:
-            if self not in self._queue._slots:
-                self._queue._replace([*self._queue._slots, self])
+        with self._queue.changed:
+            if self not in self._queue.slots:
+                self._queue.replace([*self._queue.slots, self])
 
     def acquire(self, unless: Callable[[], bool]) -> bool:
         """Enqueue and block until this slot holds the machine; False when `unless` became true before.
@@ -116,15 +120,15 @@ class QueueSlot:
         `unless` is evaluated after each change of the queue and after `wake`. The slot stays queued in either case.
         """
         self.enqueue()
-        with self._queue._changed:
-            self._queue._changed.wait_for(lambda: self.held or unless())
+        with self._queue.changed:
+            self._queue.changed.wait_for(lambda: self.held or unless())
             return self.held
 
     def release(self) -> None:
         """Leave the queue; if this slot held the machine, the next one gets it."""
-        with self._queue._changed:
-            self._queue._replace([other for other in self._queue._slots if other is not self])
-            self._queue._changed.notify_all()
+        with self._queue.changed:
+            self._queue.replace([other for other in self._queue.slots if other is not self])
+            self._queue.changed.notify_all()
 
     def wake(self) -> None:
         """Wake the queue, see `RunQueue.wake`."""

@@ -9,6 +9,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.single import iterations
 from workbench.run.single.check_interval import CheckInterval
 from workbench.run.single.mixed import INTERVAL, REDUCTION, MixedRecurrence
 from workbench.run.traffic import iteration_bytes
@@ -84,13 +85,15 @@ def test_what_is_stored_in_which_precision():
     assert iteration_bytes(run.setup) < 0.65 * iteration_bytes(plain.setup)
 
 
-def test_r_is_replaced_by_the_residual():
+def test_r_is_replaced_by_the_residual(monkeypatch):
+    made, recurrence = [], iterations.MixedRecurrence
+    monkeypatch.setattr(iterations, "MixedRecurrence", lambda *given: made.append(recurrence(*given)) or made[-1])
     run = Run(configure("bubbles-3d", n=16, precision="mixed", preconditioner="neumann:2", **SIDE))
     run.step()
     for _ in range(INTERVAL):
         run.step()
     r = run.workspace.vectors["r"].copy()
-    run._iterations._recurrence._replace()
+    made[-1].replace_residual()
     system = run.setup.system
     expected = system.b - system.operator.to_csr() @ run.x
     np.testing.assert_allclose(run.workspace.vectors["r"], expected.astype(np.float32), rtol=1e-5, atol=1e-6)
@@ -162,19 +165,19 @@ def test_iterations_do_not_depend_on_when_the_host_reads_the_norms(monkeypatch, 
 @pytest.mark.parametrize("device", ["cpu", "opencl"])
 @pytest.mark.parametrize("preconditioner", ["jacobi", "neumann:2", "mg"])
 def test_r_is_replaced_where_it_has_fallen_by_a_thousand_and_after_ten_iterations(monkeypatch, preconditioner, device):
-    places, real = [], MixedRecurrence._replace
+    places, real, advance = [], MixedRecurrence.replace_residual, MixedRecurrence.advance
 
     def noted(self):
         places.append(self.iterations)
         real(self)
 
-    def counted(self, rows, after=MixedRecurrence._after):
-        self.iterations += rows.count
-        after(self, rows)
+    def counted(self, count, below, above, iteration):
+        self.iterations = iteration
+        return advance(self, count, below, above, iteration)
 
     monkeypatch.setattr(MixedRecurrence, "iterations", 0, raising=False)
-    monkeypatch.setattr(MixedRecurrence, "_replace", noted)
-    monkeypatch.setattr(MixedRecurrence, "_after", counted)
+    monkeypatch.setattr(MixedRecurrence, "replace_residual", noted)
+    monkeypatch.setattr(MixedRecurrence, "advance", counted)
     run = finished("mixed", n=16, preconditioner=preconditioner, device=device, **SIDE)
     norms = run.history["residual"]
     assert len(places) >= 3

@@ -221,7 +221,7 @@ def test_terms_are_stored_on_their_boxes_alone():
     run = Run(configure("poisson-fd", n=101, solver="mpcg", preconditioner="schwarz:4x4,overlap=2"))
     run_through(run)
     kept = run.workspace.operators["D"]
-    words = sum(term.size for terms in kept._terms for term in terms)
-    assert words == len(kept._terms) * sum(member.vectors.pieces.local_size for member in kept._several.members)
+    words = sum(term.size for terms in kept.terms for term in terms)
+    assert words == len(kept.terms) * sum(member.vectors.pieces.local_size for member in run.setup.M.members)
     # Boxes of 25 points that grow by 2 on each inner side.
     assert words <= 1.3 * run.iterations * 100**2

@@ -70,7 +70,8 @@ class Cuda:
         with self._device:
             # Blocking: it synchronizes with copies from and to the host, which use CUDA's default stream.
             self._stream = cupy.cuda.Stream()
-        self._functions: dict[tuple[str, str], Any] = {}
+        self.functions: dict[tuple[str, str], Any] = {}
+        """Compiled kernels, by text and name."""
         self._sources: dict[int, tuple[str, KernelText]] = {}
         self.recording = False
         self.persist: bool | None = None
@@ -130,12 +131,12 @@ class Cuda:
 
     def _build(self, text: str, name: str) -> Function:
         with self._guarded():
-            if (text, name) not in self._functions:
+            if (text, name) not in self.functions:
                 with compiling.here():
                     module = self._cupy.RawModule(code=text, backend="nvrtc")
                     # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
-                    self._functions[text, name] = module.get_function(name).kernel
-            return self._functions[text, name]
+                    self.functions[text, name] = module.get_function(name).kernel
+            return self.functions[text, name]
 
     def launch(
         self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False

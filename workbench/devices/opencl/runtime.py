@@ -41,13 +41,15 @@ class OpenCL:
         self.title = f"{device.platform.name.strip()}: {device.name.strip()}"
         self.name = name
         self.layout = layout or _layout(device, cl)
-        self._flags = PROCESSOR_FLAGS if self.layout.chunked else ()
+        self.flags = PROCESSOR_FLAGS if self.layout.chunked else ()
+        """Options of the compiler."""
         self.largest = int(device.max_mem_alloc_size)
         self.memory = int(device.global_mem_size)
         self._one_at_a_time = threading.RLock()
         self._compiling_ahead = self.recording = False
         self.multiprocessors = 0
-        self._functions: dict[tuple[str, str], Any] = {}
+        self.functions: dict[tuple[str, str], Any] = {}
+        """Compiled kernels, by text and name."""
         self._programs: dict[str, Any] = {}
         with self._errors():
             self._context = cl.Context([device])
@@ -94,10 +96,10 @@ class OpenCL:
         with self._errors():
             if text not in self._programs:
                 with compiling.here():
-                    self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self._flags)
-            if (text, name) not in self._functions:
-                self._functions[text, name] = self._cl.Kernel(self._programs[text], name)
-            return self._functions[text, name]
+                    self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self.flags)
+            if (text, name) not in self.functions:
+                self.functions[text, name] = self._cl.Kernel(self._programs[text], name)
+            return self.functions[text, name]
 
     def launch(
         self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False

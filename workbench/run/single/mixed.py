@@ -71,12 +71,12 @@ class MixedRecurrence(Recurrence):
         lines = solver.from_residual, solver.iterate
 
         def start() -> None:
-            self._replace()
+            self.replace_residual()
             if correction:
                 assert self._setup.projection is not None
                 self._setup.projection.add_correction(space.vector("u"), space.vector("r"))
                 correction()
-                self._replace()
+                self.replace_residual()
 
         return solver.recurrence(*space.lines(*lines), before=start)
 
@@ -87,7 +87,7 @@ class MixedRecurrence(Recurrence):
 
     def _before(self) -> None:
         if self._is_due:
-            self._replace()
+            self.replace_residual()
             self._since, self._largest_square = 0, self._square_now
 
     def _after(self, rows: Rows) -> None:
@@ -95,7 +95,7 @@ class MixedRecurrence(Recurrence):
         self._since += rows.count
         self._square_now, self._largest_square = squares[-1], max(self._largest_square, *squares)
 
-    def _replace(self) -> None:
+    def replace_residual(self) -> None:
         """r = b - A x."""
         self._measures.true_residuals()
         self._take()

@@ -98,7 +98,8 @@ class Directions(OperatorTraits):
 
     def _restart(self) -> None:
         """Drop all blocks."""
-        self._terms: list[list[DeviceVector]] = []
+        self.terms: list[list[DeviceVector]] = []
+        """Those of the iterations that are kept."""
         self._basis = Basis(self.count, self._limits, self._wide)
 
     def _say(self, note: str) -> None:
@@ -111,16 +112,16 @@ class Directions(OperatorTraits):
 
         Where A is not positive definite, d is a direction with (d, A d) < 0, which ends the run.
         """
-        if self._limits.restart and len(self._terms) >= self._limits.restart:
+        if self._limits.restart and len(self.terms) >= self._limits.restart:
             self._restart()
-        if len(self._terms) >= self._most:
+        if len(self.terms) >= self._most:
             self._restart()
             self._say(f"the directions of {self._most} iterations fit the memory; they are dropped after as many")
-        self._terms.append(self._source.take())
+        self.terms.append(self._source.take())
         marks = [time.perf_counter()]
-        self._products.multiply(self._terms[-1], r)
+        self._products.multiply(self.terms[-1], r)
         marks.append(time.perf_counter())
-        columns = self._products.columns(self._terms)
+        columns = self._products.columns(self.terms)
         marks.append(time.perf_counter())
         with on_one_thread():
             weights, step = self._next_step(columns)
@@ -140,11 +141,11 @@ class Directions(OperatorTraits):
         natural = float(np.real(inner[newest].sum()))
         if self._basis.add_block(natural):
             self._say("search directions that depend on others were dropped")
-        if not self._basis.blocks[-1].size and self._basis.downward is None and len(self._terms) > 1:
+        if not self._basis.blocks[-1].size and self._basis.downward is None and len(self.terms) > 1:
             # To rounding, the terms before span those of r: what is left of r needs other directions.
-            terms, columns, inner = self._terms[-1:], columns[newest], inner[newest]
+            terms, columns, inner = self.terms[-1:], columns[newest], inner[newest]
             self._restart()
-            self._terms = terms
+            self.terms = terms
             self._basis.grow(columns[:, :-1])
             self._basis.add_block(natural)
             self._say("all new directions depended on old ones, which were dropped")
@@ -154,12 +155,12 @@ class Directions(OperatorTraits):
     @property
     def traffic(self) -> int:
         """Bytes of one application, with the terms that there are now; those of A are not counted."""
-        count = max(1, len(self._terms))
+        count = max(1, len(self.terms))
         return count * self._several.local_bytes + self._work.nbytes + self._products.traffic(count)
 
     @property
     def flops(self) -> int:
-        count = max(1, len(self._terms))
+        count = max(1, len(self.terms))
         return 2 * count * self._several.local_words + self._products.flops(count)
 
     def latest_block(self) -> np.ndarray:
@@ -191,4 +192,4 @@ class Directions(OperatorTraits):
 
     def _combine(self, weights: np.ndarray, d: DeviceVector) -> None:
         """d = the sum of all terms times their weights."""
-        self._several.combine(self._terms, weights.reshape(len(self._terms), self.count), d)
+        self._several.combine(self.terms, weights.reshape(len(self.terms), self.count), d)
