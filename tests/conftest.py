@@ -94,6 +94,13 @@ def random_values(shape, dtype, seed: int | np.random.Generator = 0) -> np.ndarr
     return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
 
 
+def relative_residual(A: np.ndarray | sparse.sparray, b: np.ndarray, x: np.ndarray) -> float:
+    """||b - A x||/||b|| in extended precision, where squares of doubles do not underflow."""
+    dense = A.toarray() if sparse.issparse(A) else A
+    A, b, x = (values.astype(np.clongdouble) for values in (dense, b, x))
+    return float(np.sqrt(np.sum(np.abs(b - A @ x) ** 2) / np.sum(np.abs(b) ** 2)))
+
+
 def grid_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:
     """A random diagonally dominant stencil on a box, complex Hermitian for a complex dtype."""
     rng = np.random.default_rng(seed)

@@ -73,6 +73,14 @@ def test_a_link_holds_the_settings_in_the_declared_order():
         ("memory_limit", 2**63 + 1, "memory_limit must be between 1 byte and 8 EiB"),
         ("memory_limit", 0, "memory_limit must be between 1 byte and 8 EiB, got 0"),
         ("maxiter", 2.5, "maxiter must be a whole number, got 2.5"),
+        ("maxiter", "many", "maxiter must be a whole number, got 'many'"),
+        ("maxiter", -1, "maxiter must be at least 0, got -1"),
+        ("rtol", "small", "rtol must be a number, got 'small'"),
+        ("rtol", -1, "rtol must be at least 0, got -1"),
+        ("rtol", math.nan, "rtol must be a finite number, got nan"),
+        ("norm", "residul", "unknown norm 'residul'; did you mean residual"),
+        ("true_every", 0, "true_every must be at least 1, got 0"),
+        ("max_seconds", [1], r"max_seconds must be a number, got \[1\]"),
     ],
 )
 def test_values_out_of_bounds_are_refused(name, value, sentence):
@@ -112,6 +120,11 @@ def test_a_configuration_of_a_version_that_had_no_limits_has_none():
     assert Configuration.from_dict(plain).memory_limit == 12345
     del plain["memory_limit"]
     assert Configuration.from_dict(plain).memory_limit is None
+
+
+def test_stopping_needs_a_tolerance():
+    with pytest.raises(InputError, match="rtol and atol are both 0"):
+        Stopping(rtol=0, atol=0)
 
 
 def test_stopping_criteria_are_replaced_by_name():

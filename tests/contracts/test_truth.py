@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import relative_residual
 from tests.contracts.cases import COARSE, ON_CORES, VARIANTS
 from workbench.errors import InputError
 from workbench.run import Reason, solve
@@ -109,17 +110,6 @@ def is_definite(A):
     return True
 
 
-def length(vector):
-    """||v|| in extended precision, where squares of doubles do not underflow."""
-    return np.sqrt(np.sum(vector * vector))
-
-
-def residual(A, b, x):
-    """||b - A x||/||b|| in extended precision."""
-    A, b, x = (values.astype(np.longdouble) for values in (A, b, x))
-    return float(length(b - A @ x) / length(b))
-
-
 def outcome(A, b, picked):
     """The result of a run, or the sentence that refuses it; any other exception is one."""
     try:
@@ -155,11 +145,11 @@ def test_what_is_said_of_a_run_is_true(part):
         assert np.array_equal(b, given[1]), case
         case = (*case, result.reason.name, result.detail)
         if result.reason is Reason.CONVERGED:
-            assert residual(A, b, result.x) <= SLACK * picked["rtol"], case
+            assert relative_residual(A, b, result.x) <= SLACK * picked["rtol"], case
         if result.reason is Reason.CONSISTENT:
             wide = b.astype(np.longdouble)
-            assert residual(A, wide - wide.mean(), result.x) <= SLACK * picked["rtol"], case
-            assert residual(A, b, result.x) > picked["rtol"], case
+            assert relative_residual(A, wide - wide.mean(), result.x) <= SLACK * picked["rtol"], case
+            assert relative_residual(A, b, result.x) > picked["rtol"], case
         if result.reason is Reason.INDEFINITE:
             assert not is_definite(A), case
         if not result.reason.converged:

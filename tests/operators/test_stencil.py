@@ -43,17 +43,6 @@ def dense(stencil):
     return matrix
 
 
-def arrays(grid=(3, 4), dtype=float):
-    stencil = random_stencil(grid, dtype, zeros=0)
-    return stencil.main.copy(), [low.copy() for low in stencil.lower]
-
-
-def refusal(grid, main, lower):
-    with pytest.raises(InputError) as caught:
-        BandStencil(grid, main, tuple(lower))
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_assembled_matrix_agrees_with_the_definition(grid, dtype):
@@ -96,74 +85,61 @@ def test_binding_to_the_cpu_does_not_copy():
         stencil.main = x
 
 
-def test_a_wrong_number_of_lower_arrays_is_refused():
-    main, lower = arrays()
-    assert refusal((3, 4), main, lower[:1]) == "a grid of 2 dimensions needs as many lower arrays, got 1"
-    assert refusal((12,), main, lower) == "a grid of 1 dimensions needs as many lower arrays, got 2"
+LOW = np.zeros(12)
+SHAPE = "stencil array {} must have shape ({},) and dtype float64, got {} and float{}"
+FINITE = "stencil array {} holds NaN or infinity at unknown {}"
+EDGE = "stencil array lower[{}] couples across the edge of the box; those entries must be 0"
 
 
-def test_a_wrong_shape_is_refused():
-    main, lower = arrays()
-    assert refusal((3, 5), main, lower) == (
-        "stencil array main must have shape (15,) and dtype float64, got (12,) and float64"
-    )
-    assert refusal((3, 4), main, [lower[0], lower[1][:-1]]) == (
-        "stencil array lower[1] must have shape (12,) and dtype float64, got (11,) and float64"
-    )
-    assert refusal((3, 4), main, [lower[0].reshape(3, 4), lower[1]]) == (
-        "stencil array lower[0] must have shape (12,) and dtype float64, got (3, 4) and float64"
-    )
+def holding(value, *places, size=12):
+    """Zeros but for these places."""
+    array = np.zeros(size, np.result_type(value))
+    array[list(places)] = value
+    return array
 
 
-def test_a_wrong_dtype_is_refused():
-    main, lower = arrays()
-    assert refusal((3, 4), main, [lower[0].astype(np.float32), lower[1]]) == (
-        "stencil array lower[0] must have shape (12,) and dtype float64, got (12,) and float32"
-    )
-    whole = np.ones(12, int)
-    assert refusal((3, 4), whole, [0 * whole, 0 * whole]) == (
-        "stencil arrays must be float32, float64, complex64 or complex128, got int64"
-    )
-
-
-@pytest.mark.parametrize("grid", [(), (0,), (3, 0), (-2, -2)], ids=str)
-def test_an_empty_grid_is_refused(grid):
-    none = np.zeros(abs(int(np.prod(grid))))
-    assert refusal(grid, none, [none] * len(grid)) == (
-        f"a stencil needs at least one cell per side, got the grid {grid}"
-    )
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_the_first_nonfinite_entry_is_named(bad):
-    main, lower = arrays()
-    main[7] = bad
-    assert refusal((3, 4), main, lower) == "stencil array main holds NaN or infinity at unknown 7"
-    main, lower = arrays()
-    lower[1][9] = lower[1][11] = bad
-    assert refusal((3, 4), main, lower) == "stencil array lower[1] holds NaN or infinity at unknown 9"
-
-
-def test_a_coupling_across_the_boundary_is_refused():
-    sentence = "stencil array lower[{}] couples across the edge of the box; those entries must be 0"
-    main, lower = arrays()
-    lower[0][4] = 0.5  # the first cell of the second row
-    assert refusal((3, 4), main, lower) == sentence.format(0)
-    main, lower = arrays()
-    lower[1][3] = 0.5  # in the first row
-    assert refusal((3, 4), main, lower) == sentence.format(1)
-    main, lower = arrays((2, 3, 4))
-    lower[2][11] = 0.5  # in the first plane
-    assert refusal((2, 3, 4), main, lower) == sentence.format(2)
-
-
-def test_a_side_of_one_cell_has_no_couplings():
-    assert refusal((1, 3), np.ones(3), [np.zeros(3), np.array([0, 0, 0.5])]) == (
-        "stencil array lower[1] couples across the edge of the box; those entries must be 0"
-    )
-
-
-def test_a_complex_diagonal_is_refused():
-    main, lower = arrays(dtype=complex)
-    main[5] = 2 + 1j
-    assert refusal((3, 4), main, lower) == ("the stencil is not Hermitian: diagonal entry 5 is (2+1j); it must be real")
+@pytest.mark.parametrize(
+    ("grid", "main", "lower", "sentence"),
+    [
+        ((3, 4), LOW, [LOW], "a grid of 2 dimensions needs as many lower arrays, got 1"),
+        ((12,), LOW, [LOW, LOW], "a grid of 1 dimensions needs as many lower arrays, got 2"),
+        ((3, 5), LOW, [LOW, LOW], SHAPE.format("main", 15, "(12,)", 64)),
+        ((3, 4), LOW, [LOW, LOW[:-1]], SHAPE.format("lower[1]", 12, "(11,)", 64)),
+        ((3, 4), LOW, [LOW.reshape(3, 4), LOW], SHAPE.format("lower[0]", 12, "(3, 4)", 64)),
+        ((3, 4), LOW, [LOW.astype("f4"), LOW], SHAPE.format("lower[0]", 12, "(12,)", 32)),
+        (
+            (3, 4),
+            LOW.astype(int),
+            [LOW.astype(int)] * 2,
+            "stencil arrays must be float32, float64, complex64 or complex128, got int64",
+        ),
+        *(
+            (
+                grid,
+                np.zeros(size),
+                [np.zeros(size)] * len(grid),
+                f"a stencil needs at least one cell per side, got {at}",
+            )
+            for grid, size in (((), 1), ((0,), 0), ((3, 0), 0), ((-2, -2), 4))
+            for at in (f"the grid {grid}",)
+        ),
+        *(((3, 4), holding(bad, 7), [LOW, LOW], FINITE.format("main", 7)) for bad in (np.nan, np.inf, -np.inf)),
+        # The first one is named.
+        *(((3, 4), LOW, [LOW, holding(bad, 9, 11)], FINITE.format("lower[1]", 9)) for bad in (np.nan, np.inf, -np.inf)),
+        # The first cell of the second row; one in the first row; one in the first plane; a side of one cell.
+        ((3, 4), LOW, [holding(0.5, 4), LOW], EDGE.format(0)),
+        ((3, 4), LOW, [LOW, holding(0.5, 3)], EDGE.format(1)),
+        ((2, 3, 4), np.zeros(24), [np.zeros(24), np.zeros(24), holding(0.5, 11, size=24)], EDGE.format(2)),
+        ((1, 3), np.ones(3), [np.zeros(3), holding(0.5, 2, size=3)], EDGE.format(1)),
+        (
+            (3, 4),
+            holding(2 + 1j, 5),
+            [LOW.astype(complex)] * 2,
+            "the stencil is not Hermitian: diagonal entry 5 is (2+1j); it must be real",
+        ),
+    ],
+)
+def test_arrays_that_are_no_stencil_are_refused(grid, main, lower, sentence):
+    with pytest.raises(InputError) as caught:
+        BandStencil(grid, main, tuple(lower))
+    assert str(caught.value) == sentence

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil, random_matrix
+from tests.run.conftest import run_of
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
-from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.in_memory import InMemoryProblem
 from workbench.run.single import check_interval
-
-
-def run_of(accelerator, operator, b, device=None, **stopping):
-    configuration = configure(InMemoryProblem(), device=device or accelerator.spec, stopping=Stopping(**stopping))
-    return Run(configuration, LinearSystem(operator, b))
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +24,8 @@ def system():
 
 @pytest.mark.parametrize("every", [1, 3, 16, 1000])
 def test_the_history_does_not_depend_on_how_often_the_host_looks(accelerator, system, every):
-    expected = run_through(run_of(accelerator, *system, device="cpu", rtol=1e-9))
-    found = run_through(run_of(accelerator, *system, rtol=1e-9, check_every=every))
+    expected = run_through(run_of(*system, rtol=1e-9))
+    found = run_through(run_of(*system, device=accelerator.spec, rtol=1e-9, check_every=every))
     assert found.iterations == expected.iterations
     for column in ("residual", "preconditioned", "natural", "alpha", "beta"):
         np.testing.assert_allclose(found.history[column], expected.history[column], rtol=1e-6)
@@ -42,7 +36,7 @@ def test_the_history_does_not_depend_on_how_often_the_host_looks(accelerator, sy
 def test_one_step_can_be_asked_for(accelerator, system, monkeypatch):
     # However slow the machine is at the moment.
     monkeypatch.setattr(check_interval, "LONGEST_SECONDS", math.inf)
-    run = run_of(accelerator, *system, rtol=1e-9)
+    run = run_of(*system, device=accelerator.spec, rtol=1e-9)
     for count in range(1, 6):
         assert run.step(1)
         assert run.history.count == count
@@ -71,23 +65,13 @@ def test_a_breakdown_leaves_the_last_good_x(accelerator, solver):
 
 
 def test_a_tolerance_out_of_reach_restarts_and_ends_with_a_reason(accelerator, system):
-    found = run_through(run_of(accelerator, *system, rtol=1e-17, stagnation=100))
+    found = run_through(run_of(*system, device=accelerator.spec, rtol=1e-17, stagnation=100))
     assert not found.converged
     assert found.reason in (Reason.INACCURATE, Reason.STAGNATED, Reason.MAXITER)
 
 
-def test_singular_systems(accelerator):
-    choices = {"n": 16, "rhs": "random"}
-    expected, found = (
-        run_through(Run(configure("bubbles-2d", device=d, **choices))) for d in ("cpu", accelerator.spec)
-    )
-    assert any("singular" in note for note in found.provenance["notes"])
-    assert abs(found.iterations - expected.iterations) <= 1
-    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6 * np.abs(expected.x).max())
-
-
 def test_the_notes_say_which_device_it_was(accelerator, system):
-    found = run_through(run_of(accelerator, *system))
+    found = run_through(run_of(*system, device=accelerator.spec))
     assert any(accelerator.runtime.title in note for note in found.provenance["notes"])
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
+from tests.conftest import relative_residual
 from workbench.errors import InputError
 from workbench.run import Reason, Run, configure, solve
 
@@ -19,12 +20,6 @@ OF_PARTS = np.repeat(np.eye(2), N, axis=0)
 WEIGHTS = 0.5 + np.random.default_rng(1).random(N)
 WEIGHTED = sparse.csr_array(sparse.diags_array(1 / WEIGHTS) @ FREE @ sparse.diags_array(1 / WEIGHTS))
 """Its null vector is WEIGHTS."""
-
-
-def residual(A, b, x):
-    """||b - A x||/||b||, in extended precision."""
-    A, b, x = A.toarray().astype(np.longdouble), b.astype(np.longdouble), x.astype(np.longdouble)
-    return float(np.linalg.norm((b - A @ x).astype(float)) / np.linalg.norm(b.astype(float)))
 
 
 class TestNoUnits:
@@ -52,7 +47,7 @@ class TestNoUnits:
         result = solve(A, np.ones(N), rtol=1e-6)
         assert "singular" not in " ".join([result.summary["reason"], *result.provenance["notes"]])
         np.testing.assert_allclose(result.x, linalg.spsolve(A.tocsc(), np.ones(N)), rtol=1e-2)
-        assert result.true_relative_residual == pytest.approx(residual(A, np.ones(N), result.x), rel=0.1)
+        assert result.true_relative_residual == pytest.approx(relative_residual(A, np.ones(N), result.x), rel=0.1)
 
     @pytest.mark.parametrize(
         ("adapt", "deflation"),
@@ -80,7 +75,7 @@ class TestGiven:
         result = solve(PARTS, b, nullspace=OF_PARTS, device=device.spec, rtol=1e-9)
         assert result.reason is Reason.CONSISTENT
         np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray(), rcond=1e-10) @ b, atol=1e-6)
-        assert result.true_relative_residual == pytest.approx(residual(PARTS, b, result.x), rel=1e-6)
+        assert result.true_relative_residual == pytest.approx(relative_residual(PARTS, b, result.x), rel=1e-6)
         assert f"||b - A x|| is {result.true_relative_residual:.3g} of ||b|| for the b that was given" in result.detail
 
     @pytest.mark.parametrize("adapt", [sparse.csr_array, linalg.aslinearoperator])
@@ -116,7 +111,9 @@ class TestGiven:
         assert [column.reason for column in result.columns] == [Reason.CONSISTENT] * columns
         np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray(), rcond=1e-10) @ B, atol=1e-6)
         for j, column in enumerate(result.columns):
-            assert column.true_relative_residual == pytest.approx(residual(PARTS, B[:, j], result.x[:, j]), rel=1e-6)
+            assert column.true_relative_residual == pytest.approx(
+                relative_residual(PARTS, B[:, j], result.x[:, j]), rel=1e-6
+            )
         assert "of all columns of B were removed" in result.detail
         assert "x0" not in result.detail
         started = solve(PARTS, B, x0=B, nullspace=OF_PARTS, rtol=1e-9)
@@ -166,6 +163,10 @@ class TestGiven:
 
 
 class TestInconsistent:
+    def test_nothing_is_left_of_a_constant_right_hand_side(self):
+        with pytest.raises(InputError, match="the mean of b, 1, is all of b, so nothing is left"):
+            solve(FREE, np.ones(N))
+
     @pytest.mark.parametrize("matrix", [PARTS, WEIGHTED], ids=["parts", "weighted"])
     @pytest.mark.parametrize("M", [None, "jacobi", "ic"])
     def test_a_failure_names_the_null_space(self, matrix, M):
@@ -198,7 +199,7 @@ class TestReturned:
         b = B if columns else B[:, 0]
         result = solve(A, b, M="jacobi", rtol=1e-9, device=device.spec)
         for column, end in enumerate(result.columns or [result]):
-            found = residual(A, B[:, column], result.x.reshape(400, -1)[:, column])
+            found = relative_residual(A, B[:, column], result.x.reshape(400, -1)[:, column])
             # At this accuracy, rounding in the computation of b - A x is a part of it.
             assert found / 2 <= end.true_relative_residual <= 2 * found
             assert found <= 2e-9 or not end.converged

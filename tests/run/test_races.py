@@ -7,21 +7,20 @@ import time
 import numpy as np
 import pytest
 
+from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
 from workbench.run.held_up import held_up_seconds
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.ranking import rank
-from workbench.run.stopping import Reason, Stopping
+from workbench.run.stopping import Reason
 
 CHOICES = (
     {"preconditioner": "jacobi"},
     {"preconditioner": "neumann:2", "deflation": "stripes"},
     {"preconditioner": "jacobi", "solver": "pipecg"},
 )
-ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
-"""Goes on until it is stopped."""
 
 
 def entry_of(**choices):
@@ -109,42 +108,26 @@ def test_a_time_slice_has_a_length(seconds):
         Race(slice_seconds=seconds)
 
 
-def test_an_entry_that_fails_says_why_and_the_others_continue(monkeypatch):
-    race = Race([entry_of(), configure("two-layer", n=4, deflation="eigenvectors:400"), entry_of()])
-    good, bad, broken = race.entries
-    broken.advance()
-
-    def burst(most=None):
-        raise RuntimeError("a wheel came off")
-
-    broken.run.step = burst
-    results = race.wait(LIMIT)
-    assert [result.reason for result in results] == [Reason.CONVERGED, Reason.FAILED, Reason.FAILED]
-    assert good.state is State.DONE
-    assert bad.state is broken.state is State.FAILED
-    assert "400 vectors" in bad.error
-    assert broken.error == "the run failed by a RuntimeError: a wheel came off"
-
-
 def test_entries_are_added_held_stopped_and_removed_while_others_run():
     race = Race([endless()])
     (first,) = race.entries
     race.start()
-    until(lambda: first.run and first.run.iterations > 10)
+    iterating(first)
     second = race.add(endless())
     third = race.add(entry_of())
     assert third.number == 3
-    until(lambda: second.run and second.run.iterations > 10 and third.ended)
+    iterating(second)
+    until(lambda: third.ended)
     race.pause(first)
     until(lambda: first.state is State.PAUSED)
     time.sleep(0.05)
     held, going = first.run.iterations, second.run.iterations
-    until(lambda: second.run.iterations > going + 10)
+    iterating(second, beyond=going + 10)
     assert first.run.iterations == held
     race.remove(second)
     assert race.entries == (first, third)
     race.resume(first)
-    until(lambda: first.run.iterations > held)
+    iterating(first, beyond=held)
     race.stop()
     race.wait(LIMIT)
     assert first.result.reason is Reason.CANCELLED
@@ -172,7 +155,7 @@ def test_a_removed_entry_ends():
 def test_all_held_entries_can_be_stopped_and_a_race_continues_with_a_new_entry():
     race = Race([endless()])
     race.start()
-    until(lambda: race.entries[0].run and race.entries[0].run.iterations > 3)
+    iterating(*race.entries)
     race.pause()
     race.stop()
     assert race.wait(LIMIT)[0].reason is Reason.CANCELLED

@@ -7,15 +7,10 @@ import time
 
 import pytest
 
+from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
-from workbench.run import QueueSlot, Race, Reason, RunQueue, Session, State, Stopping, configure
-
-ENDLESS = Stopping(rtol=0, atol=1e-300, maxiter=10**9, stagnation=10**9)
-
-
-def endless(queue):
-    return Session(configure("poisson5", n=32, solver="sd", stopping=ENDLESS), queue=queue)
+from workbench.run import QueueSlot, Race, Reason, RunQueue, Session, State, configure
 
 
 def test_slots_are_granted_in_the_order_of_the_requests():
@@ -112,18 +107,18 @@ def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
     assert max(most) == 1
 
 
-def test_a_held_session_releases_its_slot_and_gets_it_again():
+def test_a_held_session_releases_its_slot_and_gets_it_again(endless):
     queue = RunQueue()
     first, second = endless(queue), endless(queue)
     first.start()
-    until(lambda: first.run is not None and first.run.iterations > 3)
+    iterating(first)
     second.start()
     assert second.state is State.QUEUED
     assert second.ahead == 1
     time.sleep(0.05)
     assert second.run is None
     first.pause()
-    until(lambda: second.run is not None and second.run.iterations > 3)
+    iterating(second)
     held = first.run.iterations
     first.resume()
     until(lambda: first.state is State.QUEUED)
@@ -131,12 +126,12 @@ def test_a_held_session_releases_its_slot_and_gets_it_again():
     assert first.run.iterations == held
     second.stop()
     assert second.wait(LIMIT).reason is Reason.CANCELLED
-    until(lambda: first.run.iterations > held)
+    iterating(first, beyond=held)
     first.stop()
     assert first.wait(LIMIT).iterations >= held
 
 
-def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too():
+def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too(endless):
     queue = RunQueue()
     slot, second = QueueSlot(queue), endless(queue)
     assert slot.acquire(unless=lambda: False)
@@ -151,11 +146,9 @@ def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_i
     assert (second.state, second.run) == (State.PAUSED, None)
     second.resume()
     until(lambda: second.run is not None)
-    second.stop()
-    second.wait(LIMIT)
 
 
-def test_a_step_takes_the_slot_once():
+def test_a_step_takes_the_slot_once(endless):
     queue = RunQueue()
     first, second = endless(queue), endless(queue)
     first.step()
@@ -165,12 +158,9 @@ def test_a_step_takes_the_slot_once():
     for count in (2, 3):
         first.step()
         until(lambda count=count: first.run.history.count == count and first.state is State.PAUSED)
-    for session in (first, second):
-        session.stop()
-        session.wait(LIMIT)
 
 
-def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
+def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed(endless):
     queue = RunQueue()
     first, second, third = endless(queue), endless(queue), endless(queue)
     for session in (first, second, third):
@@ -181,12 +171,9 @@ def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
     assert second.run is None
     second.resume()
     assert (third.ahead, second.ahead) == (1, 2)
-    for session in (first, second, third):
-        session.stop()
-    until(lambda: not any(session.alive for session in (first, second, third)))
 
 
-def test_a_queued_session_that_is_stopped_leaves_at_once():
+def test_a_queued_session_that_is_stopped_leaves_at_once(endless):
     queue = RunQueue()
     first, second = endless(queue), endless(queue)
     first.start()
@@ -198,28 +185,13 @@ def test_a_queued_session_that_is_stopped_leaves_at_once():
     until(lambda: not second.working)
     assert first.alive
     until(lambda: first.run is not None)
-    first.stop()
-    first.wait(LIMIT)
 
 
-def test_without_a_queue_sessions_run_side_by_side():
-    sessions = [endless(None), endless(None)]
+def test_without_a_queue_sessions_run_side_by_side(endless):
+    sessions = [endless(), endless()]
     for session in sessions:
         session.start()
-    until(lambda: all(session.run is not None and session.run.iterations > 5 for session in sessions))
-    for session in sessions:
-        session.stop()
-        session.wait(LIMIT)
-
-
-def test_a_failed_session_releases_its_slot():
-    queue = RunQueue()
-    bad = Session(configure("matrix-file:nowhere.mtx"), queue=queue)
-    good = Session(configure("poisson5", n=8), queue=queue)
-    bad.start()
-    good.start()
-    assert good.wait(LIMIT).converged
-    assert bad.state is State.FAILED
+    iterating(*sessions)
 
 
 def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_ever():
@@ -230,12 +202,12 @@ def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_e
     assert results[0].converged
 
 
-def test_a_race_takes_one_slot_and_releases_it_while_it_is_held():
+def test_a_race_takes_one_slot_and_releases_it_while_it_is_held(endless):
     queue = RunQueue()
     race = Race([configure("poisson5", n=32, solver="sd", stopping=ENDLESS) for _ in range(2)], queue=queue)
     session = endless(queue)
     race.start()
-    until(lambda: all(entry.run and entry.run.iterations > 3 for entry in race.entries))
+    iterating(*race.entries)
     session.start()
     time.sleep(0.05)
     assert session.state is State.QUEUED
@@ -249,7 +221,7 @@ def test_a_race_takes_one_slot_and_releases_it_while_it_is_held():
     assert race.entries[0].result.iterations == before
     session.stop()
     session.wait(LIMIT)
-    until(lambda: race.entries[1].run.iterations > before + 3)
+    iterating(race.entries[1], beyond=before + 3)
     race.stop()
     race.wait(LIMIT)
     assert race.ahead == 0
@@ -267,19 +239,17 @@ def test_resuming_a_session_that_is_ending_leaves_no_slot_in_the_queue():
     assert free.acquire(unless=lambda: True)
 
 
-def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed():
-    session = endless(None)
+def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed(endless):
+    session = endless()
     session.step()
     until(lambda: session.state is State.PAUSED)
     session.step()
     session.resume()
-    until(lambda: session.run.iterations > 20)
-    session.stop()
-    session.wait(LIMIT)
+    iterating(session, beyond=20)
 
 
-def test_stop_and_then_pause_ends_a_run_that_is_held():
-    session = endless(None)
+def test_stop_and_then_pause_ends_a_run_that_is_held(endless):
+    session = endless()
     session.step()
     until(lambda: session.state is State.PAUSED)
     session.stop()
@@ -288,10 +258,9 @@ def test_stop_and_then_pause_ends_a_run_that_is_held():
     assert not session.lingering
 
 
-def test_resume_before_the_start_does_nothing():
-    session = endless(None)
+def test_resume_before_the_start_does_nothing(endless):
+    session = endless()
     session.resume()
     session.start(paused=True)
     until(lambda: session.state is State.PAUSED and session.run is not None)
     assert session.run.iterations == 0
-    session.stop()

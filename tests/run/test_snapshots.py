@@ -8,13 +8,12 @@ import time
 import numpy as np
 import pytest
 
-from tests.waiting import LIMIT, until
+from tests.run.conftest import iterating
+from tests.waiting import until
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
-from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
+from workbench.run import Quantity, Run, State, Stopping, configure, run_through
 from workbench.run.snapshots import RECOMPUTED, UNKNOWN, of_result
-
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 def snapshot_of(run, quantity):
@@ -98,10 +97,10 @@ def test_an_error_in_a_cut_is_reported_and_the_run_continues(caplog):
 
 
 @pytest.mark.parametrize("paused", [False, True])
-def test_the_solver_thread_takes_the_snapshot_of_a_session(paused):
-    session = Session(configure("poisson5", n=64, stopping=ENDLESS))
+def test_the_solver_thread_takes_the_snapshot_of_a_session(paused, endless):
+    session = endless()
     session.start()
-    until(lambda: session.run is not None and session.run.iterations > 3)
+    iterating(session)
     if paused:
         session.pause()
         until(lambda: session.state is State.PAUSED)
@@ -113,8 +112,6 @@ def test_the_solver_thread_takes_the_snapshot_of_a_session(paused):
     until(lambda: snapshot.done)
     assert names == ["workbench-solve"]
     assert snapshot.values.shape == (4,)
-    session.stop()
-    session.wait(LIMIT)
 
 
 def test_a_look_returns_what_it_took():

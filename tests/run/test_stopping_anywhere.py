@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
+from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
 from workbench import devices, registry
 from workbench.deflation import lapack
@@ -21,7 +22,6 @@ from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
 
 TRIES = 3
 """Of what may be over before it is looked at."""
-ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 KINDS = ("cg", "hybrid3", "pipecg")
 """One solver of each kind of loop. Stopping is the loop's, so the others rarely fail where these do not."""
 SOLVERS = [
@@ -139,7 +139,7 @@ def test_the_next_session_waits_for_what_ends_in_the_background(hold):
     queue = RunQueue()
     first = Session(held_by(hold), small_system(), queue=queue)
     first.start()
-    until(lambda: first.run is not None and first.run.iterations >= 3)
+    iterating(first, beyond=2)
     hold.catch()
     second = Session(configure("poisson5", n=8), queue=queue)
     second.start()
@@ -217,7 +217,7 @@ def test_an_entry_stops_within_an_iteration_and_the_others_go_on(hold):
     race = Race([held_by(hold, problem="poisson5", n=24)], queue=None)
     (entry,) = race.entries
     race.start()
-    until(lambda: entry.run is not None and entry.run.iterations >= 3)
+    iterating(entry, beyond=2)
     hold.catch()
     race.stop(entry)
     until(lambda: entry.state is State.DONE)
@@ -233,7 +233,7 @@ def test_an_entry_stops_within_an_iteration_and_the_others_go_on(hold):
 def test_the_explorer_says_so(live, tmp_path, hold):
     explorer = live.explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
     session = explorer.run()
-    until(lambda: session.run is not None and session.run.iterations >= 3)
+    iterating(session, beyond=2)
     hold.on = True
     session.run.snapshots.request(Quantity.SOLUTION, hold)
     hold.catch()

@@ -6,7 +6,7 @@ import pytest
 from tests.waiting import LIMIT
 from workbench.deflation.nested import NestedParts
 from workbench.devices.cycle_names import level_of
-from workbench.recording import kernel_table, load, save
+from workbench.recording import kernel_table
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
 from workbench.run.traffic import iteration_bytes
 
@@ -64,21 +64,12 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
 
 
 @pytest.mark.parametrize("preconditioner", ["none", "jacobi"])
-def test_an_element_wise_first_level_is_counted_before_it_is_applied(preconditioner):
-    choices = {"preconditioner": preconditioner, "deflation": "blocks:4", "variant": "a-def2"}
-    an_element_wise_first_level_is_counted(configure("two-layer", n=16, **choices))
-
-
-def test_an_element_wise_first_level_is_counted_on_an_accelerator(accelerator):
-    choices = {"deflation": "blocks:4", "variant": "a-def2", "device": accelerator.spec}
-    an_element_wise_first_level_is_counted(configure("two-layer", n=16, preconditioner="jacobi", **choices))
-
-
-def an_element_wise_first_level_is_counted(configuration):
-    run = Run(configuration, trace=True)
+def test_an_element_wise_first_level_is_counted_before_it_is_applied(device, preconditioner):
+    choices = {"deflation": "blocks:4", "variant": "a-def2", "device": device.spec}
+    run = Run(configure("two-layer", n=16, preconditioner=preconditioner, **choices), trace=True)
     nbytes = iteration_bytes(run.setup)
     run.step(), run.step()
-    vector, jacobi = 8 * 16 * 16, configuration.preconditioner.name == "jacobi"
+    vector, jacobi = 8 * 16 * 16, preconditioner == "jacobi"
     # M^-1 = I is scaled next to Q.
     events = [event for event in run.trace if event.name == "M"]
     assert events
@@ -111,15 +102,8 @@ def snapshots(run):
 DEFLATED = {"preconditioner": "neumann:1", "deflation": "stripes", "rhs": "ones-scaled"}
 
 
-def test_nothing_but_the_solve_is_in_a_trace():
-    nothing_but_the_solve(configure("two-layer", n=24, **DEFLATED))
-
-
-def test_nothing_but_the_solve_is_in_a_trace_of_an_accelerator(accelerator):
-    nothing_but_the_solve(configure("two-layer", n=24, **DEFLATED, device=accelerator.spec))
-
-
-def nothing_but_the_solve(configuration):
+def test_nothing_but_the_solve_is_in_a_trace(device):
+    configuration = configure("two-layer", n=24, **DEFLATED, device=device.spec)
     alone = Run(configuration, trace=True)
     while alone.step(1):
         pass
@@ -178,14 +162,6 @@ def test_a_trace_on_an_accelerator_tells_its_kernels(accelerator):
     assert max(event.end for event in kernels) <= traced.setup_seconds + traced.iteration_seconds + 60
 
 
-def test_a_saved_run_keeps_its_trace(tmp_path):
-    result = run_through(Run(configure("poisson5", n=8), trace=True))
-    again = load(save(result.record(), tmp_path / "run"))
-    assert list(again.trace) == list(result.trace)
-    plain = run_through(Run(configure("poisson5", n=8)))
-    assert load(save(plain.record(), tmp_path / "plain")).trace is None
-
-
 def test_solve_and_session_trace_too():
     A = np.diag(np.arange(1.0, 40.0))
     result = solve(A, np.ones(39), trace=True)
@@ -216,23 +192,15 @@ ON_TWO_LEVELS = {
 }
 
 
-def test_the_cycles_of_a_coarse_solve_are_named_by_level():
-    the_cycles_are_named_by_level("cpu", "cpu")
-
-
-def test_the_cycles_of_a_coarse_solve_are_named_by_level_on_an_accelerator(accelerator):
-    the_cycles_are_named_by_level(accelerator.spec, "accelerator")
-
-
-def the_cycles_are_named_by_level(device, lane):
-    configuration = configure("bubbles-2d", n=48, **LEVELS, device=device)
+def test_the_cycles_of_a_coarse_solve_are_named_by_level(device):
+    configuration = configure("bubbles-2d", n=48, **LEVELS, device=device.spec)
     run = Run(configuration, trace=True)
     assert len(NestedParts.of(run.setup.projection.levels).sizes) == 2
     for _ in range(3):
         run.step()
     mine = [event for event in run.trace if level_of(event.name)]
     assert {event.name for event in mine} == ON_TWO_LEVELS
-    assert {event.lane for event in mine} == {lane}
+    assert {event.lane for event in mine} == {"cpu" if device.name == "cpu" else "accelerator"}
     assert all(event.bytes > 0 for event in mine)
     assert "E^-1" not in {event.name for event in run.trace}
     # Two V-cycles a solve, each with two smoothing steps, two residuals and one solve with the last level.

@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil
+from tests.run.conftest import run_of
 from workbench.operators import as_operator
-from workbench.problems import LinearSystem
 from workbench.recording import History
-from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.in_memory import InMemoryProblem
+from workbench.run import Reason, run_through, solve
 from workbench.run.single import iterations
-
-
-def run_of(operator, b, solver="cg", device="cpu", **stopping):
-    return Run(
-        configure(InMemoryProblem(), solver=solver, device=device, stopping=Stopping(**stopping)),
-        LinearSystem(operator, b),
-    )
 
 
 def graded(size=150):

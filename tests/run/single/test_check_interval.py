@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import grid_stencil
+from tests.run.conftest import run_of
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
-from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, column_state, configure, run_through
-from workbench.run.in_memory import InMemoryProblem
 from workbench.run.single import recurrence
 from workbench.run.single.check_interval import GROWTH, SECONDS, next_interval, remaining
 
@@ -85,11 +84,7 @@ def test_a_batch_is_always_within_its_bounds(norms, target, before, seconds, may
 @pytest.fixture(scope="module")
 def system():
     operator = grid_stencil((61, 67), shift=1e-4)
-    return LinearSystem(operator, np.random.default_rng(0).random(operator.shape[0]))
-
-
-def run_of(accelerator, system, **stopping):
-    return Run(configure(InMemoryProblem(), device=accelerator.spec, stopping=Stopping(**stopping)), system)
+    return operator, np.random.default_rng(0).random(operator.shape[0])
 
 
 def lengths_of(run):
@@ -108,9 +103,9 @@ def quick(monkeypatch, run):
 
 
 def test_a_run_looks_seldom_and_ends_at_the_very_iteration(accelerator, system, monkeypatch):
-    plain = run_of(accelerator, system, rtol=1e-10, check_every=1)
+    plain = run_of(*system, device=accelerator.spec, rtol=1e-10, check_every=1)
     expected = run_through(plain)
-    run = quick(monkeypatch, run_of(accelerator, system, rtol=1e-10))
+    run = quick(monkeypatch, run_of(*system, device=accelerator.spec, rtol=1e-10))
     lengths = lengths_of(run)
     assert run.reason is Reason.CONVERGED
     assert run.iterations == expected.iterations == sum(lengths) - 1
@@ -122,27 +117,27 @@ def test_a_run_looks_seldom_and_ends_at_the_very_iteration(accelerator, system, 
 
 
 def test_who_says_how_often_to_look_means_it(accelerator, system, monkeypatch):
-    lengths = lengths_of(quick(monkeypatch, run_of(accelerator, system, rtol=1e-10, check_every=7)))
+    lengths = lengths_of(quick(monkeypatch, run_of(*system, device=accelerator.spec, rtol=1e-10, check_every=7)))
     assert lengths[0] == 1
     assert set(lengths[1:-1]) == {7}
 
 
 def test_stagnation_ends_a_run_at_its_iteration(accelerator, system, monkeypatch):
-    run = quick(monkeypatch, run_of(accelerator, system, rtol=1e-300, stagnation=30, maxiter=5000))
+    run = quick(monkeypatch, run_of(*system, device=accelerator.spec, rtol=1e-300, stagnation=30, maxiter=5000))
     lengths_of(run)
     assert run.reason is Reason.STAGNATED
     assert run.iterations - int(np.argmin(run.history["residual"])) == 31
 
 
 def test_the_iteration_limit_and_true_residuals_are_kept(accelerator, system, monkeypatch):
-    run = quick(monkeypatch, run_of(accelerator, system, rtol=1e-300, maxiter=131, true_every=25))
+    run = quick(monkeypatch, run_of(*system, device=accelerator.spec, rtol=1e-300, maxiter=131, true_every=25))
     lengths_of(run)
     assert (run.reason, run.iterations) == (Reason.MAXITER, 131)
     np.testing.assert_array_equal(run.history.true_residuals[:, 0], [0, 25, 50, 75, 100, 125, 131])
 
 
 def test_the_time_limit_is_kept(accelerator, system):
-    run = run_of(accelerator, system, rtol=1e-300, stagnation=10**6, maxiter=10**6, max_seconds=0.05)
+    run = run_of(*system, device=accelerator.spec, rtol=1e-300, stagnation=10**6, maxiter=10**6, max_seconds=0.05)
     last = lengths_of(run)[-1]
     assert run.reason is Reason.TIME
     # Under load, the first interval may already be the last.
@@ -156,7 +151,7 @@ def test_the_device_stops_at_the_iteration_that_diverges(accelerator, monkeypatc
     operator = grid_stencil((61, 67), shift=1e-6)
     b = np.zeros(operator.shape[0])
     b[0] = 1.0
-    run = run_of(accelerator, LinearSystem(operator, b), rtol=1e-10, check_every=500)
+    run = run_of(operator, b, device=accelerator.spec, rtol=1e-10, check_every=500)
     run_through(run)
     if run.reason is not Reason.DIVERGED:
         pytest.fail(f"the norm never rose by half: {run.reason}, {run.history['residual'].max()}")
