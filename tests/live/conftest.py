@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ipywidgets.widgets.widget import _instances
 
-from tests.waiting import LONGEST, until
+from tests.waiting import LIMIT, LONGEST, until
+from workbench.run import Session, Stopping, configure
+
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
+"""Of runs that end when they are stopped."""
 
 
 @pytest.fixture(autouse=True)
@@ -73,9 +78,36 @@ class Page:
             self.paint()
 
 
-def page_says(widget: Any, content: Any) -> None:
+def page_says(widget: Any, content: Any, buffers: Sequence[bytes] = ()) -> None:
     """A message of the page to a widget, as its link brings it."""
-    widget.comm.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
+    data = {"method": "custom", "content": content}
+    widget.comm.handle_msg({"content": {"data": data}, "buffers": list(buffers)})
+
+
+def ended(problem: str = "two-layer", *, trace: bool = False, **choices: Any) -> Session:
+    """A session of this configuration that has ended."""
+    session = Session(configure(problem, **choices), trace=trace)
+    session.wait(LIMIT)
+    return session
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[Any], Any]]:
+    """Returns the view that it is given, and closes it when the test has ended."""
+    views: list[Any] = []
+
+    def keep(view: Any) -> Any:
+        views.append(view)
+        return view
+
+    yield keep
+    for view in reversed(views):
+        view.close()
+
+
+def widgets() -> set[str]:
+    """The widgets that are open, by their ids. ipywidgets has no public list of them."""
+    return set(_instances)
 
 
 @pytest.fixture
@@ -98,6 +130,17 @@ def downloads() -> Callable[[Any], Callable[[], list[tuple[str, bytes]]]]:
         return lambda: list(files)
 
     return connected
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Says from now on that this is a page that Voila serves, at an address that ends with this query."""
+
+    def serve(query: str = "") -> None:
+        monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+        monkeypatch.setenv("QUERY_STRING", query)
+
+    return serve
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import weakref
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from ipywidgets.widgets.widget import _instances
 
 import workbench.live as live
-from tests.waiting import LIMIT
+from tests.live.conftest import ended, widgets
+from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live.transport import cells
 from workbench.live.ui.view import CLOSED, LiveWidget, View
@@ -23,53 +23,92 @@ OURS = "workbench-"
 
 
 @pytest.fixture(scope="module")
-def ended():
-    session = Session(configure("poisson5", n=16))
-    session.wait(LIMIT)
-    return session
+def result():
+    return ended(n=12, trace=True).result
 
 
 @pytest.fixture
-def made(ended, tmp_path):
-    """What makes each view."""
+def made(result, tmp_path):
+    """What makes each view, and uses those that make something more when they are used."""
     bubbles = configure("bubbles-2d", n=32)
     return {
+        "BubbleBuilder": lambda: dragged(live.BubbleBuilder()),
         "Builder": lambda: live.Builder(bubbles.problem, bubbles.deflation, lambda: bubbles),
-        "ConvergenceView": lambda: live.ConvergenceView(ended),
+        "ConvergenceView": lambda: live.ConvergenceView(Session(configure("poisson5", n=8))),
         "Explorer": lambda: live.Explorer(bubbles, tmp_path),
-        "InsideView": lambda: live.InsideView(ended),
-        "OwnMethod": lambda: live.OwnMethod("cg", "poisson5"),
+        "InsideView": lambda: looked_into(live.InsideView(), result),
+        "OwnMethod": lambda: raced(live.OwnMethod("cg", "poisson5", n=12)),
         "RaceView": lambda: live.RaceView(bubbles),
-        "RooflineView": lambda: live.RooflineView(ended),
+        "Replay": lambda: opened_twice(live.Replay(), result.record()),
+        "RooflineView": lambda: live.RooflineView(result, "v100"),
         "RunsPage": lambda: live.RunsPage(live.RunList(), tmp_path),
         "SaveBar": lambda: live.SaveBar(dict, provenance=dict),
         "ShareBar": lambda: live.ShareBar(lambda: bubbles, lambda _configuration: None),
-        "SpectrumView": lambda: live.SpectrumView(ended),
+        "SpectrumView": lambda: live.SpectrumView(result),
         "StepView": lambda: live.StepView("cg", "poisson5:16"),
         "Stepper": lambda: live.Stepper("cg", "pipecg", "poisson5", n=16),
-        "TimelineView": lambda: live.TimelineView(ended),
-        "Workbench": lambda: live.Workbench(bubbles, tmp_path),
+        "TimelineView": lambda: live.TimelineView(result),
+        "SweepView": lambda: live.SweepView("poisson5", {"n": [8, 9]}),
+        "Workbench": lambda: turned(live.Workbench(bubbles, tmp_path)),
     }
+
+
+def dragged(view):
+    view.live.check.value = True
+    assert view.wait(LIMIT)
+    view.live.solver.latest.session.join(LIMIT)
+    return view
+
+
+def looked_into(view, run):
+    for _ in range(2):
+        view.follow(run)
+        until(lambda: view.spectrum and view.roofline)
+    return view
+
+
+def raced(view):
+    for _ in range(2):
+        view.race().race.wait(LIMIT)
+    return view
+
+
+def opened_twice(view, record):
+    for name in ("Spectrum", "Timeline"):
+        view.show(record)
+        view.view(name)
+    return view
+
+
+def turned(view):
+    for page in view.pages.values():
+        page.turn_to()
+    for kind in (build := view.view("Build")).kind.options:
+        build.kind.value = kind
+    return view
 
 
 def threads():
     return {thread for thread in threading.enumerate() if thread.name.startswith(OURS)}
 
 
-@pytest.mark.parametrize("name", [name for name in live.__all__ if name not in NO_VIEWS])
-def test_a_closed_view_leaves_nothing(name, made, eventually):
-    widgets_before, threads_before = set(_instances), threads()
+@pytest.mark.parametrize("name", [*(name for name in live.__all__ if name not in NO_VIEWS), "served Workbench"])
+def test_a_closed_view_leaves_nothing(name, made, served):
+    if name.startswith("served"):
+        served()
+    name = name.rpartition(" ")[2]
+    widgets_before, threads_before = widgets(), threads()
     view = made.get(name, getattr(live, name))()
-    if name == "Workbench":
-        for page in view.pages.values():
-            page.turn_to()
-    assert set(_instances) > widgets_before
+    assert widgets() > widgets_before
     view.close()
     # A part that a worker was just making goes when it is made.
-    eventually(lambda: set(_instances) <= widgets_before)
-    eventually(lambda: threads() <= threads_before)
+    until(lambda: widgets() <= widgets_before)
+    until(lambda: threads() <= threads_before)
     assert view._repr_mimebundle_() == {"text/plain": CLOSED}
     view.close()
+    kept = weakref.ref(view)
+    del view
+    until(lambda: gc.collect() + 1 and kept() is None)
 
 
 @pytest.fixture
@@ -116,25 +155,20 @@ def test_a_view_that_its_cell_shows_again_stays(shell):
     assert are_open(shell(once)) == [True]
 
 
-def test_a_session_in_place_of_a_publisher_is_told_how_it_is_shown(ended):
+def test_a_session_in_place_of_a_publisher_is_told_how_it_is_shown():
     for view in (live.FieldView, live.VolumeView):
         with pytest.raises(
             InputError, match=f"{view.__name__} takes a Publisher, got a Session; .*by its method follow"
         ):
-            view(ended)
+            view(Session(configure("poisson5", n=16)))
 
 
-def test_a_closed_view_keeps_no_vectors(tmp_path, eventually):
+def test_a_closed_view_keeps_no_vectors(tmp_path):
     view = live.Explorer(configure("poisson5", n=16, preconditioner="none"), tmp_path)
     session = view.run()
     session.wait(LIMIT)
     run = weakref.ref(session.run)
     view.close()
     del session
-
-    def dropped():
-        gc.collect()
-        return run() is None
-
-    eventually(dropped)
+    until(lambda: gc.collect() + 1 and run() is None)
     assert view.box.comm is None

@@ -145,7 +145,7 @@ def test_without_a_teacher_no_run_is_kept(page):
     one = page(room)
     one.tell("run", file="00")
     assert one.hear() is None
-    assert room._runs == []
+    assert room.runs == []
 
 
 def test_runs_go_to_the_teacher_and_problems_to_all_others(page):
@@ -154,7 +154,7 @@ def test_runs_go_to_the_teacher_and_problems_to_all_others(page):
     first.tell("name", name="  Ada \n" + "x" * 99)
     first.tell("run", file="aa")
     second.tell("run", file="bb")
-    until(lambda: len(room._runs) == 2)
+    until(lambda: len(room.runs) == 2)
     teacher = page(room, teacher=True)
     teacher.tell("collect")
     runs = [teacher.hear(), teacher.hear()]
@@ -172,7 +172,7 @@ def test_runs_go_to_the_teacher_and_problems_to_all_others(page):
 def test_the_largest_run_arrives(page):
     room = Classroom(collects=True)
     page(room).tell("run", file=bytes(RUN_BYTES).hex())
-    until(lambda: [len(run["file"]) for run in room._runs] == [2 * RUN_BYTES])
+    until(lambda: [len(run["file"]) for run in room.runs] == [2 * RUN_BYTES])
 
 
 def test_the_oldest_runs_go_where_there_are_too_many_bytes(page, monkeypatch):
@@ -181,7 +181,7 @@ def test_the_oldest_runs_go_where_there_are_too_many_bytes(page, monkeypatch):
     one = page(room)
     for file in ("aaaa", "bbbb", "cccc"):
         one.tell("run", file=file)
-    until(lambda: [run["file"] for run in room._runs] == ["bbbb", "cccc"])
+    until(lambda: [run["file"] for run in room.runs] == ["bbbb", "cccc"])
 
 
 MALFORMED = [
@@ -201,7 +201,7 @@ def test_a_malformed_message_ends_its_connection_alone(line, page):
     assert one.hear() is None
     other.tell("turn", request=1)
     assert other.hear()["ahead"] in (0, 1)
-    until(lambda: [at.number for at in room._pages] == [2])
+    until(lambda: [at.number for at in room.pages] == [2])
 
 
 def test_short_addresses_are_kept_for_a_while_and_up_to_a_number(page, monkeypatch):

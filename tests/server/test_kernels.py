@@ -100,7 +100,7 @@ def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_pa
         env = {**os.environ, "QUERY_STRING": "p=1"}
         one, client = await opened(kernels, env=env, cwd=str(tmp_path))
         parents = await answer(client, "import os, sys; print(os.getppid(), 'workbench.live' in sys.modules)")
-        assert parents == f"{kernels.forks._process.pid} True"
+        assert parents == f"{kernels.forks.process.pid} True"
         assert await answer(client, "print(os.environ['QUERY_STRING'], os.getcwd())") == f"p=1 {tmp_path}"
         other, second = await opened(kernels)
         # Pages of the same problem do not begin at the same random numbers.
@@ -118,7 +118,7 @@ def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_pa
         await asyncio.to_thread(gone, pids[0])
         client.stop_channels()
         second.stop_channels()
-        return [*pids, kernels.forks._process.pid]
+        return [*pids, kernels.forks.process.pid]
 
     run(test)
 
@@ -142,7 +142,7 @@ def test_kernels_end_with_the_fork_server(tmp_path):
     arguments = ["-f", str(tmp_path / "kernel.json")]
     process = server.fork(arguments, dict(os.environ), str(tmp_path))
     assert process.poll() is None
-    psutil.Process(server._process.pid).kill()
+    psutil.Process(server.process.pid).kill()
     gone(process.pid)
     assert process.wait() == -1
     with pytest.raises(OSError, match="has ended"):

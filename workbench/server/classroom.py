@@ -55,12 +55,12 @@ class Classroom:
         self._listening: asyncio.Server | None = None
         self._admitted: dict[str, bool] = {}
         """Tokens of kernels, and whether the page is a teacher's."""
-        self._pages: list[_Page] = []
+        self.pages: list[_Page] = []
         self._opened = 0
         self._waiting: list[tuple[_Page, int]] = []
         """Pages and the numbers of their requests, in the order of their turns; the first ones have theirs."""
         self._short: dict[str, tuple[str, float]] = {}
-        self._runs: list[dict[str, Any]] = []
+        self.runs: list[dict[str, Any]] = []
 
     def is_teacher(self, token: str) -> bool:
         """Whether this is the teacher's token; takes as long for any other of its length."""
@@ -95,15 +95,15 @@ class Classroom:
         page.teacher = self._admitted.pop(token)
         self._opened += 1
         page.number = self._opened
-        self._pages.append(page)
+        self.pages.append(page)
         facts = {"page": page.number, "teacher": page.teacher, "collects": self.collects}
         page.tell("hello", **facts, runs_at_once=self.runs_at_once, address=self.address)
         self._count()
 
     def leave(self, page: _Page) -> None:
         """Free what a page held or waited for."""
-        if page in self._pages:
-            self._pages.remove(page)
+        if page in self.pages:
+            self.pages.remove(page)
             self._on_done(page)
             self._count()
 
@@ -152,27 +152,27 @@ class Classroom:
     def _on_run(self, page: _Page, file: str) -> None:
         where = TEACHER if page.teacher else f"Page {page.number}"
         run = {"where": where, "who": page.name or where, "file": str(file)}
-        self._runs.append(run)
-        while sum(len(kept["file"]) for kept in self._runs) > ALL_RUNS:
-            self._runs.pop(0)
-        for other in self._pages:
+        self.runs.append(run)
+        while sum(len(kept["file"]) for kept in self.runs) > ALL_RUNS:
+            self.runs.pop(0)
+        for other in self.pages:
             if other.collects:
                 other.tell("run", **run)
 
     def _on_collect(self, page: _Page) -> None:
         page.collects = True
-        for run in self._runs:
+        for run in self.runs:
             page.tell("run", **run)
         self._count()
 
     def _on_problem(self, page: _Page, link: str) -> None:
-        for other in self._pages:
+        for other in self.pages:
             if not other.teacher:
                 other.tell("problem", link=link)
 
     def _count(self) -> None:
-        students = sum(not page.teacher for page in self._pages)
-        for page in self._pages:
+        students = sum(not page.teacher for page in self.pages)
+        for page in self.pages:
             if page.collects:
                 page.tell("pages", pages=students)
 

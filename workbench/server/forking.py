@@ -26,7 +26,7 @@ class ForkServer:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-m", "workbench.server.fork_server"], stdin=theirs.fileno(), env=ARENAS | os.environ
             )
         self._lines: Any = ours.makefile("rw")
@@ -59,8 +59,8 @@ class ForkServer:
     def close(self) -> None:
         """End the server; its kernels end with it."""
         # A reader that waits for an answer holds the socket until the server has ended.
-        self._process.terminate()
-        self._process.wait()
+        self.process.terminate()
+        self.process.wait()
         with contextlib.suppress(OSError):
             self._lines.close()
 

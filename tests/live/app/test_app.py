@@ -16,10 +16,8 @@ from workbench.run.share_link import to_link
 
 
 @pytest.fixture
-def bench(tmp_path):
-    made = workbench(n=24, folder=tmp_path)
-    yield made
-    made.close()
+def bench(tmp_path, opened):
+    return opened(workbench(n=24, folder=tmp_path))
 
 
 def builder(bench):
@@ -71,22 +69,21 @@ def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_fo
         with pytest.raises(InputError):
             _ = bench.configuration
     bench.pages["Race"].turn_to()
-    assert "column" in bench.pages["Race"]._message.value
+    assert "column" in bench.pages["Race"].message.value
     builder(bench).form.set("a", "1+x")
     assert bench.configuration.problem.a == "1+x"
 
 
-def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path):
-    bench = workbench("two-layer", n=24, folder=tmp_path)
+def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path, opened):
+    bench = opened(workbench("two-layer", n=24, folder=tmp_path))
     bench.view("Build")
-    assert "Two layers, 24² is chosen in Solve and is not drawn here" in bench._notice.value
+    assert "Two layers, 24² is chosen in Solve and is not drawn here" in bench.notice.value
     assert bench.configuration.problem.name == "two-layer"
     bench.view("Build").kind.value = "Poisson"
     bench.view("Build").kind.value = "Bubbles"
     assert bench.configuration.problem.name == "two-layer"
     assert add_bubble(bench) == bench.configuration.problem
-    assert bench._notice.value == ""
-    bench.close()
+    assert bench.notice.value == ""
 
 
 def test_a_link_is_shown_on_all_pages(bench):
@@ -158,9 +155,9 @@ def test_a_method_of_the_list_is_added_to_the_race_and_one_on_another_system_is_
 def test_suggested_pairs_replace_the_entries_of_the_race_and_are_taken_into_the_form(bench):
     pairs = [configure("two-layer", n=16, preconditioner=name) for name in ("jacobi", "ic", "ssor")]
     suggest = bench.view("Suggest")
-    suggest._race(pairs)
+    suggest.on_race(pairs)
     assert [entry.configuration for entry in bench.view("Race").race.entries] == pairs
-    suggest._take(pairs[1])
+    suggest.on_take(pairs[1])
     assert bench.explorer.form.configuration() == pairs[1]
 
 
@@ -209,7 +206,7 @@ def test_a_page_is_made_once_whoever_asks_and_a_mistake_is_a_sentence():
     assert made == [1]
     broken = Page(lambda: 1 / 0)
     broken.turn_to()
-    assert "ZeroDivisionError" in broken._message.value
+    assert "ZeroDivisionError" in broken.message.value
 
 
 def test_closing_ends_the_runs_though_nobody_has_looked_at_them(tmp_path, eventually):

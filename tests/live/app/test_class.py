@@ -141,7 +141,7 @@ def test_the_limits_are_said(monkeypatch):
 def test_a_short_address_is_one_that_students_reach(address, page, base, note, monkeypatch):
     pytest.importorskip("segno")
     bar = ShareBar(lambda: OWN, lambda _chosen: None)
-    bar._room = Room(address=address)
+    bar.room = Room(address=address)
     made = bar.short(page)
     assert (made["address"], made["note"]) == (f"{base}s/abc234", note)
     assert made["svg"].startswith("<svg")

@@ -40,10 +40,8 @@ def solving():
 
 
 @pytest.fixture
-def explorer(tmp_path):
-    made = explore(n=16, folder=tmp_path)
-    yield made
-    made.close()
+def explorer(tmp_path, opened):
+    return opened(explore(n=16, folder=tmp_path))
 
 
 @pytest.fixture
@@ -107,9 +105,9 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
-def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sentence):
+def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sentence, opened):
     bad = configure("two-layer", n=16, preconditioner=InMemoryPreconditioner(Breaks(error)))
-    view = RaceView(configure("two-layer", n=16))
+    view = opened(RaceView(configure("two-layer", n=16)))
     view.add(bad)
     view.start()
     good, failing = view.race.entries
@@ -121,7 +119,6 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
     eventually(lambda: third.state is State.DONE)
     assert third.result.converged
     eventually(lambda: not solving())
-    view.close()
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES[:2])

@@ -30,7 +30,7 @@ def harmless(page):
 
 
 def test_where_a_run_comes_from(record):
-    assert harmless(replay._origin(record))
+    assert harmless(replay.origin(record))
 
 
 def test_the_pairs_that_were_ruled_out():
@@ -39,10 +39,9 @@ def test_the_pairs_that_were_ruled_out():
     assert page.count("&lt;img") == 2
 
 
-def test_the_note_of_a_plot_of_a_sweep():
-    shown = sweep_plot.SweepPlot(lambda: None)
+def test_the_note_of_a_plot_of_a_sweep(opened):
+    shown = opened(sweep_plot.SweepPlot(lambda: None))
     shown.begin({"n": [1, 2], "solver": ["a", "b"], HOSTILE: ["c", "d"]})
     shown.down.value, shown.across.value = "n", "solver"
     assert "minimum over" in shown.note.value
     assert harmless(shown.note.value)
-    shown.close()

@@ -23,10 +23,8 @@ NONE = configure(SQUARE).deflation
 
 
 @pytest.fixture
-def builder():
-    made = BubbleBuilder(SQUARE, "levelset:0")
-    yield made
-    made.close()
+def builder(opened):
+    return opened(BubbleBuilder(SQUARE, "levelset:0"))
 
 
 def say(builder, **message):
@@ -146,7 +144,7 @@ def test_sides_are_ticked_and_undone(builder):
 
 
 def test_buttons_act_where_they_can(builder):
-    buttons = builder._buttons
+    buttons = builder.buttons
     enabled = {name for name, control in buttons.items() if not control.disabled}
     assert enabled == {"add", "clear"}
     for name, left in (("add", 5), ("delete", 4), ("undo", 5), ("redo", 4), ("clear", 0)):
@@ -202,8 +200,8 @@ def test_three_dimensions_and_back(builder):
     assert builder.problem == SQUARE
 
 
-def test_the_plane_goes_to_the_bubble_that_is_selected():
-    made = BubbleBuilder(CUBE)
+def test_the_plane_goes_to_the_bubble_that_is_selected(opened):
+    made = opened(BubbleBuilder(CUBE))
     say(made, act="select", index=7)
     assert made.canvas.position == 0.75
     made.canvas.position = 0.7
@@ -214,7 +212,6 @@ def test_the_plane_goes_to_the_bubble_that_is_selected():
     made.canvas.normal = "x"
     say(made, act="add", centre=[0.5, 0.5, 0.5])
     assert made.canvas.position == 0.5
-    made.close()
 
 
 def test_listeners_hear_of_changes_and_not_of_selections(builder):

@@ -64,10 +64,8 @@ def solving():
 
 
 @pytest.fixture
-def builder():
-    made = BubbleBuilder(SQUARE, DEFLATION)
-    yield made
-    made.close()
+def builder(opened):
+    return opened(BubbleBuilder(SQUARE, DEFLATION))
 
 
 def say(builder, **message):
@@ -261,7 +259,7 @@ def test_a_large_grid_disables_the_box_with_a_reason(builder):
     say(builder, act="change", values={"n": 1024})
     assert builder.live.check.disabled
     reason = "n = 1024 has too many cells for that; it works up to n = 512 in 2D"
-    assert builder.live._reason.value == reason
+    assert builder.live.reason.value == reason
     assert builder.live.solver.latest is None
     say(builder, act="undo")
     assert not builder.live.check.disabled

@@ -19,13 +19,12 @@ def builder():
     return made
 
 
-def test_it_opens_with_a_coefficient_worth_seeing():
-    made = PoissonBuilder()
+def test_it_opens_with_a_coefficient_worth_seeing(opened):
+    made = opened(PoissonBuilder())
     assert made.wait()
     a, f = made.problem.values("a"), made.problem.values("f")
     assert a.max() > 1000 * a.min() > 0
     assert f.max() > f.min()
-    made.close()
 
 
 def type_into(builder, name, value):

@@ -25,13 +25,14 @@ def lane_of(**choices):
 
 
 @pytest.fixture
-def view(tmp_path):
-    made = RaceView(lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports")
+def view(tmp_path, opened):
+    made = opened(
+        RaceView(lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports")
+    )
     assert made.measure.value == "seconds"
     assert made.adding.selected_index is None
     made.measure.value = "iterations"
-    yield made
-    made.close()
+    return made
 
 
 def finished(view, eventually):
@@ -206,8 +207,8 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
     assert "it stays 1e-06" in view.status.text
 
 
-def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
-    view = RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path)
+def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened):
+    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path))
     view.start()
     (first,) = view.race.entries
     eventually(lambda: first.run and first.run.iterations > 5)
@@ -228,7 +229,6 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     view.stop()
     eventually(lambda: view.status.state == "done")
     assert not view.race.alive
-    view.close()
 
 
 def test_a_lane_may_have_any_block_and_device(view):
@@ -322,17 +322,17 @@ def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
         raise RuntimeError("a wheel came off")
 
     monkeypatch.setattr(view.race, "add", burst)
-    view._add.click()
+    view.add_button.click()
     eventually(lambda: view.status.text == "adding an entry failed by a RuntimeError: a wheel came off")
     monkeypatch.setattr("workbench.live.compare.race.export_race", burst)
-    view._exports["csv"].click()
+    view.exports["csv"].click()
     eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
 
 
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     view.form.set("preconditioner", "neumann")
     view.form.set("preconditioner.order", "-1")
-    view._add.click()
+    view.add_button.click()
     assert view.form.box.state["wrong"] == {
         "preconditioner.order": "Order of the series must be between 1 and 16, got -1"
     }
@@ -340,8 +340,8 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     assert len(view.race.entries) == 2
 
 
-def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
-    view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4))
+def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually, opened):
+    view = opened(RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4)))
     view.start()
     view.race.wait(LIMIT)
     bad, good = view.race.entries
@@ -349,17 +349,15 @@ def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
     eventually(lambda: "400 vectors" in states()[str(bad.number)].get("tip", ""))
     eventually(lambda: states()[str(good.number)]["text"] == "converged")
     eventually(lambda: f"Entry {bad.number} (" in view.winner.text and bad.error in view.winner.text)
-    view.close()
 
 
-def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually):
-    view = RaceView(lane_of(solver="mpcg"), lane_of())
+def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually, opened):
+    view = opened(RaceView(lane_of(solver="mpcg"), lane_of()))
     view.measure.value = "bytes"
     view.start()
     view.race.wait(LIMIT)
     eventually(lambda: "the bytes of its iterations differ or are not known" in view.winner.text)
     assert all(entry.result.converged for entry in view.race.entries)
-    view.close()
 
 
 def test_exports_are_of_the_axis_that_is_shown(view, eventually):
@@ -376,11 +374,11 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     assert len(view.export("csv")) == 2
 
 
-def test_positions_are_streamed_with_the_residuals(page_of, eventually):
+def test_positions_are_streamed_with_the_residuals(page_of, eventually, opened):
     race = Race([lane_of()])
     race.wait(LIMIT)
     (lane,) = race.entries
-    convergence = ConvergenceView(height=200)
+    convergence = opened(ConvergenceView(height=200))
     page = page_of(convergence)
     convergence.watch(lane)
     for axis in ("seconds", "bytes"):
@@ -397,16 +395,14 @@ def test_positions_are_streamed_with_the_residuals(page_of, eventually):
         assert np.allclose(places, clock if axis == "seconds" else steps, rtol=1e-6)
     with pytest.raises(InputError, match="did you mean seconds"):
         convergence.axis = "second"
-    convergence.publisher.close()
 
 
-def test_an_empty_race_says_what_to_do(eventually):
-    view = RaceView()
+def test_an_empty_race_says_what_to_do(eventually, opened):
+    view = opened(RaceView())
     eventually(lambda: "press Add entry" in view.status.text)
     view.start()
     time.sleep(0.05)
     assert not view.race.alive
-    view.close()
 
 
 def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(view, eventually):
@@ -427,8 +423,8 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert all(run.handle.run is None for run in first)
 
 
-def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually):
-    view = RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path)
+def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually, opened):
+    view = opened(RaceView(lane_of(), lane_of(solver="sd"), folder=tmp_path))
     eventually(lambda: [cells[0]["text"] for cells in view.table.rows] == ["CG", "Steepest descent"])
     assert view.runs.runs == ()
     # A stop would start the others.
@@ -449,7 +445,6 @@ def test_entries_are_in_the_list_of_runs_from_the_start_on(tmp_path, eventually)
     assert [run.number for run in view.runs.runs] == [1, 2]
     view.start()
     assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
-    view.close()
 
 
 def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
@@ -463,8 +458,8 @@ def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
     assert float(cells[3].replace("\u2009", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
 
 
-def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path):
-    view = RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path)
+def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path, opened):
+    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path))
     view.start()
     (entry,) = view.race.entries
     eventually(lambda: entry.run and entry.run.iterations > 3)
@@ -477,4 +472,3 @@ def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path):
     assert not view.race.entries
     eventually(lambda: view.table.rows == [])
     eventually(lambda: [run.record is not None for run in view.runs.runs] == [True])
-    view.close()

@@ -16,12 +16,13 @@ from workbench.run import Stopping, configure
 
 
 @pytest.fixture
-def view():
-    view = Suggest(configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3), taken.append, raced.append)
+def view(opened):
+    view = opened(
+        Suggest(configure("two-layer", n=16, stopping=Stopping(rtol=1e-5), seed=3), taken.append, raced.append)
+    )
     taken.clear()
     raced.clear()
-    yield view
-    view.close()
+    return view
 
 
 taken, raced = [], []

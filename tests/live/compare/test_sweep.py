@@ -395,7 +395,7 @@ def test_exports_are_downloaded(tmp_path, downloads, eventually):
     view = SweepView("two-layer", {"n": [8]}, folder=tmp_path / "exports")
     files = downloads(view.save_bar.saver.download)
     found = view.wait(LIMIT)
-    view._exports[1].click()
+    view.exports[1].click()
     ((name, content),) = eventually(files)
     assert name.startswith("sweep-Two-layers-")
     assert name.endswith(".json")
@@ -403,8 +403,8 @@ def test_exports_are_downloaded(tmp_path, downloads, eventually):
     assert not view.folder.exists()
 
 
-def test_results_are_runs_of_the_list_hidden_on_plots():
-    view = SweepView("two-layer", {"n": [8, 16], "rtol": ["1e-3", 1e-6]})
+def test_results_are_runs_of_the_list_hidden_on_plots(opened):
+    view = opened(SweepView("two-layer", {"n": [8, 16], "rtol": ["1e-3", 1e-6]}))
     found = view.wait(LIMIT)
     runs = view.listed.of("Sweep")
     assert [run.record.summary["iterations"] for run in runs] == [row["iterations"] for row in found.rows]
@@ -413,13 +413,11 @@ def test_results_are_runs_of_the_list_hidden_on_plots():
     assert rules == [1e-3, 1e-6, 1e-3, 1e-6]
     assert found.rows[0]["iterations"] < found.rows[1]["iterations"]
     assert len({run.style for run in runs}) == 4
-    view.close()
 
 
-def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run():
-    view = SweepView("two-layer", {"n": [8, 16]})
+def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run(opened):
+    view = opened(SweepView("two-layer", {"n": [8, 16]}))
     view.wait(LIMIT)
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done")
     view.choices.rows[0].text.value = "8, 16, 24"
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done; 3 runs are chosen now")
-    view.close()

@@ -53,9 +53,9 @@ def test_the_3d_view_is_offered_for_cubes_alone_and_made_when_it_is_chosen(panel
     assert (panel.field.link.hidden, panel.volume.link.hidden) == (False, True)
 
 
-def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of):
+def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of, opened):
     first, second = (session_of("bubbles-3d", solver=solver, **CUBE) for solver in ("cg", "sd"))
-    view = InsideView(first)
+    view = opened(InsideView(first))
     page_of(view.field)
     eventually(lambda: view.panel.field.solid)
     view.panel.view.value = SOLID
@@ -68,27 +68,27 @@ def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of):
     page.received.clear()
     view.follow(second)
     eventually(lambda: any(message.get("iteration") == iterations[1] for message in page.messages))
-    view.close()
 
 
-def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually, tmp_path):
-    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually, tmp_path, opened):
+    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
     sessions = [explorer.run() for _ in range(2)]
     for session in sessions:
         session.wait(LIMIT)
-    eventually(lambda: explorer._followed is sessions[1])
+    eventually(lambda: explorer.followed is sessions[1])
     explorer.panel.view.value = SOLID
     assert explorer.panel.volume is not None
     explorer.runs.choose([1])
-    eventually(lambda: explorer._followed is explorer.runs.find(1).handle.source)
+    eventually(lambda: explorer.followed is explorer.runs.find(1).handle.source)
     third = explorer.run()
     third.wait(LIMIT)
-    eventually(lambda: explorer._followed is third)
-    explorer.close()
+    eventually(lambda: explorer.followed is third)
 
 
-def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(eventually, tmp_path, page_of):
-    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(
+    eventually, tmp_path, page_of, opened
+):
+    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
     explorer.run().wait(LIMIT)
     eventually(lambda: explorer.field.solid)
     explorer.panel.view.value = SOLID
@@ -100,11 +100,10 @@ def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of
     page_of(volume)
     volume.quantity = "solution"
     eventually(lambda: volume.look is not None and volume.look.values.size == 12**3)
-    explorer.close()
 
 
-def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventually, tmp_path):
-    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventually, tmp_path, opened):
+    explorer = opened(explore("bubbles-3d", folder=tmp_path, **CUBE))
     eventually(lambda: explorer.field.solid)
     explorer.panel.view.value = SOLID
     with explorer.publisher.at_rest():
@@ -114,7 +113,6 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventu
     eventually(lambda: explorer.picture.followed is not None)
     assert explorer.picture.painter.wait(LIMIT)
     eventually(lambda: explorer.panel.volume.still is not None and explorer.panel.volume.still.scene.cells == (16,) * 3)
-    explorer.close()
 
 
 @pytest.mark.parametrize("at_rest", [False, True])

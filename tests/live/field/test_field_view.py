@@ -30,10 +30,8 @@ from workbench.scenes.colormap import Colormap
 
 
 @pytest.fixture
-def view():
-    made = FieldView()
-    yield made
-    made.publisher.close()
+def view(opened):
+    return opened(FieldView())
 
 
 def cube(n=16):
@@ -287,18 +285,17 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     assert set(plotted_data(figure)["series"]) == {"z = 0.219"}
 
 
-def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):
+def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually, opened):
     page = page_of(view)
     run = Run(configure("bubbles-3d", n=16))
     view.quantity = "solution"
     view.follow(run)
     eventually(lambda: page.messages and page.messages[-1]["width"] and view.index == 4)
-    given = FieldView(normal="x", index=7, quantity="solution")
+    given = opened(FieldView(normal="x", index=7, quantity="solution"))
     page = page_of(given)
     given.follow(run)
     eventually(lambda: page.messages and page.messages[-1]["width"])
     assert given.index == 7
-    given.publisher.close()
 
 
 def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page_of, eventually):

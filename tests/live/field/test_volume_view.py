@@ -24,10 +24,8 @@ ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 @pytest.fixture
-def view():
-    made = VolumeView()
-    yield made
-    made.close()
+def view(opened):
+    return opened(VolumeView())
 
 
 def cube(n=9, deflation="blocks:3", **choices):

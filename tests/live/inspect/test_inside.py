@@ -19,11 +19,8 @@ ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 @pytest.fixture
-def view():
-    made = InsideView()
-    yield made
-    made.close()
-    made.publisher.close()
+def view(opened):
+    return opened(InsideView())
 
 
 def sentence(view, name):
@@ -122,13 +119,12 @@ def test_it_is_displayed_by_its_box(view):
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.box.model_id
 
 
-def test_a_view_that_is_taken_off_is_served_no_more(eventually):
-    view = InsideView(run_of())
-    assert view.publisher._views
+def test_a_view_that_is_taken_off_is_served_no_more(eventually, opened):
+    view = opened(InsideView(run_of()))
+    assert view.publisher.views
     view.close()
     # What a worker was making is closed when it is made.
-    eventually(lambda: not view.publisher._views)
-    view.publisher.close()
+    eventually(lambda: not view.publisher.views)
 
 
 def test_the_explorer_is_served_when_the_page_that_looks_inside_is_closed(eventually):
@@ -141,13 +137,13 @@ def test_the_explorer_is_served_when_the_page_that_looks_inside_is_closed(eventu
     explorer.close()
 
 
-def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventually):
+def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventually, opened):
     runs = RunList()
     page = InsidePage(runs)
     assert page.choice.disabled
     with pytest.raises(InputError, match="run something first"):
         page.run_again()
-    explorer = explore(n=12)
+    explorer = opened(explore(n=12))
     solved = runs.add(explorer.run().wait(LIMIT), "Solve")
     race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
     entries = [runs.add(entry, "Race") for entry in race.entries]
@@ -176,33 +172,30 @@ def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventuall
     assert page.shown.origin == "Inspect"
     page.close()
     page.inside.publisher.close()
-    explorer.close()
 
 
-def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
+def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again(opened):
     record = run_of().record()
     record.provenance.pop("configuration")
     runs = RunList()
     runs.add(record, "File")
-    page = InsidePage(runs)
+    page = opened(InsidePage(runs))
     page.again.click()
     assert "so it cannot be repeated" in page.status.text
     assert page.status.tone == "bad"
-    page.close()
 
 
-def test_a_snapshot_after_the_end_leaves_trace_and_history_as_they_were(page_of, eventually):
+def test_a_snapshot_after_the_end_leaves_trace_and_history_as_they_were(page_of, eventually, opened):
     session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
     result = session.wait(LIMIT)
     count, last = result.trace.count, result.history.count
-    view = InsideView(session)
+    view = opened(InsideView(session))
     page = page_of(view.field)
     for quantity in ("solution", "residual"):
         view.field.quantity = quantity
         eventually(lambda q=quantity: view.field._run.look is not None and view.field._run.look.quantity == q)
     eventually(lambda: page.messages)
     assert (session.run.trace.count, session.run.history.count) == (count, last)
-    view.close()
 
 
 def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
@@ -223,8 +216,8 @@ def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
     eventually(lambda: any(message.get("width") for message in field.messages))
 
 
-def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventually):
-    view = InsideView(folder=tmp_path)
+def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventually, opened):
+    view = opened(InsideView(folder=tmp_path))
     names = set()
     for started in ("2026-01-31T12:00:00+00:00", "2026-01-31T12:00:01+00:00"):
         run = Run(configure("two-layer", n=12), trace=True)
@@ -235,17 +228,15 @@ def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventual
             names |= {path.name for path in bar.save("svg") if path.parent == tmp_path}
     kinds = [name.partition("-")[0] for name in names]
     assert sorted(kinds) == sorted(2 * ["ritz", "estimates", "levels", "roofline"])
-    view.close()
 
 
-def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually):
+def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually, opened):
     run = run_through(Run(configure("two-layer", n=12)))
     alone, paged = InsideView(run), InsideView(run, hint=HINT)
     for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "press “Run again with timings”")):
         page = page_of(view.timeline)
         eventually(lambda page=page, words=words: page.messages and words in page.messages[-1]["note"])
         view.close()
-    explorer = explore(n=12)
+    explorer = opened(explore(n=12))
     page = InsidePage(explorer.runs, explorer.publisher)
-    assert page.inside.timeline._hint == HINT
-    explorer.close()
+    assert page.inside.timeline.hint == HINT

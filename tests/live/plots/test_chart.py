@@ -13,10 +13,8 @@ X, Y = Axis("x"), Axis("y", log=True)
 
 
 @pytest.fixture
-def view():
-    made = ChartView()
-    yield made
-    made.close()
+def view(opened):
+    return opened(ChartView())
 
 
 def test_a_scene_travels_as_its_layers_and_their_numbers_one_after_another():

@@ -16,10 +16,8 @@ from workbench.run import Session, Stopping, configure, setup
 
 
 @pytest.fixture
-def view():
-    made = ConvergenceView()
-    yield made
-    made.publisher.close()
+def view(opened):
+    return opened(ConvergenceView())
 
 
 def relative(run):

@@ -37,10 +37,10 @@ def measured(monkeypatch):
         calls.append(device)
         return Profile(name, "this one", "cpu", bandwidth_measured=Number(1e9 * len(calls), "measured", "a test"))
 
-    module._this_machine.cache_clear()
+    module.this_machine.cache_clear()
     monkeypatch.setattr(module, "calibrate", calibrate)
     yield calls
-    module._this_machine.cache_clear()
+    module.this_machine.cache_clear()
 
 
 def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
@@ -154,7 +154,7 @@ def test_a_page_without_code_gives_no_python(result, monkeypatch):
     assert "Session(" not in view.message.value
     assert "Run it again with kernel timings" in view.plot.scene.note
     timeline = TimelineView(untraced)
-    assert "Session(" not in timeline._hint
+    assert "Session(" not in timeline.hint
 
 
 def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
@@ -164,10 +164,10 @@ def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
         RooflineView(result, "k80")
 
 
-def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually):
+def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually, opened):
     other = QueueSlot(MACHINE)
     other.enqueue()
-    view = RooflineView(result)
+    view = opened(RooflineView(result))
     assert not measured
     assert "is measured when no run is active" in view.message.value
     # Asked again while the machine is taken, and let off while nobody looks.
@@ -180,7 +180,6 @@ def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured
     eventually(lambda: "1.00\u2009GB/s measured on this one" in view.message.value)
     assert measured == ["cpu"]
     assert view.publish() is False
-    view.close()
 
 
 def test_the_machine_is_not_given_to_a_run_while_it_is_measured(result, measured, monkeypatch):

@@ -23,10 +23,8 @@ FIELDS = (("start", "<f8"), ("seconds", "<f4"), ("kernel", "<i4"), ("iteration",
 
 
 @pytest.fixture
-def view():
-    made = TimelineView()
-    yield made
-    made.publisher.close()
+def view(opened):
+    return opened(TimelineView())
 
 
 def session(*, trace=True, n=32, **choices):
@@ -165,15 +163,14 @@ def test_a_record_from_a_file_a_result_and_a_trace_can_be_shown(view, page_of, e
 
 
 @pytest.mark.parametrize("label", ["modelled", "replayed"])
-def test_the_word_of_a_trace_and_its_notes_are_told(page_of, eventually, label):
+def test_the_word_of_a_trace_and_its_notes_are_told(page_of, eventually, label, opened):
     trace = Trace("V100", label, ["what the host does is left out"])
     trace.append(Event("A", "accelerator", 0.0, 1e-3, 1000, 10, 1))
-    view = TimelineView(trace)
+    view = opened(TimelineView(trace))
     page = page_of(view)
     eventually(lambda: count(page) == 1)
     reported = page.messages[-1]
     assert (reported["label"], reported["machine"], reported["notes"]) == (label, "V100", trace.notes)
-    view.publisher.close()
 
 
 def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eventually):

@@ -13,13 +13,11 @@ from workbench.run import Run, configure, run_through
 
 
 @pytest.fixture
-def page(tmp_path):
+def page(tmp_path, opened):
     runs = RunList()
     for choices in ({}, {"deflation": "stripes:2"}, {"preconditioner": "neumann:2"}):
         runs.add(run_through(Run(configure("two-layer", n=12, **choices))).record(), "Solve")
-    made = RunsPage(runs, tmp_path)
-    yield made
-    made.close()
+    return opened(RunsPage(runs, tmp_path))
 
 
 def test_the_plot_shows_the_chosen_runs_and_all_that_are_not_hidden_where_none_is(page):
@@ -35,11 +33,11 @@ def test_the_plot_shows_the_chosen_runs_and_all_that_are_not_hidden_where_none_i
     assert "Drawn: run 3, chosen. Hidden: run 1; press Show to draw them." in page.hint.value
 
 
-def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(page, tmp_path):
+def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(page, tmp_path, opened):
     page.runs.rename(page.runs.find(2), "deflated")
     page.runs.pin([page.runs.find(3)], True)
     path = page.save(tmp_path / "all.runs.zip")
-    other = RunsPage(folder=tmp_path)
+    other = opened(RunsPage(folder=tmp_path))
     opened = other.open(path)
     assert [run.name for run in opened] == [run.name for run in page.runs.runs]
     assert [run.style for run in opened] == [0, 1, 2]
@@ -51,7 +49,6 @@ def test_all_runs_are_saved_to_one_file_and_opened_with_names_styles_and_pins(pa
     again = other.open(path)
     assert len({run.style for run in other.runs.runs}) == 6
     assert [run.number for run in again] == [4, 5, 6]
-    other.close()
 
 
 def test_a_run_that_comes_back_has_its_number_where_that_is_free(page, tmp_path):
@@ -77,9 +74,8 @@ def test_a_damaged_upload_is_a_sentence_and_the_list_stays(page, eventually):
     assert len(page.runs.runs) == 3
 
 
-def test_nothing_is_saved_before_a_run_has_ended(tmp_path):
-    page = RunsPage(folder=tmp_path)
+def test_nothing_is_saved_before_a_run_has_ended(tmp_path, opened):
+    page = opened(RunsPage(folder=tmp_path))
     assert page.save_all.disabled
     with pytest.raises(InputError, match="no run with a result"):
         page.save()
-    page.close()

@@ -27,17 +27,13 @@ LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol
 
 
 @pytest.fixture
-def explorer(tmp_path):
-    made = explore(n=32, folder=tmp_path / "exports")
-    yield made
-    made.close()
+def explorer(tmp_path, opened):
+    return opened(explore(n=32, folder=tmp_path / "exports"))
 
 
 @pytest.fixture
-def endless(tmp_path):
-    made = explore(n=256, folder=tmp_path / "exports", **LONG)
-    yield made
-    made.close()
+def endless(tmp_path, opened):
+    return opened(explore(n=256, folder=tmp_path / "exports", **LONG))
 
 
 def test_run_makes_a_record_that_is_there_when_wait_returns(explorer):
@@ -52,14 +48,13 @@ def test_the_default_form_has_two_levels(explorer):
     assert explore("poisson5").form.configuration() == configure("poisson5")
 
 
-def test_a_link_fills_the_form_and_the_share_bar_gives_it_back(tmp_path):
+def test_a_link_fills_the_form_and_the_share_bar_gives_it_back(tmp_path, opened):
     given = configure("poisson-2d", n=16, a="1+x", deflation="blocks:2", stopping=Stopping(rtol=1e-7, atol=1e-20))
-    made = explore(to_link(given), tmp_path)
+    made = opened(explore(to_link(given), tmp_path))
     assert made.form.configuration() == given
     assert from_link(made.share.written("link")) == given
     made.share.take(to_link(configure("two-layer", n=32)))
     assert made.form.configuration() == configure("two-layer", n=32)
-    made.close()
 
 
 def test_it_is_displayed_once_and_by_its_box(explorer):
@@ -77,12 +72,11 @@ def test_the_status_line_tells_the_end(explorer, eventually):
     assert explorer.status.tone == "good"
 
 
-def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually):
-    explorer = explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path)
+def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually, opened):
+    explorer = opened(explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path))
     explorer.run().wait(LIMIT)
     eventually(lambda: explorer.status.state == "done")
     eventually(lambda: "Pure Neumann problem: one redundant deflation vector removed" in explorer.result.value)
-    explorer.close()
 
 
 def test_buttons_follow_the_state(endless, eventually):
@@ -107,9 +101,9 @@ def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless,
     session = endless.run()
     eventually(lambda: session.state is State.RUNNING)
     assert not session.ending
-    assert endless.controller._publish() != POLL_SOON
+    assert endless.controller.publish() != POLL_SOON
     monkeypatch.setattr(type(session), "ending", property(lambda _: True))
-    assert endless.controller._publish() == POLL_SOON
+    assert endless.controller.publish() == POLL_SOON
     assert (endless.status.state, endless.status.text) == ("stopping", "Run 1: stopping")
     monkeypatch.undo()
     endless.stop()
@@ -212,14 +206,13 @@ def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
     assert explorer.session.wait(LIMIT).converged
 
 
-def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
-    explorer = explore("poisson5", n=16, deflation=f"file:{tmp_path}/labels.npy", folder=tmp_path)
+def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually, opened):
+    explorer = opened(explore("poisson5", n=16, deflation=f"file:{tmp_path}/labels.npy", folder=tmp_path))
     explorer.run()
     eventually(lambda: "no file" in explorer.status.text)
     assert explorer.status.tone == "bad"
     assert not explorer.records
     eventually(lambda: not explorer.controls.run.disabled)
-    explorer.close()
 
 
 def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
@@ -228,13 +221,12 @@ def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, event
     eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("8 bubbles in a cube"))
 
 
-def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
-    explorer = explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1))
+def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually, opened):
+    explorer = opened(explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1)))
     eventually(lambda: explorer.field.scene and explorer.field.scene.values.shape == (1024, 1024))
     explorer.run()
     eventually(lambda: explorer.field.scene.values.shape == (1040, 1040))
     assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
-    explorer.close()
 
 
 def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
@@ -308,7 +300,7 @@ def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, ev
     assert saved() == ["convergence", "field"]
     # The next run is what is seen as soon as it has begun.
     explorer.step()
-    eventually(lambda: explorer._timed is explorer.session)
+    eventually(lambda: explorer.followed is explorer.session)
     assert saved() == ["convergence"]
 
 
@@ -322,33 +314,32 @@ def test_exports_before_any_run_are_refused(explorer, eventually):
     for kind in ("csv", "svg"):
         with pytest.raises(InputError, match="no run to export"):
             explorer.export(kind)
-    eventually(lambda: all(control.disabled for control in explorer._exports.values()))
+    eventually(lambda: all(control.disabled for control in explorer.exports.values()))
 
 
-def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
+def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually, opened):
     (tmp_path / "exports").write_text("in the way")
-    explorer = explore(n=16, folder=tmp_path / "exports")
+    explorer = opened(explore(n=16, folder=tmp_path / "exports"))
     explorer.run().wait(LIMIT)
     eventually(lambda: not explorer.save_bar.press.disabled)
     explorer.save_bar.saver.where.value = "folder"
     explorer.save_bar.press.click()
     eventually(lambda: "cannot make the folder" in explorer.saved.text)
-    explorer.close()
 
 
 def test_the_path_of_an_export_is_shown(explorer, eventually):
     explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer._exports["csv"].disabled)
+    eventually(lambda: not explorer.exports["csv"].disabled)
     explorer.save_bar.saver.where.value = "folder"
-    explorer._exports["csv"].click()
+    explorer.exports["csv"].click()
     eventually(lambda: str(explorer.folder) in explorer.saved.text)
 
 
 def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
     files = downloads(explorer.save_bar.saver.download)
     explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer._exports["run"].disabled)
-    explorer._exports["run"].click()
+    eventually(lambda: not explorer.exports["run"].disabled)
+    explorer.exports["run"].click()
     ((name, content),) = eventually(files)
     assert name.startswith("Two-layers-32x32-CG-Neumann-2")
     assert name.endswith("run1.run.npz")
@@ -356,7 +347,7 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     eventually(lambda: explorer.saved.text == f"downloaded {name}")
     explorer.run().wait(LIMIT)
     eventually(lambda: len(explorer.records) == 2)
-    explorer._exports["run"].click()
+    explorer.exports["run"].click()
     eventually(lambda: len(files()) == 2)
     assert files()[1][0].startswith("2-runs-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
@@ -374,13 +365,12 @@ def test_a_long_name_of_a_file_keeps_the_runs_number():
     assert name.endswith("20260131T120000-run12")
 
 
-def test_two_explorers_share_nothing(explorer, tmp_path):
-    other = explore(n=16, folder=tmp_path)
+def test_two_explorers_share_nothing(explorer, tmp_path, opened):
+    other = opened(explore(n=16, folder=tmp_path))
     explorer.run().wait(LIMIT)
     assert not other.records
     assert other.session is None
     assert other.publisher is not explorer.publisher
-    other.close()
 
 
 def test_buttons_may_be_pressed_from_any_thread(explorer):
@@ -397,13 +387,13 @@ def test_an_unknown_problem_is_refused_at_once():
 
 def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
     explorer.run().wait(LIMIT)
-    eventually(lambda: explorer._exports["trace"].disabled and not explorer._exports["csv"].disabled)
+    eventually(lambda: explorer.exports["trace"].disabled and not explorer.exports["csv"].disabled)
     with pytest.raises(InputError, match="Record kernel timings” before"):
         explorer.export("trace")
     explorer.trace.value = True
     result = explorer.run().wait(LIMIT)
     eventually(lambda: explorer.timeline.trace is result.trace)
-    eventually(lambda: not explorer._exports["trace"].disabled)
+    eventually(lambda: not explorer.exports["trace"].disabled)
     (path,) = explorer.export("trace")
     assert path.name.endswith(".trace.json")
     assert load_trace(path).count == result.trace.count
@@ -426,11 +416,11 @@ def test_what_is_not_seen_is_sent_nothing(explorer):
 
 def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
     """Not even until the next message: a button that can be pressed for a moment is pressed in that moment."""
-    trace, seen = explorer._exports["trace"], []
+    trace, seen = explorer.exports["trace"], []
     eventually(lambda: trace.disabled)
     trace.observe(lambda change: seen.append(change["new"]), "disabled")
     explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer._exports["csv"].disabled)
+    eventually(lambda: not explorer.exports["csv"].disabled)
     assert seen == []
 
 
@@ -569,5 +559,5 @@ def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_
     explorer.run()
     look_at_coefficient(explorer, eventually)
     session = explorer.run()
-    eventually(lambda: explorer._timed is session)
+    eventually(lambda: explorer.followed is session)
     assert explorer.field.quantity == "coefficient"

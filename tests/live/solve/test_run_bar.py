@@ -75,9 +75,9 @@ def test_a_paused_run_can_be_resumed_and_stepped(bar):
     assert (bar.buttons["pause"]["words"], bar.buttons["step"]["off"]) == ("Resume", False)
 
 
-def test_progress_has_phases_iterations_and_an_estimate(eventually):
+def test_progress_has_phases_iterations_and_an_estimate(eventually, opened):
     stopping = Stopping(rtol=1e-9, maxiter=100_000)
-    explorer = explore("poisson5", n=256, preconditioner="none", stopping=stopping)
+    explorer = opened(explore("poisson5", n=256, preconditioner="none", stopping=stopping))
     session = explorer.run()
     eventually(lambda: "estimate from the" in explorer.status.text or not session.alive)
     session.wait(LIMIT)
@@ -90,7 +90,6 @@ def test_progress_has_phases_iterations_and_an_estimate(eventually):
     took = sum(seconds for _, seconds, _ in progress["phases"])
     assert took == pytest.approx(session.result.setup_seconds, rel=0.5, abs=0.05)
     assert progress["spent"] == pytest.approx(session.result.iteration_seconds, rel=0.2, abs=0.05)
-    explorer.close()
 
 
 def test_an_iteration_that_is_finished_after_stop_is_in_the_time_at_the_end():

@@ -13,10 +13,8 @@ SLOWER = ("beta = gamma/previous", "beta = 0")
 
 
 @pytest.fixture
-def own():
-    made = OwnMethod("cg", "two-layer", n=12)
-    yield made
-    made.close()
+def own(opened):
+    return opened(OwnMethod("cg", "two-layer", n=12))
 
 
 def edit(own, old, new):
@@ -72,7 +70,7 @@ def test_a_planted_bug_ends_with_a_sentence(own, eventually):
 
 
 def test_reset_can_be_undone(own):
-    assert own._undo.disabled
+    assert own.undo_button.disabled
     edit(own, *SLOWER)
     mine = own.editor.iterate
     own.reset()

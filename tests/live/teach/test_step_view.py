@@ -15,10 +15,8 @@ from workbench.run import configure
 
 
 @pytest.fixture
-def view():
-    made = StepView("cg", "poisson5", 8, n=9, rhs="random")
-    yield made
-    made.publisher.close()
+def view(opened):
+    return opened(StepView("cg", "poisson5", 8, n=9, rhs="random"))
 
 
 def said(view, **content):
@@ -108,22 +106,20 @@ def test_it_plays_until_it_is_paused(view, page_of, eventually):
     assert not view.playing
 
 
-def test_it_ends_where_the_tolerance_is_met():
-    made = StepView("cg", "poisson5", 60, n=4, rhs="random")
+def test_it_ends_where_the_tolerance_is_met(opened):
+    made = opened(StepView("cg", "poisson5", 60, n=4, rhs="random"))
     assert made.walk.iterations < 60
     assert "below the tolerance of 10⁻⁶, verified by b − Ax" in made.ending
-    made.publisher.close()
 
 
-def test_a_configuration_can_be_given_and_cubes_are_not_drawn(page_of, eventually):
-    made = StepView(configure("poisson7", n=4, solver="pipecg", rhs="random"), iterations=3)
+def test_a_configuration_can_be_given_and_cubes_are_not_drawn(page_of, eventually, opened):
+    made = opened(StepView(configure("poisson7", n=4, solver="pipecg", rhs="random"), iterations=3))
     page = page_of(made)
     made.go(2)
     eventually(lambda: page.messages and page.messages[-1]["iteration"] == 2)
     assert page.messages[-1]["pictures"] == []
     assert not made.program["drawn"]
     assert made.program["title"].startswith("Pipelined CG")
-    made.publisher.close()
 
 
 def test_what_cannot_be_stepped_is_refused():
@@ -138,11 +134,9 @@ def test_what_cannot_be_stepped_is_refused():
 
 
 @pytest.fixture
-def on_levels():
+def on_levels(opened):
     coarse = {"deflation": "levelset:8", "coarse": "multilevel:bottom=100", "preconditioner": "neumann:1"}
-    made = StepView("cg", "bubbles-3d", 6, n=16, rhs="random", sides="z-:dirichlet", **coarse)
-    yield made
-    made.publisher.close()
+    return opened(StepView("cg", "bubbles-3d", 6, n=16, rhs="random", sides="z-:dirichlet", **coarse))
 
 
 def test_what_each_level_removes_is_computed_only_when_it_is_shown(on_levels, page_of, eventually, monkeypatch):

@@ -61,9 +61,8 @@ def test_the_lines_are_mathematics_with_four_digits_and_their_code_as_tooltip(st
     assert f'>‖x‖</td><td class="wb-number">{number(norm, 4)}<' in line
 
 
-def test_both_end_where_the_tolerance_is_met(stepper):
-    made = Stepper("cg", "pipecg", "two-layer", iterations=200, rtol=1e-6, n=16)
+def test_both_end_where_the_tolerance_is_met(stepper, opened):
+    made = opened(Stepper("cg", "pipecg", "two-layer", iterations=200, rtol=1e-6, n=16))
     for walked, longer in zip(made.walks, stepper.walks, strict=True):
         assert len(walked) < len(longer)
         assert walked[-1].recurrence <= 1e-6 * walked[0].recurrence < walked[-2].recurrence
-    made.close()

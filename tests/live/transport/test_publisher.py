@@ -183,5 +183,5 @@ def test_views_that_come_and_go_in_several_threads_are_all_counted():
     for thread in threads:
         thread.join()
     sys.setswitchinterval(before)
-    assert set(publisher._views) == {own[0] for own in views}
+    assert set(publisher.views) == {own[0] for own in views}
     publisher.close()

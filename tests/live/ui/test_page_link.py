@@ -14,17 +14,6 @@ from workbench.run.share_link import from_link, to_link
 CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
 
 
-@pytest.fixture
-def served(monkeypatch):
-    """Set the query of a page that Voila serves."""
-
-    def serve(query):
-        monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
-        monkeypatch.setenv("QUERY_STRING", query)
-
-    return serve
-
-
 def test_the_link_of_an_address_is_found_wherever_it_is_pasted(served):
     link = to_link(CHOSEN)
     assert query_of(link) == f"?p={link}"
@@ -43,21 +32,20 @@ def test_a_notebook_has_no_query(monkeypatch):
     assert link_of_page() is None
 
 
-def test_a_page_opens_the_problem_of_its_address(served, tmp_path):
+def test_a_page_opens_the_problem_of_its_address(served, tmp_path, opened):
     served(f"p={to_link(CHOSEN)}")
     made = workbench(folder=tmp_path)
     assert made.configuration == CHOSEN
     made.close()
-    explorer = explore("two-layer", n=16, folder=tmp_path)
+    explorer = opened(explore("two-layer", n=16, folder=tmp_path))
     assert explorer.form.configuration() == CHOSEN
-    explorer.close()
 
 
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [("p=", "a link begins with cgw1., got ''"), ("p=cgw1.AAAA", "the link is damaged"), ("p=%ff%00", "begins with")],
 )
-def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, query, sentence):
+def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, query, sentence, opened):
     served(query)
     made = workbench(folder=tmp_path)
     assert made.share.tone == "bad"
@@ -65,10 +53,9 @@ def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, quer
     assert sentence in made.share.said
     assert made.configuration.problem.name == "bubbles-2d"
     made.close()
-    explorer = explore("two-layer", n=16, folder=tmp_path)
+    explorer = opened(explore("two-layer", n=16, folder=tmp_path))
     assert sentence in explorer.share.said
     assert explorer.form.configuration().problem.name == "two-layer"
-    explorer.close()
 
 
 def test_the_bar_of_a_served_page_copies_an_address(served, tmp_path, eventually):

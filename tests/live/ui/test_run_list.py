@@ -79,10 +79,10 @@ def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually)
     assert table.table.marks == ["failed", ""]
 
 
-def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
+def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually, opened):
     for _ in range(2):
         table.runs.add(record(), "Solve")
-    view = ConvergenceView()
+    view = opened(ConvergenceView())
     curves = ListedCurves(view, table.runs, lambda _run: True)
     first, second = table.runs.runs
     table.table.press("rename", [1], "  my   run ")
@@ -110,7 +110,6 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually):
     assert [run.number for run in table.runs.chosen] == [2]
     table.table.press("delete", [1])
     assert "run 1 is not in the list of runs" in table.message.text
-    view.publisher.close()
 
 
 def test_an_active_run_is_not_deleted(table, eventually):

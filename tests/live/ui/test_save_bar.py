@@ -6,11 +6,11 @@ import csv
 import io
 import zipfile
 
-import ipywidgets as widgets
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from tests.live.conftest import widgets
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
@@ -201,5 +201,5 @@ def test_opening_the_dialog_again_leaves_no_widgets_behind():
         axes.plot([1, 2], [3, run], label=f"{run}: cg", gid="run 0")
         axes.legend()
         bar.dialog.look()
-        counts.append(len(widgets.widget._instances))
+        counts.append(len(widgets()))
     assert len(set(counts)) == 1

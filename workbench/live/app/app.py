@@ -66,7 +66,7 @@ class Workbench(View):
         # A notebook's kernel keeps all of it itself.
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self.explorer.forgets = False
-        self._notice = widgets.HTML()
+        self.notice = widgets.HTML()
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
@@ -266,7 +266,7 @@ class Workbench(View):
         chosen = self.explorer.form.configuration()
         made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration, self._solve_built)
         made.on_change(self._name_problem)
-        made.box.children = (*self._kept(), self._notice, *made.box.children, self.share)
+        made.box.children = (*self._kept(), self.notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
         return made
 
@@ -310,7 +310,7 @@ class Workbench(View):
         """Remember what the other pages know of, and say so where that is not what is drawn."""
         self._taken = _built(builder)
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
-        self._notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
+        self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
 
 
 def workbench(

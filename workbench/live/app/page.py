@@ -20,8 +20,8 @@ class Page:
 
     def __init__(self, make: Callable[[], Any], renew: Callable[[Any], object] = lambda _view: None) -> None:
         self.view: Any = None
-        self._message = widgets.HTML(OPENING)
-        self.box = widgets.VBox([self._message])
+        self.message = widgets.HTML(OPENING)
+        self.box = widgets.VBox([self.message])
         self._make, self._renew = make, renew
         self._turning = threading.RLock()
 
@@ -58,12 +58,12 @@ class Page:
             close = getattr(self.view, "close", None)
             if close is not None:
                 close()
-            close_all([self.box, self._message])
+            close_all([self.box, self.message])
 
     def _show(self, message: str) -> None:
-        self._message.value = f'<p class="wb-status wb-bad" role="status">{html.escape(message)}</p>' if message else ""
+        self.message.value = f'<p class="wb-status wb-bad" role="status">{html.escape(message)}</p>' if message else ""
         shown = [getattr(self.view, "box", self.view)] if self.view is not None else []
-        self.box.children = [*([self._message] if message else []), *shown]
+        self.box.children = [*([self.message] if message else []), *shown]
 
     def _hide(self, *, hidden: bool) -> None:
         hide = getattr(self.view, "hide", None)

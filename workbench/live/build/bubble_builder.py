@@ -65,7 +65,7 @@ class BubbleBuilder(View):
         self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
         self.status = StatusLine()
         self.live = LivePanel(self.canvas, self._drawn, configuration)
-        self._buttons = {
+        self.buttons = {
             "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
             "delete": button("Delete", "take the selected bubble away (Delete)", lambda: self._ask("delete")),
             "clear": button("Clear", "take all bubbles away; Undo leads back", lambda: self._ask("clear")),
@@ -94,6 +94,11 @@ class BubbleBuilder(View):
         """
         self._listeners.add(callback)
         return lambda: self._listeners.forget(callback)
+
+    def wait(self, timeout: float = PATIENCE) -> bool:
+        """Wait until changes under way are made, considered and drawn; False where that takes longer than so many
+        seconds each."""
+        return self._acts.wait(timeout) and self.live.wait(timeout) and self._painter.wait(timeout)
 
     def undo(self) -> None:
         """Take the last change back."""
@@ -131,7 +136,7 @@ class BubbleBuilder(View):
         super().close()
 
     def _layout(self) -> widgets.Box:
-        bar = widgets.HBox([*self._buttons.values(), self.live.switch])
+        bar = widgets.HBox([*self.buttons.values(), self.live.switch])
         bar.add_class("wb-buttons")
         drawn = widgets.HBox([self.canvas, self.live.box]).add_class("wb-drawn")
         views = widgets.VBox([bar, self.status, drawn])
@@ -190,8 +195,8 @@ class BubbleBuilder(View):
         history = self._model.history
         self.form.offer_undo(undo=history.can_undo, redo=history.can_redo)
         self.form.show_drawing(history.present)
-        self._buttons["delete"].disabled = self._model.selected < 0
-        self._buttons["clear"].disabled = history.present.empty
+        self.buttons["delete"].disabled = self._model.selected < 0
+        self.buttons["clear"].disabled = history.present.empty
         self.canvas.show(self._model, self._refused, self._heard, self._accepted)
         complaint = next(reversed(self.form.complaints.values()), "")
         self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")

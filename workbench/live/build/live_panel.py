@@ -58,8 +58,8 @@ class LivePanel:
         self._canvas, self._drawn, self._configuration = canvas, drawn, configuration
         self.solver = LiveSolver(self.publisher.wake)
         self.check = widgets.Checkbox(False, description="Solve while dragging", indent=False, tooltip=ABOUT)
-        self._reason = widgets.HTML().add_class("wb-note")
-        self.switch = widgets.HBox([self.check, self._reason]).add_class("wb-liveswitch")
+        self.reason = widgets.HTML().add_class("wb-note")
+        self.switch = widgets.HBox([self.check, self.reason]).add_class("wb-liveswitch")
         self.line = StatusLine()
         self.curve: ChartView | None = None
         self.spectrum: ChartView | None = None
@@ -132,8 +132,8 @@ class LivePanel:
         """In the worker: solve what is drawn now, unless it is what was asked for last."""
         drawing, deflation = self._drawn()
         unfit = too_many_cells(drawing.parameters)
-        if unfit != self._reason.value:
-            self.check.disabled, self._reason.value = bool(unfit), unfit
+        if unfit != self.reason.value:
+            self.check.disabled, self.reason.value = bool(unfit), unfit
             self._lay_out()
         if not self._on or unfit:
             self._stop()

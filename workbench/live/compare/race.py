@@ -96,17 +96,17 @@ class RaceView(PausableView):
         self.again = button(
             "", "run all entries from the start, to this tolerance", self.controller.attempt(self.start), width="auto"
         )
-        self._add = button("Add entry", ADD, self._adding)
+        self.add_button = button("Add entry", ADD, self._adding)
         self._mend = button("", "make these changes in the form above", lambda: self.form.mend(), width="auto")
         self.form = EntryForm(lambda: self.base, self._offer_entry)
         self._offer_entry()
-        form = widgets.VBox([self.form.box, line("wb-buttons", self._add, self._mend)])
+        form = widgets.VBox([self.form.box, line("wb-buttons", self.add_button, self._mend)])
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
         self.offer = Offer(self.take_over)
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
-        self._exports = {
+        self.exports = {
             kind: button(text, "save it, a file for each entry", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
@@ -262,7 +262,7 @@ class RaceView(PausableView):
     def _layout(self) -> widgets.Box:
         aim = line("wb-aim", self.tolerance.box)
         against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup, aim, self.again)
-        exports = line("wb-buttons", self.save_bar.box, *self._exports.values())
+        exports = line("wb-buttons", self.save_bar.box, *self.exports.values())
         best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
         plot = [against, self.convergence]
         tables = [self.winner.add_class("wb-answer"), self.table, best, self.fastest]
@@ -316,8 +316,8 @@ class RaceView(PausableView):
 
     def _offer_entry(self) -> None:
         """No entry is added that its system or device refuses; a button makes it one that can be."""
-        self._add.disabled = bool(self.form.conflicts)
-        self._add.tooltip = self.form.conflict or ADD
+        self.add_button.disabled = bool(self.form.conflicts)
+        self.add_button.tooltip = self.form.conflict or ADD
         self._mend.description, self._mend.layout.display = self.form.mending, None if self.form.mending else "none"
 
     def _adding(self) -> None:
@@ -341,7 +341,7 @@ class RaceView(PausableView):
         self.again.layout.display = (
             None if self.entries.over and finer(self.tolerance.value, self._stops_at) else "none"
         )
-        for control in (*self._exports.values(), self.save_bar.press):
+        for control in (*self.exports.values(), self.save_bar.press):
             control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}

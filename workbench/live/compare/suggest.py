@@ -64,7 +64,7 @@ class Suggest(ControlledView):
         self.base = configuration or configure("two-layer", n=64)
         self.publisher = Publisher()
         self.advice: Advice | None = None
-        self._take, self._race = take, race
+        self.on_take, self.on_race = take, race
         self._job: ThreadJob | None = None
         self._clear()
         self.controller = Controller(
@@ -137,8 +137,8 @@ class Suggest(ControlledView):
         if not 1 <= place <= len(estimates):
             raise InputError(f"there is no pair of rank {place}; {len(estimates)} are ranked")
         chosen = self.configuration_of(estimates[place - 1])
-        if self._take is not None:
-            self._take(chosen)
+        if self.on_take is not None:
+            self.on_take(chosen)
         return chosen
 
     def race_best(self) -> list[Configuration]:
@@ -146,8 +146,8 @@ class Suggest(ControlledView):
         best = [self.configuration_of(each) for each in self._measured[:BEST]]
         if len(best) < BEST:
             raise InputError(f"{len(best)} pairs are measured, a race takes {BEST}; find the fastest first")
-        if self._race is not None:
-            self._race(best)
+        if self.on_race is not None:
+            self.on_race(best)
         return best
 
     def close(self) -> None:

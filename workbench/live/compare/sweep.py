@@ -101,7 +101,7 @@ class SweepView(ControlledView):
         self.table = SortTable(empty="Runs that are done are listed here.", lower=LOWER)
         self.map = SweepPlot(self._mark, self._picked)
         self.map.begin(self.over)
-        self._exports = [
+        self.exports = [
             button(text, "save the rows of all runs", lambda kind=kind: self._exporting(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
@@ -199,7 +199,7 @@ class SweepView(ControlledView):
         return sentence_case(self.base.problem.words)
 
     def _layout(self) -> widgets.Box:
-        exports = widgets.HBox([self.save_bar.box, *self._exports])
+        exports = widgets.HBox([self.save_bar.box, *self.exports])
         shown = [
             self.best.add_class("wb-answer"),
             self.map.box,
@@ -351,7 +351,7 @@ class SweepView(ControlledView):
         self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say), "good")
 
     def _enable(self) -> None:
-        for control in (*self._exports, self.save_bar.press):
+        for control in (*self.exports, self.save_bar.press):
             control.disabled = self.result is None
         active, done = self._job is not None and self._job.alive, len(self.rows)
         self.status.progress = {"word": "done", "iterations": done, "left": self._of - done} if active else {}

@@ -144,7 +144,7 @@ class Replay(View):
             "Timeline": lambda: [timeline],
             "Spectrum": lambda: self._saving(SpectrumView, record, publisher),
             "Roofline": lambda: self._saving(functools.partial(RooflineView, hint=NO_TRACE), record, publisher),
-            "How it was made": lambda: [widgets.HTML(_origin(record))],
+            "How it was made": lambda: [widgets.HTML(origin(record))],
         }
 
     def _saving(self, kind: Callable[..., Any], record: Record, publisher: Publisher) -> list[widgets.Widget]:
@@ -214,6 +214,6 @@ def _when(started: str) -> str:
     return started.replace("T", " ").replace("+00:00", " UTC")
 
 
-def _origin(record: Record) -> str:
+def origin(record: Record) -> str:
     """The provenance as text."""
     return f'<pre class="wb-origin">{html.escape(json.dumps(record.provenance, indent=2))}</pre>'

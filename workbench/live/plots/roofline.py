@@ -60,7 +60,7 @@ class RooflineView(RunView):
         hint: str = HINT,
         group: str = "",
     ) -> None:
-        self._hint = fitting(hint)
+        self.hint = fitting(hint)
         given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
@@ -110,7 +110,7 @@ class RooflineView(RunView):
     def measure(self) -> None:
         """Measure this machine again; does nothing while the run continues."""
         if not self.busy:
-            _this_machine.cache_clear()
+            this_machine.cache_clear()
             self.show()
 
     def extent(self) -> object:
@@ -131,7 +131,7 @@ class RooflineView(RunView):
         self._waits = False
         if trace is None or not trace.count:
             error = self.watched.error if self.watched else ""
-            self._say(error or ("No events yet." if trace else self._hint))
+            self._say(error or ("No events yet." if trace else self.hint))
             return
         self._offer_lanes(trace)
         try:
@@ -180,7 +180,7 @@ class RooflineView(RunView):
         if self.watched is None and not on_cores:
             return None, "The trace does not say on which accelerator it was made; choose the machine."
         try:
-            return _this_machine("cpu" if on_cores or self.watched is None else self.watched.device), ""
+            return this_machine("cpu" if on_cores or self.watched is None else self.watched.device), ""
         except _TakenError:
             self._waits = True
             return None, "The machine's limit is measured when no run is active."
@@ -216,7 +216,7 @@ class _TakenError(Exception):
 
 
 @functools.cache
-def _this_machine(device: str) -> Profile:
+def this_machine(device: str) -> Profile:
     """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
     slot = QueueSlot(MACHINE)
     slot.enqueue()

@@ -57,7 +57,7 @@ class TimelineView(StreamView):
         publisher: Publisher | None = None,
         **traits: Any,
     ) -> None:
-        self._hint = fitting(hint)
+        self.hint = fitting(hint)
         self._shown = Shown()
         self._drawn: Shown | None = None
         self._rewound = True
@@ -164,11 +164,11 @@ class TimelineView(StreamView):
         self.publisher.wake()
 
     def _is_due(self, shown: Shown) -> bool:
-        reported = shown.reported == (shown.state, shown.note(self._hint), shown.words)
+        reported = shown.reported == (shown.state, shown.note(self.hint), shown.words)
         return not (reported and shown.live) or self._pace.due
 
     def _send_news(self, shown: Shown) -> None:
-        news = shown.news(self._hint, MOST_EVENTS)
+        news = shown.news(self.hint, MOST_EVENTS)
         if news is None:
             return
         message, buffer = news

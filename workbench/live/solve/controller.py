@@ -96,7 +96,7 @@ class Controller:
 
     def serve(self) -> None:
         """Keep the view up to date from now on; to be called when it has all its parts."""
-        self.publisher.add(self._publish, first=True)
+        self.publisher.add(self.publish, first=True)
 
     @property
     def present(self) -> Any:
@@ -171,7 +171,7 @@ class Controller:
         self.complaint = sentence
         self.publisher.wake()
 
-    def _publish(self) -> PollAgain:
+    def publish(self) -> PollAgain:
         """Update the view; returns when to do it again, see `PollAgain`."""
         job, alive = self.present, self.alive
         # The bar first: it answers a press.

@@ -107,7 +107,7 @@ class Explorer(PausableView):
         """What the setup of the last run took, and the notes of that run."""
         self.saved = StatusLine()
         self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
-        self._exports = {
+        self.exports = {
             kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
@@ -127,7 +127,7 @@ class Explorer(PausableView):
         self._shown_run: AnyRun | None = None
         """The run that the result is of."""
         self._timed: Session | None = None
-        self._followed: RunSource | None = None
+        self.followed: RunSource | None = None
         """The run of the field."""
         self._picked: tuple[int, ...] = ()
         self._progress: Progress | None = None
@@ -193,14 +193,14 @@ class Explorer(PausableView):
         self.panel.close()
         self.method.close()
         self.controller.jobs = ()
-        self._followed = self._timed = self._shown_run = self._progress = None
+        self.followed = self._timed = self._shown_run = self._progress = None
 
     def _shows(self, run: ListedRun) -> bool:
         """Runs of this view, and any other that is pinned or chosen in the table."""
         return run.origin == SOLVE or run.pinned or run in self.runs.chosen
 
     def _layout(self) -> widgets.Box:
-        exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
+        exports = row("wb-buttons", self.save_bar.box, *self.exports.values(), self._clear)
         self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
         canvases = row("wb-canvases", self.convergence, self.panel.box)
         parts = [
@@ -274,7 +274,7 @@ class Explorer(PausableView):
         if self.field.quantity == COEFFICIENT:
             is_its_own = self.picture.is_of(last)
         else:
-            followed = self._followed
+            followed = self.followed
             is_its_own = followed is not None and RunHandle(followed).configuration() == last
         return self.field.figure() if is_its_own else None
 
@@ -302,7 +302,7 @@ class Explorer(PausableView):
             self._empty.layout.display = "none" if listed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in exported if run.record and run.record.trace]
-            for kind, control in self._exports.items():
+            for kind, control in self.exports.items():
                 control.disabled = not (traced if kind == "trace" else exported)
             self.save_bar.press.disabled = not exported
             self._clear.disabled = not ended
@@ -326,7 +326,7 @@ class Explorer(PausableView):
 
     def _follow(self, run: RunSource) -> None:
         """Show a run in the field: the latest of those that were started or chosen in the list."""
-        self._followed = run
+        self.followed = run
         self.panel.follow(run, coefficient=False)
         self.method.follow(run)
 

@@ -63,7 +63,7 @@ class OwnMethod(View):
         self.editor.write(*self._texts())
         self.status = StatusLine()
         self.table = widgets.HTML()
-        self._undo = button(
+        self.undo_button = button(
             "Undo reset", "bring back the lines that Reset to original took away", self.undo, width="98px"
         )
         self._worker = LatestOnly("workbench-own-lines")
@@ -151,8 +151,8 @@ class OwnMethod(View):
             self.reset,
             width="140px",
         )
-        self._undo.disabled = True
-        bar = row("wb-buttons", self.original, self.name, check, self._press, reset, self._undo)
+        self.undo_button.disabled = True
+        bar = row("wb-buttons", self.original, self.name, check, self._press, reset, self.undo_button)
         language = widgets.HTML(LANGUAGE).add_class("wb-language")
         aside = widgets.VBox([self.table, language]).add_class("wb-aside")
         body = row("wb-own-body", self.editor, aside)
@@ -218,7 +218,7 @@ class OwnMethod(View):
     def _swap(self, texts: tuple[str, str]) -> None:
         self._kept = self.editor.start, self.editor.iterate
         self.editor.write(*texts)
-        self._undo.disabled = False
+        self.undo_button.disabled = False
 
 
 def method_options() -> list[tuple[str, str]]:

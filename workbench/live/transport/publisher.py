@@ -51,7 +51,7 @@ class Publisher:
 
     def __init__(self, rate: float = RATE) -> None:
         self._period = 1 / rate
-        self._views: tuple[View, ...] = ()
+        self.views: tuple[View, ...] = ()
         self._changing = threading.Lock()
         self._asked = threading.Event()
         self._closed = threading.Event()
@@ -61,7 +61,7 @@ class Publisher:
     def add(self, view: View, *, first: bool = False) -> None:
         """Serve one more view, from now on; first: before all that are there, for what answers a button."""
         with self._changing:
-            self._views = (view, *self._views) if first else (*self._views, view)
+            self.views = (view, *self.views) if first else (*self.views, view)
             if self._thread.ident is None:
                 self._thread.start()
         self.wake()
@@ -69,7 +69,7 @@ class Publisher:
     def remove(self, view: View) -> None:
         """Serve a view no more."""
         with self._changing:
-            self._views = tuple(other for other in self._views if other != view)
+            self.views = tuple(other for other in self.views if other != view)
 
     def wake(self) -> None:
         """Something has changed; may be called from any thread, returns at once."""
@@ -108,7 +108,7 @@ class Publisher:
     def _tick(self, due: dict[View, float], *, asked: bool) -> dict[View, float]:
         """Look at the views that are due, or at all if asked to; when each is due next, if it is."""
         found: dict[View, float] = {}
-        for view in self._views:
+        for view in self.views:
             begun, at = time.monotonic(), due.get(view)
             if asked or (at is not None and at <= begun + NEAR):
                 again, now = _safely(view), time.monotonic()

@@ -76,11 +76,11 @@ class ShareBar(LiveWidget):
         self._worker = LatestOnly("workbench-share")
         copies = [[what, *words[:2]] for what, words in COPIES.items()]
         self._served = in_voila()
-        self._room = classroom() if self._served else None
+        self.room = classroom() if self._served else None
         saves = [list(SAVE)] if self._served else [list(SAVE), list(KEEP)]
         if self._served:
             copies = [list(ADDRESS) if action[0] == ADDRESS[0] else action for action in copies]
-        copies += [list(SHORT)] if self._room else []
+        copies += [list(SHORT)] if self.room else []
         super().__init__(actions=[*copies, *saves])
         self.on_msg(self._receive)
 
@@ -106,12 +106,12 @@ class ShareBar(LiveWidget):
     def short(self, page: str) -> dict[str, str]:
         """A short address of the configuration, its QR code as SVG, and a note on who reaches it. page: the address of
         this page, without the problem. Raises InputError."""
-        if self._room is None or not re.fullmatch(r"https?://[!-~]+/", page) or len(page) > LONGEST_PAGE:
+        if self.room is None or not re.fullmatch(r"https?://[!-~]+/", page) or len(page) > LONGEST_PAGE:
             raise InputError(f"there are no short addresses of the page {page[:LONGEST_PAGE]!r}; copy the address")
         here = urlsplit(page).hostname in HERE
-        base = self._room.facts["address"] or page if here else page
+        base = self.room.facts["address"] or page if here else page
         try:
-            code = self._room.shorten(self.written("link"))
+            code = self.room.shorten(self.written("link"))
         except OSError:
             raise InputError("the server of this page does not answer; copy the address, or try again") from None
         if not code:
