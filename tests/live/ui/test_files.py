@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tempfile
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import InputError
+from workbench.live.ui.download import Download
 from workbench.live.ui.files import File, as_one, written
 
 
@@ -55,3 +57,11 @@ def test_several_files_are_one_archive_and_one_stays_itself():
     assert len(archive.content) < 500
     with zipfile.ZipFile(io.BytesIO(archive.content)) as opened:
         assert {name: opened.read(name) for name in opened.namelist()} == {"a.csv": b"1,2", "b.csv": 1000 * b"3"}
+
+
+def test_kernels_that_were_forked_from_one_process_are_told_apart(monkeypatch):
+    """Of two pages on two kernels the one that was used last took the other's files, and saved none."""
+    names = {Download().kernel, Download().kernel}
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    assert len(names) == 1
+    assert Download().kernel not in names

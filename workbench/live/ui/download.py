@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,8 @@ from workbench.live.ui.assets import module
 from workbench.live.ui.files import File
 from workbench.live.ui.view import LiveWidget
 
-KERNEL = secrets.token_hex(8)
-"""Of this kernel alone: pages on one kernel agree by it which of them saves a file."""
+IMPORTED = secrets.token_hex(8)
+"""Of this process, and of kernels that are forked from it."""
 MOST_KEPT = 16
 """Files of which the page may still say that it has them."""
 
@@ -27,7 +28,12 @@ class Download(LiveWidget):
 
     _esm = module("ui/download.js")
 
-    kernel = traitlets.Unicode(KERNEL).tag(sync=True)
+    kernel = traitlets.Unicode().tag(sync=True)
+    """Of this kernel alone: pages on one kernel agree by it which of them saves a file."""
+
+    @traitlets.default("kernel")
+    def _this_kernel(self) -> str:
+        return f"{IMPORTED}-{os.getpid()}"
 
     def __init__(self, **traits: Any) -> None:
         self._numbers = itertools.count(1)
