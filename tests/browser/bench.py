@@ -45,6 +45,13 @@ def solved(page: Any, words: str = "Converged") -> int:
     return number
 
 
+def run_to_the_end(page: Any) -> None:
+    """Press Run in Solve, and wait until the list says that a run has converged."""
+    lab.turn_to(page, "Solve")
+    page.locator('.wb-solving [data-act="run"]').click()
+    page.locator(ROWS, has_text="converged").wait_for()
+
+
 class Bench:
     """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench, tick
+from tests.browser.bench import Bench, run_to_the_end, tick, until
 from workbench.recording import load
 from workbench.run import configure
 from workbench.run.share_link import to_link
@@ -17,6 +17,10 @@ FIELD = f"{INSIDE} .wb-field canvas.wb-canvas"
 LANES = f"{INSIDE} .wb-timeline canvas.wb-canvas"
 CURVE = f"{INSIDE} .wb-convergence canvas.wb-canvas"
 READ = "at => [...document.querySelectorAll(`${at} .wb-readout:not([hidden])`)].map((one) => one.innerText)"
+
+QUANTITIES = """at => [...document.querySelectorAll(`${at} .wb-field select`)].map(({ value }) => value)
+  .filter((value) => ["coefficient", "solution", "residual", "error"].includes(value))"""
+"""What the menus of fields have chosen, also those behind another tab."""
 
 
 @pytest.fixture
@@ -33,6 +37,21 @@ def inside(page, app_url, shoot):
     bench.turn_to("Look inside", LANES)
     bench.until(lambda: int(bench.seen(FIELD).get("iteration", 0)) > 20)
     return bench
+
+
+def test_inspect_begins_with_what_its_run_has_found_and_names_the_problem_of_that(page, app_url):
+    """It began with the coefficient, and the header had the problem of the form."""
+    page.goto(f"{app_url}/?p={to_link(configure('bubbles-2d', n=24, preconditioner='neumann:2'))}")
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    run_to_the_end(page)
+    cells = page.locator('.wb-solving [data-field="problem.n"] input')
+    cells.fill("32")
+    cells.press("Enter")
+    page.locator(".wb-chip", has_text="32²").wait_for()
+    lab.turn_to(page, "Look inside")
+    chosen = until(page, lambda: page.evaluate(QUANTITIES, INSIDE))
+    assert "coefficient" not in chosen
+    until(page, lambda: "24²" in page.locator(".wb-chip").inner_text())
 
 
 def test_an_iteration_that_is_pointed_at_is_shown_in_all_views_and_the_film_is_scrubbed(inside):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench, opened, until
+from tests.browser.bench import ROWS as IN_SOLVE
+from tests.browser.bench import Bench, opened, run_to_the_end, until
 from workbench.run import configure
 from workbench.run.share_link import from_link, to_link
 
@@ -51,6 +52,23 @@ def looks(page):
     """Number, colour and dash of each run in the table."""
     style = "rows => rows.map((row) => [row.dataset.row, row.querySelector('.wb-samplebtn').title])"
     return page.locator(ROWS).evaluate_all(style)
+
+
+def test_a_page_that_is_loaded_again_is_as_it_was(page, request):
+    """It had the four bubbles of a new page, no run, and Build in front."""
+    opened(page, request, "voila")
+    lab.turn_to(page, "Solve")
+    cells = page.locator('.wb-solving [data-field="problem.n"] input')
+    cells.fill("24")
+    cells.press("Enter")
+    run_to_the_end(page)
+    # What is kept is what was changed last, which takes a moment.
+    page.wait_for_timeout(1500)
+    page.reload()
+    page.wait_for_selector(".wb-workbench[data-view]")
+    until(page, lambda: page.locator(".wb-workbench").get_attribute("data-view") == "solve")
+    assert cells.input_value() == "24"
+    until(page, lambda: page.locator(IN_SOLVE).count() == 1)
 
 
 def test_runs_come_back_with_their_numbers_and_looks_until_they_are_forgotten(bench):

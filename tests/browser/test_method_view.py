@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench, opened, until
+from tests.browser.bench import Bench, opened, run_to_the_end, until
 from workbench.live.solve.examples import EXAMPLES
+from workbench.run import configure
+from workbench.run.share_link import to_link
 
 pytestmark = pytest.mark.browser
 PICTURES = {
@@ -55,6 +57,15 @@ def test_every_picture_of_a_run_in_solve(page, request, shoot):
     page.locator(".wb-solving").get_by_label("Example", exact=True).select_option("Poisson equation, one level")
     bench.solve()
     page.locator(".wb-method").wait_for(state="hidden")
+
+
+def test_a_run_of_block_cg_has_its_pictures_in_the_app(page, app_url):
+    """Block CG was in the menu of solvers, and a notebook alone showed what it does."""
+    chosen = configure("bubbles-2d", n=32, rhs="random:4", preconditioner="neumann:2", solver="block-cg")
+    page.goto(f"{app_url}/?p={to_link(chosen)}")
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    run_to_the_end(page)
+    page.locator(".wb-solving canvas[data-name='residuals of columns']").wait_for()
 
 
 def test_right_hand_sides_are_chosen_by_family_and_number(page, request, shoot):

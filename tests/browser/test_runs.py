@@ -162,6 +162,9 @@ def test_pairs_are_suggested_taken_and_raced(app, shoot):
     best = app.get_by_role("button", name="Race the best three", exact=True)
     assert best.is_disabled()
     app.locator('.wb-suggest [data-act="run"]').click()
+    until(app, best.is_enabled)
+    basis = lab.column(app.locator(".wb-suggest .wb-sorted table"), "basis")
+    assert sum("measured" in text for text in basis) >= 3, basis
     app.locator(".wb-suggest [role=status]", has_text="fastest is").wait_for(state="attached")
     shoot("suggest")
     ranking = app.locator(".wb-suggest .wb-sorted tbody")

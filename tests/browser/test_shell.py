@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import opened, unchanging, until
+from tests.browser.conftest import KeptPage, keep
 from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
@@ -92,12 +93,115 @@ def in_front(page):
     return page.locator(".wb-workbench").get_attribute("data-view")
 
 
-@pytest.fixture
-def app(page, app_url):
-    page.goto(app_url)
+def listening(page, url):
+    page.goto(url)
     page.wait_for_selector(BUILT)
     page.wait_for_selector(LISTENS)
     return page
+
+
+@pytest.fixture
+def app(page, app_url):
+    return listening(page, app_url)
+
+
+@pytest.fixture(scope="module")
+def used(chromium, app_url, request):
+    """A page for one test after another, each of which leaves it without a dialog and without a run."""
+    with KeptPage(chromium) as kept, kept.lent(request.node) as page:
+        yield listening(page, app_url)
+
+
+def turn_to_solve(page):
+    """By its key, which is text where something is typed."""
+    page.evaluate("() => document.activeElement?.blur()")
+    page.keyboard.press("2")
+
+
+def test_run_is_reached_within_ten_stops(used):
+    turn_to_solve(used)
+    used.wait_for_function("() => document.querySelector('.wb-solving [data-act=run]')?.checkVisibility()")
+    used.evaluate("() => document.activeElement?.blur()")
+    stops = 0
+    while used.evaluate("() => document.activeElement?.dataset.act") != "run":
+        used.keyboard.press("Tab")
+        stops += 1
+        assert stops <= 10
+
+
+def test_a_choice_is_found_by_searching_and_says_what_it_is(used):
+    turn_to_solve(used)
+    field = used.locator('[data-field="preconditioner"]')
+    field.locator(".wb-pick").click()
+    used.keyboard.type("cholesky")
+    assert field.locator(".wb-option").count() == 3
+    keep(used, "menu")
+    used.keyboard.press("ArrowDown")
+    used.keyboard.press("ArrowUp")
+    used.keyboard.press("ArrowUp")
+    field.locator(".wb-option.wb-active").wait_for()
+    used.keyboard.press("Enter")
+    field.locator(".wb-facts", has_text="Meijerink").wait_for()
+    assert "M" in field.locator(".wb-facts .wb-m").inner_text()
+    field.get_by_role("button", name="help").click()
+    used.locator("dialog.wb-helppanel[open]", has_text="Name in code").wait_for()
+    used.keyboard.press("Escape")
+    # What speaks against choices comes a moment after the menu has opened; it took the press away that it met.
+    field.locator(".wb-pick").click()
+    field.locator('.wb-option[data-value="jacobi"] .wb-name').hover(force=True)
+    used.mouse.down()
+    field.locator(".wb-menu").evaluate("menu => menu.refresh()")
+    used.mouse.up()
+    field.locator('.wb-pick[data-value="jacobi"]').wait_for()
+
+
+def test_a_worked_example_is_loaded_undone_and_named_in_the_header(used):
+    turn_to_solve(used)
+    used.get_by_label("Example").select_option("50 random bubbles")
+    used.locator(".wb-chip", has_text="50 random bubbles in a square").wait_for()
+    used.locator(".wb-top").get_by_role("button", name="Undo").click()
+    used.locator(".wb-chip", has_text="4 bubbles in a square").wait_for()
+
+
+def test_the_density_ratio_goes_the_same_way_for_every_problem(used):
+    """It was 1000 for two layers and 0.001 for bubbles."""
+    turn_to_solve(used)
+    used.locator(".wb-solving .wb-advanced").evaluate("details => { details.open = true; }")
+    ratio = used.locator('[data-field="problem.contrast"] input')
+    until(used, lambda: ratio.input_value() == "1000")
+    used.get_by_label("Example").select_option("Two layers, as in the paper")
+    used.locator('.wb-solving [data-field="problem"] .wb-pick[data-value="two-layer"]').wait_for()
+    assert ratio.input_value() == "1000"
+
+
+def test_a_term_under_the_pointer_has_its_sentence(used):
+    turn_to_solve(used)
+    used.locator('[data-field="rtol"] label').hover(position={"x": 20, "y": 8})
+    used.locator(".wb-term:popover-open", has_text="relative residual at which a run stops").wait_for()
+    keep(used, "glossary")
+
+
+def test_the_ring_of_a_plot_that_has_the_focus_is_inside_of_what_cuts_it_off(used):
+    turn_to_solve(used)
+    canvas = used.locator(".wb-solving .wb-convergence canvas.wb-canvas")
+    canvas.focus()
+    used.keyboard.press("ArrowRight")
+    assert canvas.evaluate("at => getComputedStyle(at).outlineOffset") == "-2px"
+    assert canvas.evaluate("at => getComputedStyle(at).outlineStyle") == "solid"
+
+
+def test_what_one_view_says_is_not_said_in_another(used):
+    """Notes of one tab stayed under the others."""
+    turn_to_solve(used)
+    used.locator('[data-field="problem.n"] input').fill("2")
+    used.keyboard.press("Enter")
+    used.locator("[role=status]", has_text="got 2").wait_for()
+    used.locator("h1").click()
+    for key, view in (("1", "build"), ("5", "learn")):
+        used.keyboard.press(key)
+        used.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
+        said = used.locator(":is([role=status], [role=alert])").locator("visible=true").all_inner_texts()
+        assert not [text for text in said if "Cells per side" in text]
 
 
 def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
@@ -136,69 +240,6 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
     app.keyboard.press("Escape")
 
 
-def test_a_choice_is_found_by_searching_and_says_what_it_is(app, shoot):
-    app.keyboard.press("2")
-    field = app.locator('[data-field="preconditioner"]')
-    field.locator(".wb-pick").click()
-    app.keyboard.type("cholesky")
-    assert field.locator(".wb-option").count() == 3
-    shoot("menu")
-    app.keyboard.press("ArrowDown")
-    app.keyboard.press("ArrowUp")
-    app.keyboard.press("ArrowUp")
-    field.locator(".wb-option.wb-active").wait_for()
-    app.keyboard.press("Enter")
-    field.locator(".wb-facts", has_text="Meijerink").wait_for()
-    assert "M" in field.locator(".wb-facts .wb-m").inner_text()
-    field.get_by_role("button", name="help").click()
-    app.locator("dialog.wb-helppanel[open]", has_text="Name in code").wait_for()
-    app.keyboard.press("Escape")
-    # What speaks against choices comes a moment after the menu has opened; it took the press away that it met.
-    field.locator(".wb-pick").click()
-    field.locator('.wb-option[data-value="jacobi"] .wb-name').hover(force=True)
-    app.mouse.down()
-    field.locator(".wb-menu").evaluate("menu => menu.refresh()")
-    app.mouse.up()
-    field.locator('.wb-pick[data-value="jacobi"]').wait_for()
-
-
-def test_run_is_reached_within_ten_stops(app):
-    app.keyboard.press("2")
-    app.wait_for_function("() => document.querySelector('.wb-solving [data-act=run]')?.checkVisibility()")
-    app.evaluate("() => document.activeElement?.blur()")
-    stops = 0
-    while app.evaluate("() => document.activeElement?.dataset.act") != "run":
-        app.keyboard.press("Tab")
-        stops += 1
-        assert stops <= 10
-
-
-def test_a_worked_example_is_loaded_undone_and_named_in_the_header(app):
-    app.keyboard.press("2")
-    app.get_by_label("Example").select_option("50 random bubbles")
-    app.locator(".wb-chip", has_text="50 random bubbles in a square").wait_for()
-    app.locator(".wb-top").get_by_role("button", name="Undo").click()
-    app.locator(".wb-chip", has_text="4 bubbles in a square").wait_for()
-
-
-def test_the_density_ratio_goes_the_same_way_for_every_problem(app):
-    """It was 1000 for two layers and 0.001 for bubbles."""
-    app.keyboard.press("2")
-    app.locator(".wb-solving .wb-advanced").evaluate("details => { details.open = true; }")
-    ratio = app.locator('[data-field="problem.contrast"] input')
-    until(app, lambda: ratio.input_value() == "1000")
-    app.get_by_label("Example").select_option("Two layers, as in the paper")
-    app.locator('.wb-solving [data-field="problem"] .wb-pick[data-value="two-layer"]').wait_for()
-    assert ratio.input_value() == "1000"
-
-
-def test_a_term_under_the_pointer_has_its_sentence(app, shoot):
-    app.keyboard.press("2")
-    app.locator('[data-field="rtol"] label').hover(position={"x": 20, "y": 8})
-    app.locator(".wb-term:popover-open", has_text="relative residual at which a run stops").wait_for()
-    shoot("glossary")
-
-
 def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
     app.keyboard.press("?")
     app.get_by_role("button", name="Start the tour").click()
@@ -220,15 +261,6 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
     app.keyboard.press("Escape")
     card.wait_for(state="detached")
     assert not app.locator(".wb-toured").count()
-
-
-def test_the_ring_of_a_plot_that_has_the_focus_is_inside_of_what_cuts_it_off(app):
-    app.keyboard.press("2")
-    canvas = app.locator(".wb-solving .wb-convergence canvas.wb-canvas")
-    canvas.focus()
-    app.keyboard.press("ArrowRight")
-    assert canvas.evaluate("at => getComputedStyle(at).outlineOffset") == "-2px"
-    assert canvas.evaluate("at => getComputedStyle(at).outlineStyle") == "solid"
 
 
 @pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
@@ -276,20 +308,6 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
         else:
             form = page.locator(".wb-solving .wb-form")
             until(page, lambda form=form: run.bounding_box()["y"] < form.bounding_box()["y"])
-
-
-def test_what_one_view_says_is_not_said_in_another(app):
-    """Notes of one tab stayed under the others."""
-    app.keyboard.press("2")
-    app.locator('[data-field="problem.n"] input').fill("2")
-    app.keyboard.press("Enter")
-    app.locator("[role=status]", has_text="got 2").wait_for()
-    app.locator("h1").click()
-    for key, view in (("1", "build"), ("5", "learn")):
-        app.keyboard.press(key)
-        app.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
-        said = app.locator(":is([role=status], [role=alert])").locator("visible=true").all_inner_texts()
-        assert not [text for text in said if "Cells per side" in text]
 
 
 def test_jupyterlabs_theme_is_followed_and_two_workbenches_have_a_view_in_front_each(page, lab_url, lab_folder):
