@@ -20,6 +20,7 @@ from workbench.live.plots.hints import fitting
 from workbench.live.plots.roofline_table import sentence, table
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
@@ -77,7 +78,7 @@ class RooflineView(RunView):
         self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
             [
-                widgets.HBox([self.machine, self.lane, self.again]),
+                row("wb-buttons", self.machine, self.lane, self.again),
                 self.message,
                 self.plot,
                 widgets.Accordion([self.table], titles=["Numbers of the kernels"], selected_index=None),

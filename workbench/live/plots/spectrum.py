@@ -27,6 +27,7 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
@@ -72,10 +73,8 @@ class SpectrumView(RunView):
         self.exact = dict(exact) if exact is not None else {}
         self.why = ""
         """Why there is no exact spectrum, in a sentence."""
-        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "55%"})
-        self.delay = widgets.IntSlider(
-            4, *DELAYS, description="error-estimate delay d", style=STYLE, layout={"width": "40%"}
-        )
+        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE)
+        self.delay = widgets.IntSlider(4, *DELAYS, description="error-estimate delay d", style=STYLE)
         about = "dense algebra on all of A, M^-1 A and M^-1 P A; may take a minute and 1 GB at 4096 unknowns"
         self.press = button("Compute exact spectra", about, self.compute, width="180px")
         self._worker = LatestOnly("workbench-spectra")
@@ -83,10 +82,10 @@ class SpectrumView(RunView):
         self.message = widgets.HTML()
         self.plots = {name: ChartView(self.publisher, group=group) for name in TITLES}
         self.parts = {name: widgets.VBox([widgets.HTML(_title(name)), plot]) for name, plot in self.plots.items()}
-        controls = widgets.HBox([self.slider, self.delay])
         self.save_bar = SaveBar(
             self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
         )
+        controls = row("wb-buttons", self.slider, self.delay)
         self.box = widgets.VBox([controls, self.message, self.press, *self.parts.values(), self.save_bar.box])
         self.box.add_class("wb-explorer")
         self._moving = False
