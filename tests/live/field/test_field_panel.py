@@ -53,6 +53,21 @@ def test_the_3d_view_is_offered_for_cubes_alone_and_made_when_it_is_chosen(panel
     assert (panel.field.link.hidden, panel.volume.link.hidden) == (False, True)
 
 
+def test_a_run_in_a_square_after_one_in_a_cube_is_shown_by_the_field(panel, eventually, page_of):
+    # While the 3D view is in front, the field is sent nothing and does not see which grid the next run has.
+    page_of(panel.field)
+    panel.field.quantity = "residual"
+    panel.follow(session_of("bubbles-3d", **CUBE))
+    eventually(lambda: panel.field.solid)
+    panel.view.value = SOLID
+    page_of(panel.volume)
+    panel.follow(session_of("two-layer", n=12))
+    eventually(lambda: panel.view.layout.display == "none")
+    assert (panel.field.layout.display, panel.volume.layout.display) == (None, "none")
+    panel.follow(session_of("bubbles-3d", **CUBE))
+    eventually(lambda: panel.volume.layout.display is None)
+
+
 def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of, opened):
     first, second = (session_of("bubbles-3d", solver=solver, **CUBE) for solver in ("cg", "sd"))
     view = opened(InsideView(first))

@@ -78,7 +78,8 @@ class FieldPanel:
     @property
     def shown(self) -> str:
         """The view that is shown."""
-        return str(self.view.value) if self.field.solid else SLICES
+        flat = self.volume is not None and self.volume.flat
+        return str(self.view.value) if self.field.solid and not flat else SLICES
 
     def _turn(self) -> None:
         solid = self.shown == SOLID
@@ -106,7 +107,7 @@ class FieldPanel:
             quantity = COEFFICIENT if self.field.quantity == COEFFICIENT else Quantity.SOLUTION.value
             self.volume = VolumeView(self.publisher, height=self._height, quantity=quantity)
             self.volume.observe(self._fill, "quantity")
-            self.volume.observe(lambda _change: self._turn(), "quantity")
+            self.volume.observe(lambda _change: self._turn(), ["quantity", "flat"])
             self._fill()
         self.box.children = (*self.box.children, self.volume)
 

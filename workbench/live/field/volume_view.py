@@ -59,6 +59,8 @@ class VolumeView(StreamView):
     rate = traitlets.Float(10.0, min=0.1, max=60).tag(sync=True)
     column = traitlets.Int(0, min=0)
     """Which of several right-hand sides is shown; known to the kernel alone."""
+    flat = traitlets.Bool(False)
+    """The run that is followed has no cube, which only the field view can show."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.still: Still | None = None
@@ -90,6 +92,7 @@ class VolumeView(StreamView):
         with self._following:
             self.still, self.look, self._shades, self._asked_scene = None, None, None, False
             self._looker, self._sentence = looker, ("", "")
+        self.flat = False
         self._touch()
 
     def close(self) -> None:
@@ -177,6 +180,7 @@ class VolumeView(StreamView):
             self._say(looker.title, NO_SYSTEM)
         elif place.grid is None or len(place.grid) != 3:
             self._say(looker.title, FLAT)
+            self.flat = True
         else:
             system, labels = place.system, place.labels
             with_labels = None if labels is None else labels.ravel()
