@@ -26,7 +26,7 @@ export class ConvergencePlot extends Plot {
     [this.marked, this.reported, this.winners] = [false, "", NONE_YET];
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
-    [this.left, this.next, this.words] = [0, 0, null];
+    [this.left, this.next, this.words] = [0, 0, []];
   }
 
   get live() {
@@ -124,10 +124,10 @@ export class ConvergencePlot extends Plot {
     this.paints += fresh || !this.live;
   }
 
-  // A curve that grows into the label of the tolerance makes it move.
+  // A curve that grows into the label of a tolerance makes it move.
   extend(curve) {
     const points = curve.draw(this);
-    if (this.words && crosses(points, this.words)) this.change();
+    if (this.words.some((spot) => crosses(points, spot))) this.change();
     else curve.path = curve.path?.concat(points) ?? points;
   }
 
@@ -142,7 +142,7 @@ export class ConvergencePlot extends Plot {
 
   drawOver() {
     const lines = this.lines();
-    this.words = lines.length ? drawLevelWords(this, lines[0], `tolerance ${typeset(lines[0])}`) : null;
+    this.words = lines.map((value) => drawLevelWords(this, value, `tolerance ${typeset(value)}`)).filter(Boolean);
     this.drawFlag(lines);
     this.reportScale(lines);
   }
@@ -172,7 +172,7 @@ export class ConvergencePlot extends Plot {
     const first = this.winners.first.map(({ curve, position }) => [curve.label, position]);
     const [tolerance] = this.lines();
     const found = { axis, setup, count: layers.at(-1)?.shown ?? 0, curves: layers.length, tolerance, first };
-    return { ...super.state(), ...found, label: this.words ? Object.values(this.words).map(Math.round).join() : "" };
+    return { ...super.state(), ...found, label: this.words.length ? Object.values(this.words[0]).map(Math.round).join() : "" };
   }
 }
 
