@@ -1,5 +1,6 @@
 import { element } from "../ui/page.js";
 import { follow, setTraits } from "../ui/traits.js";
+import { colouredLine } from "./typeset.js";
 
 // Two texts of paper lines to edit, before the loop and in every iteration, with numbered lines and the wrong one marked.
 
@@ -23,13 +24,14 @@ function render({ model, el }) {
 
 function textPart(root, model, trait, part, title) {
   const heading = element("div", "wb-part", title);
-  const [box, gutter, stripe, token, text] = ["div", "div", "div", "span", "textarea"].map((kind) => element(kind, ""));
-  [box.className, gutter.className, stripe.className, token.className] = ["wb-writing", "wb-gutter", "wb-stripe", "wb-token"];
+  const [box, gutter, ink, stripe, token, text] = ["div", "div", "div", "div", "span", "textarea"].map((kind) => element(kind, ""));
+  [box.className, gutter.className, ink.className] = ["wb-writing", "wb-gutter", "wb-ink"];
+  [stripe.className, token.className] = ["wb-stripe", "wb-token"];
   stripe.append(token);
-  gutter.setAttribute("aria-hidden", "true");
+  for (const behind of [gutter, ink]) behind.setAttribute("aria-hidden", "true");
   Object.assign(text, { spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off" });
   text.setAttribute("aria-label", `paper lines: ${title.toLowerCase()}`);
-  box.append(gutter, stripe, text);
+  box.append(gutter, stripe, ink, text);
   root.append(heading, box);
   let timer = 0;
 
@@ -39,6 +41,8 @@ function textPart(root, model, trait, part, title) {
     const wrong = model.get("wrong");
     const at = wrong.part === part && wrong.number ? wrong.number - 1 + Math.max(0, blank) : -1;
     text.rows = Math.max(3, lines.length);
+    // What is read lies behind the letters that are typed, which are transparent.
+    ink.replaceChildren(...lines.flatMap((line) => [...colouredLine(line), "\n"]));
     // Lines are counted from the first that holds anything, as sentences about them do.
     gutter.replaceChildren(...lines.map((_, k) => element("div", k === at ? "wb-wrong" : "", k < blank ? "" : String(k - Math.max(0, blank) + 1))));
     stripe.hidden = at < 0;
@@ -72,6 +76,10 @@ function textPart(root, model, trait, part, title) {
     timer = setTimeout(save, PAUSE);
   });
   text.addEventListener("blur", save);
+  text.addEventListener("scroll", () => {
+    ink.scrollLeft = text.scrollLeft;
+    token.style.setProperty("--scrolled", `${text.scrollLeft}px`);
+  });
   const forgotten = [follow(model, [trait], take), follow(model, ["wrong"], show)];
   take();
   return {

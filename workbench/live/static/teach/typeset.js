@@ -11,6 +11,14 @@ export function codeLine(text) {
   return pieces(text).map((piece) => (isName(piece) ? name(piece, piece) : piece));
 }
 
+// A line as code in the colours of its parts: applications of A and M, words of the language, numbers.
+export function colouredLine(text) {
+  return pieces(text).map((piece) => {
+    const part = piece === "A" || piece === "M" ? "wb-applied" : piece in WORDS ? "wb-keyword" : /^\d/.test(piece) ? "wb-digits" : "";
+    return part ? element("span", part, piece) : piece;
+  });
+}
+
 // M(r) is M⁻¹ r, A(p) is A p; a product is written by putting factors side by side.
 export function mathLine(text) {
   const found = pieces(text).filter((piece) => piece.trim());
