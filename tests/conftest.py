@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tarfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from scipy import sparse
 
-from workbench import devices
+from workbench import devices, registry
+from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
 
@@ -87,11 +92,30 @@ def _side_by_side():
     return Accelerator(runtime)
 
 
+def tar_gz(members: Mapping[str, bytes | str]) -> bytes:
+    """An archive of files, by name."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, content in members.items():
+            packed = content if isinstance(content, bytes) else content.encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(packed)
+            archive.addfile(info, io.BytesIO(packed))
+    return stream.getvalue()
+
+
 def random_values(shape, dtype, seed: int | np.random.Generator = 0) -> np.ndarray:
     """Numbers between -1 and 1, of a complex dtype the imaginary parts too."""
     rng = np.random.default_rng(seed)
     values = rng.uniform(-1, 1, shape)
     return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+def refusal(call: Callable[..., object], /, *given: Any, **more: Any) -> str:
+    """The sentence by which a call is refused."""
+    with pytest.raises(InputError) as caught:
+        call(*given, **more)
+    return str(caught.value)
 
 
 def relative_residual(A: np.ndarray | sparse.sparray, b: np.ndarray, x: np.ndarray) -> float:
@@ -118,6 +142,13 @@ def grid_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0,
         main += np.abs(low)
         main[: main.size - stride] += np.abs(low[stride:])
     return BandStencil(grid, main.astype(dtype), tuple(lower))
+
+
+def projection_of(operator, space, coarse="cholesky", device=None) -> Projection:
+    """The projection of an operator. space: labels, or a subspace; coarse: a name; device: by default the cores."""
+    device = device or devices.device("cpu")
+    subspace = PiecewiseConstant(space) if isinstance(space, np.ndarray) else space
+    return Projection(operator, operator.bind(device), subspace, registry.find("coarse", coarse), device)
 
 
 def random_matrix(size: int, dtype: type = np.float64, seed: int = 0) -> Matrix:

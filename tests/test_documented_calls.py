@@ -7,10 +7,8 @@ reader, such as A and b, are those of `given`.
 
 import ast
 import gzip
-import io
 import re
 import shlex
-import tarfile
 import textwrap
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from scipy.sparse.linalg import aslinearoperator
 import workbench.analysis
 import workbench.live
 import workbench.run
-from tests.conftest import grid_stencil
+from tests.conftest import grid_stencil, tar_gz
 from tests.waiting import LIMIT, LONGEST
 from workbench import cli
 from workbench.cli import program
@@ -149,11 +147,7 @@ def make_files(folder):
     matrix = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 2 2\n2 1 1\n"
     b = b"%%MatrixMarket matrix array real general\n2 1\n1\n2\n"
     (folder / "matrix.mtx.gz").write_bytes(gzip.compress(matrix))
-    with tarfile.open(folder / "matrix.tar.gz", "w:gz") as archive:
-        for name, content in (("matrix/matrix.mtx", matrix), ("matrix/matrix_b.mtx", b)):
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+    (folder / "matrix.tar.gz").write_bytes(tar_gz({"matrix/matrix.mtx": matrix, "matrix/matrix_b.mtx": b}))
     np.save(folder / "start.npy", np.ones(2))
 
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import pytest
 
+from tests.conftest import refusal
 from workbench.errors import InputError
 from workbench.registry import Block, find, parameter, register
 
@@ -69,9 +70,7 @@ def test_a_path_with_an_equals_sign_is_one_argument():
     ],
 )
 def test_invalid_values_raise_one_sentence(values, sentence):
-    with pytest.raises(InputError) as caught:
-        Toy(**values)
-    assert str(caught.value) == sentence
+    assert refusal(Toy, **values) == sentence
 
 
 def test_integral_floats_are_accepted_as_integers():

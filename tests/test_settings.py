@@ -12,10 +12,10 @@ import pytest
 from workbench.cli import program
 from workbench.cli.options import described
 from workbench.errors import InputError
-from workbench.registry import Parameter, registered
+from workbench.registry import Parameter
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.share_link import from_link, to_link
-from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, read_size
+from workbench.settings import BLOCKS, RUN, STOPPING, read_size
 
 ALL = {**BLOCKS, **RUN, **STOPPING}
 
@@ -29,12 +29,6 @@ def test_dataclasses_have_the_declared_fields_and_defaults():
     plain = configure("poisson5").to_dict()
     assert list(plain) == ["problem", *BLOCKS, *RUN, "stopping"]
     assert list(plain["stopping"]) == list(STOPPING)
-
-
-@pytest.mark.parametrize("kind", BLOCKS)
-def test_default_blocks_are_registered(kind):
-    assert BLOCKS[kind].default in registered(kind)
-    assert kind in SWEEP_AXES
 
 
 def test_every_setting_is_an_option_of_solve_with_its_help(capsys):

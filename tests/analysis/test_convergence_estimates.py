@@ -52,10 +52,10 @@ def test_estimates_of_a_shorter_history_use_it_alone():
     assert past.lower.tolist() == full.lower[:4].tolist()
 
 
-@pytest.mark.parametrize("deflation", ["none", "stripes:1"])
+@pytest.mark.parametrize("levels", [{}, {"deflation": "stripes:1"}, {"preconditioner": "none"}])
 @pytest.mark.parametrize("delay", [1, 4, 10])
-def test_the_estimates_enclose_the_true_error_before_and_after_deflation(deflation, delay):
-    configuration, history = small(deflation)
+def test_the_estimates_enclose_the_true_error(levels, delay):
+    configuration, history = small(**levels)
     exact = next(reversed(spectra(configuration).values()))
     found = estimates(history, history.count - 1, delay, exact)
     true = found.true[: found.lower.size]

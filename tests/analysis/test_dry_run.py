@@ -109,23 +109,6 @@ def test_the_time_of_cg_by_hand():
     assert modelled("cg") == pytest.approx(moved / 1e10 + 6e-3, rel=1e-12)
 
 
-def test_the_time_of_hybrid_1_by_hand():
-    # Updates of 20 words, three copies of 80 ms that nothing hides, dot products of 3; the product is shorter.
-    updates, copies, dots = 20 * 8e6 / 1e10 + 2e-3, 3 * (8e6 / 1e8 + 5e-3), 3 * 8e6 / 1e9 + 1e-3
-    assert modelled("hybrid1") == pytest.approx(updates + copies + dots, rel=1e-9)
-    # With a fast link, the product hides the copies and the dot products.
-    fast = dataclasses.replace(GPU, **numbers(to_host_bandwidth=1e12, to_host_latency=1e-6))
-    product = (600e6 + 4e6 + 4 + 16e6) / 1e10 + 2e-3
-    assert modelled("hybrid1", (CORES, fast)) == pytest.approx(updates + product, rel=1e-9)
-
-
-def test_the_time_of_hybrid_2_by_hand():
-    # The host requests n after the last iteration; the updates that hide the copy are shorter, and so is all work on
-    # the accelerator.
-    copy, dependent = 8e6 / 1e8 + 5e-3, 8 * 8e6 / 1e9 + 1e-3
-    assert modelled("hybrid2") == pytest.approx(copy + dependent, rel=1e-9)
-
-
 def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
     free = numbers(to_host_bandwidth=1e15, to_host_latency=1e-12, to_device_bandwidth=1e15, to_device_latency=1e-12)
     even = dataclasses.replace(GPU, **numbers(bandwidth_measured=1e9, launch_latency=1e-9), **free)

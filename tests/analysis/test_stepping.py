@@ -64,13 +64,6 @@ def test_stepping_stops_at_a_breakdown():
     assert not (moments[-1].scalars["delta"] > 0 and moments[-1].scalars["gamma"] > 0)
 
 
-@pytest.mark.parametrize(
-    ("choices", "message"),
-    [
-        ({"n": 9, "solver": "pipecg-rr"}, "solver pipecg-rr has no lines to step through: it runs other lines"),
-        ({"n": 128}, "up to 10000 unknowns, not 16384"),
-    ],
-)
-def test_unsuitable_solvers_and_large_problems_are_refused(choices, message):
-    with pytest.raises(InputError, match=message):
-        walk(configure("poisson5", **choices), 3)
+def test_solvers_that_run_other_lines_are_refused():
+    with pytest.raises(InputError, match="solver pipecg-rr has no lines to step through: it runs other lines"):
+        walk(configure("poisson5", n=9, solver="pipecg-rr"), 3)

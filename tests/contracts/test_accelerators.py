@@ -50,6 +50,15 @@ def assert_same(accelerator, slack=1, **choices):
     assert found.history["residual"].size == found.iterations + 1
 
 
+def assert_same_of_a_matrix(accelerator, dtype, rtol, **choices):
+    matrix, b = random_matrix(501, dtype, seed=3), np.random.default_rng(0).random(501)
+    expected, found = (solve(matrix, b, rtol=rtol, device=name, **choices) for name in ("cpu", accelerator.spec))
+    assert expected.converged
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=10 * rtol * np.abs(expected.x).max())
+
+
 def assert_levels_are_the_same(accelerator, choices):
     # Without a preconditioner the density contrast of 1000 makes runs twice as long as there are unknowns, so that
     # rounding decides on their end: up to a third of them, more or less, by processor.
@@ -84,13 +93,7 @@ OTHER_DTYPES += [("pipecg", dtype) for dtype in ("float32", "complex64", "comple
 
 @pytest.mark.parametrize(("solver", "dtype"), OTHER_DTYPES)
 def test_solvers_in_other_dtypes(accelerator, solver, dtype):
-    matrix = random_matrix(301, dtype, seed=3)
-    b = np.random.default_rng(0).random(301)
-    expected, found = (solve(matrix, b, rtol=1e-4, solver=solver, device=name) for name in ("cpu", accelerator.spec))
-    assert expected.converged
-    assert found.converged
-    assert abs(found.iterations - expected.iterations) <= 1
-    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-3 * np.abs(expected.x).max())
+    assert_same_of_a_matrix(accelerator, dtype, 1e-4, solver=solver)
 
 
 @on_accelerators(problem=["two-layer", "poisson7", "poisson5"], preconditioner=["jacobi", "neumann:2", "block-ic:2"])
@@ -110,19 +113,12 @@ def test_whole_triangles_are_refused_before_anything_starts(accelerator, name):
 
 
 @on_accelerators(
-    first=["jacobi", "neumann:2", "block-ic:2", "fsai", "chebyshev"],
+    M=["jacobi", "neumann:2", "block-ic:2", "fsai", "chebyshev"],
     dtype=["float32", "float64", "complex64", "complex128"],
 )
 def test_matrices_in_every_dtype(accelerator, case):
-    first, dtype = case["first"], case["dtype"]
-    matrix = random_matrix(501, dtype, seed=3)
-    b = np.random.default_rng(0).random(501)
-    rtol = 1e-5 if np.finfo(dtype).eps > 1e-10 else 1e-11
-    expected, found = (solve(matrix, b, M=first, rtol=rtol, device=name) for name in ("cpu", accelerator.spec))
-    assert expected.converged
-    assert found.converged
-    assert abs(found.iterations - expected.iterations) <= 1
-    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=10 * rtol * np.abs(expected.x).max())
+    rtol = 1e-5 if np.finfo(case["dtype"]).eps > 1e-10 else 1e-11
+    assert_same_of_a_matrix(accelerator, rtol=rtol, **case)
 
 
 def test_ritz_vectors_are_kept_of_a_run_and_deflate_the_next(accelerator):

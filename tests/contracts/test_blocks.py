@@ -55,9 +55,3 @@ def test_every_parameter_is_described_and_bounded(cls, declared):
 def test_unknown_parameters_are_refused(cls):
     with pytest.raises(InputError, match="unknown parameter 'nosuch'"):
         cls.create({"nosuch": 1})
-
-
-@pytest.mark.parametrize("cls", EVERY, ids=name_of)
-def test_a_misspelt_name_suggests_the_nearest(cls):
-    with pytest.raises(InputError, match=f"did you mean {cls.name}"):
-        registry.find(cls.kind, cls.name + "z")

@@ -20,17 +20,6 @@ def solution(**choices):
     return result.x
 
 
-@pytest.fixture(scope="module")
-def expected():
-    system = configure("two-layer", n=N).problem.assemble()
-    return np.linalg.solve(system.operator.to_csr().toarray(), system.b)
-
-
-@pytest.mark.parametrize("first", cases.FIRST)
-def test_every_first_level_alone(first, expected):
-    assert np.abs(solution(preconditioner=first) - expected).max() <= 1e-3 * np.abs(expected).max()
-
-
 @pairwise(preconditioner=cases.FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.HERMITIAN)
 def test_pairs_of_levels_coarse_solvers_and_variants(case, expected):
     assert np.abs(solution(**case) - expected).max() <= 1e-3 * np.abs(expected).max()

@@ -22,12 +22,6 @@ CASES = [
 PARALLEL = [name for name in cases.FIRST if name not in ("ic", "mic", "ssor", "amg")]
 
 
-@pytest.fixture(scope="module")
-def expected():
-    system = configure("two-layer", n=N).problem.assemble()
-    return np.linalg.solve(system.operator.to_csr().toarray(), system.b)
-
-
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_with_every_first_level(case, expected):
     first = FORMS[case["form"]].format(case["first"])

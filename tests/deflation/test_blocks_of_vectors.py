@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tests.all_pairs import on_devices
-from tests.conftest import DTYPES, random_values
-from workbench import devices
-from workbench.deflation import Projection
+from tests.conftest import DTYPES, projection_of, random_values
 from workbench.deflation.block_subspace import LONGEST_ROW, TOGETHER, _restriction
-from workbench.deflation.coarse import Cholesky
-from workbench.deflation.coarse_singular import InnerCG
 from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
 from workbench.devices.programs.column_by_column import ColumnByColumn
 from workbench.devices.programs.in_blocks import in_blocks
@@ -35,22 +31,26 @@ def hermitian(n, dtype):
     return sparse.csr_array(A.astype(dtype))
 
 
-def projection_of(A, labels, device, coarse=None):
-    operator = Matrix(A)
-    return Projection(operator, operator.bind(device), PiecewiseConstant(labels), coarse or Cholesky(), device)
+def space(name, size, dtype):
+    """The subspace, and Z: labels, few dense vectors, or more than are read at once."""
+    if name == "labels":
+        labels = (np.arange(size) // 97).astype(np.int32)
+        return PiecewiseConstant(labels), np.eye(labels.max() + 1)[labels]
+    Z = random_values((size, 3 if name == "few" else TOGETHER + 1), dtype, 2)
+    return DenseSubspace(Z), Z
 
 
-@on_devices(s=[1, 3, 17], dtype=DTYPES)
+@on_devices(s=[1, 3, 17], dtype=DTYPES, vectors=["labels", "few", "many"])
 def test_block_vectors_are_projected_as_dense_algebra_says(device, case):
     s, dtype, n = case["s"], case["dtype"], 23
     A = hermitian(n, dtype)
-    labels = (np.arange(n * n) // 97).astype(np.int32)
-    projection = projection_of(A, labels, device)
-    block = projection.block(s)
     double = np.result_type(dtype, np.float64)
-    dense = A.toarray().astype(double)
-    Z = np.eye(labels.max() + 1)[labels].astype(double)
-    Q = Z @ np.linalg.solve(Z.T @ dense @ Z, Z.T)
+    subspace, Z = space(case["vectors"], n * n, dtype)
+    projection = projection_of(Matrix(A), subspace, device=device)
+    block = projection.block(s)
+    assert block is projection.block(s)
+    dense, Z = A.toarray().astype(double), Z.astype(double)
+    Q = Z @ np.linalg.solve(Z.conj().T @ dense @ Z, Z.conj().T)
     P = np.eye(n * n) - dense @ Q
     V, B = random_values((n * n, s), dtype, 2), random_values((n * n, s), dtype, 2)[::-1].copy()
 
@@ -76,9 +76,8 @@ def test_both_levels_of_a_block_are_those_of_its_columns(variant, device):
     chosen = configure("two-layer", n=20, preconditioner="neumann:1", deflation="stripes", variant=variant)
     system = chosen.problem.assemble()
     operator, dtype = system.operator, system.operator.dtype
-    bound = operator.bind(device)
     labels = (np.arange(operator.shape[0]) // 37).astype(np.int32)
-    projection = Projection(operator, bound, PiecewiseConstant(labels), Cholesky(), device)
+    projection = projection_of(operator, labels, device=device)
     both = chosen.variant.precondition(projection, chosen.preconditioner.setup(operator, device), device)
     block = in_blocks(device, both, operator.shape[0], s, dtype)
     columns = ColumnByColumn(device, both, operator.shape[0], s, dtype)
@@ -103,44 +102,11 @@ def test_sums_of_pieces_are_sums_of_subdomains(sizes, seed):
 
 
 def test_an_inner_iteration_solves_column_by_column():
-    device, A = devices.device("cpu"), hermitian(9, float)
+    A = hermitian(9, float)
     labels = (np.arange(81) // 10).astype(np.int32)
     right = random_values((9, 4), float, 2)
-    direct, inner = (projection_of(A, labels, device, coarse).solve_columns(right) for coarse in (None, InnerCG()))
+    direct, inner = (projection_of(Matrix(A), labels, name).solve_columns(right) for name in ("cholesky", "inner-cg"))
     np.testing.assert_allclose(inner, direct, rtol=1e-6)
-
-
-@on_devices(d=[3, TOGETHER + 1], dtype=DTYPES)
-def test_dense_vectors_are_projected_all_at_once(device, case):
-    d, dtype, s = case["d"], case["dtype"], 4
-    A = hermitian(9, dtype)
-    operator = Matrix(A)
-    projection = Projection(
-        operator, operator.bind(device), DenseSubspace(random_values((81, d), dtype, 2)), Cholesky(), device
-    )
-    block = projection.block(s)
-    assert block is projection.block(s)
-    V, B = random_values((81, s), dtype, 2), random_values((81, s), dtype, 2)[::-1].copy()
-
-    def found(name, *others):
-        """The method of all columns, and of each."""
-        made = [device.array(V.copy(), np.dtype(dtype)), *(device.array(other, np.dtype(dtype)) for other in others)]
-        getattr(block, name)(*made)
-        columns = []
-        for j in range(s):
-            one = [device.array(np.ascontiguousarray(values[:, j]), np.dtype(dtype)) for values in (V, *others)]
-            getattr(projection, name)(*one)
-            columns.append(device.to_host(one[0]))
-        return device.to_host(made[0]), np.stack(columns, axis=1)
-
-    close = {"rtol": 0, "atol": 1e3 * np.finfo(dtype).eps}
-    for name, others in {
-        "project": (),
-        "project_transposed": (),
-        "add_correction": (B,),
-        "recover_solution": (B,),
-    }.items():
-        np.testing.assert_allclose(*found(name, *others), **close)
 
 
 @pytest.mark.parametrize("deflation", ["stripes", "blocks:4", "eigenvectors:4"])

@@ -39,12 +39,6 @@ def test_merged_parts_are_numbered_by_merged_box_and_phase(per_side, kinds, seed
     assert parts.kinds == np.unique(parts.phases).size
 
 
-def test_vectors_without_boxes_are_merged_in_pairs():
-    merged, parents = Parts.in_order(5).merged()
-    assert parents.tolist() == [0, 0, 1, 1, 2]
-    assert merged.firsts.tolist() == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize("phases", [[0, 3, 1 << 30], [-2, 0, 1]])
 def test_phases_of_any_size_are_counted(phases):
     assert Parts((1,), np.array([0, 3]), np.array(phases, np.int32)).kinds == 3

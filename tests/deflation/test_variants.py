@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.conftest import grid_stencil
+from tests.conftest import grid_stencil, projection_of
 from workbench import devices, registry
-from workbench.deflation import PiecewiseConstant, Projection
 from workbench.problems import LinearSystem
-from workbench.run import Run, Stopping, configure, run_through
+from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryProblem
 
 VARIANTS = sorted(registry.registered("variant"))
@@ -31,11 +30,7 @@ def projected_start():
     """Q b + P^T x0 for a random x0, the common start of all variants."""
     operator = grid_stencil((8, 8), seed=2, shift=0.4)
     b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
-    labels = registry.find("deflation", "blocks:3").labels(64, (8, 8))
-    device = devices.device("cpu")
-    Projection(
-        operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", "cholesky"), device
-    ).recover_solution(x0, b)
+    projection_of(operator, registry.find("deflation", "blocks:3").labels(64, (8, 8))).recover_solution(x0, b)
     return x0
 
 
@@ -86,9 +81,7 @@ def test_the_preconditioner_agrees_with_its_formula(variant):
         "auto": inverse,
     }
     device = devices.device("cpu")
-    projection = Projection(
-        operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", "cholesky"), device
-    )
+    projection = projection_of(operator, labels)
     diagonal = registry.find("preconditioner", "jacobi").setup(operator, device)
     jacobi = device.applied(diagonal, operator.shape[0], operator.dtype)
     M1 = registry.find("variant", variant).resolved(projection.exact).precondition(projection, jacobi, device)
@@ -99,28 +92,3 @@ def test_the_preconditioner_agrees_with_its_formula(variant):
     assert np.array_equal(r, before)
     paired = inverse @ r if variant == "def2" else u
     np.testing.assert_allclose(dots, [r @ paired, paired @ paired, r @ r], rtol=1e-10)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("problem", ["two-layer", "bubbles-2d"])
-def test_every_variant_converges_to_the_same_solution(variant, problem):
-    def solved(**choices):
-        stopping = Stopping(rtol=1e-8)
-        result = run_through(Run(configure(problem, n=24, preconditioner="neumann:2", stopping=stopping, **choices)))
-        assert result.converged
-        return result.x
-
-    plain = solved()
-    np.testing.assert_allclose(solved(deflation="blocks:4", variant=variant), plain, atol=1e-4 * np.abs(plain).max())
-
-
-def test_a_def2_tolerates_the_explicit_inverse_that_def1_does_not():
-    def ended(variant):
-        configuration = configure(
-            "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse="inverse",
-            variant=variant, solver="fcg", stopping=Stopping(rtol=1e-10),
-        )  # fmt: skip
-        return run_through(Run(configuration)).converged
-
-    assert ended("a-def2")
-    assert not ended("def1")

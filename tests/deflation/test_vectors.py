@@ -10,38 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tests.conftest import grid_stencil, random_matrix
-from workbench import devices, registry
-from workbench.deflation import DenseSubspace, PiecewiseConstant, Projection, as_subspace
+from tests.conftest import projection_of, random_matrix
+from workbench import registry
+from workbench.deflation import DenseSubspace, PiecewiseConstant, as_subspace
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
-
-CPU = devices.device("cpu")
-
-
-def projection_of(operator, subspace, coarse="cholesky"):
-    return Projection(operator, operator.bind(CPU), subspace, registry.find("coarse", coarse), CPU)
-
-
-@pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_the_projection_of_dense_vectors_agrees_with_its_formula(dtype, coarse):
-    operator = grid_stencil((6, 8), dtype)
-    rng = np.random.default_rng(0)
-    Z = (rng.random((48, 4)) + (1j * rng.random((48, 4)) if dtype is np.complex128 else 0)).astype(dtype)
-    projection = projection_of(operator, DenseSubspace(Z), coarse)
-    A = operator.to_csr().toarray()
-    P = np.eye(48) - A @ Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
-    x = rng.random(48).astype(dtype)
-    product = np.zeros_like(x)
-    dots = projection.apply(x, product, "xy")
-    np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
-    np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
-    finished, b = x.copy(), A @ np.ones(48)
-    projection.recover_solution(finished, b)
-    Q = Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
-    np.testing.assert_allclose(finished, Q @ b + P.conj().T @ x, atol=1e-12)
-    assert projection.drift(product) < 1e-12
 
 
 def test_linearly_dependent_vectors_are_dropped_and_noted():
@@ -52,7 +25,7 @@ def test_linearly_dependent_vectors_are_dropped_and_noted():
     assert both.notes == ["2 linearly dependent deflation vectors were dropped"]
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200])
 def test_the_scale_of_the_vectors_does_not_matter(scale):
     projection = projection_of(random_matrix(30), DenseSubspace(scale * np.random.default_rng(1).random((30, 3))))
     assert (projection.count, projection.notes) == (3, [])
@@ -242,13 +215,3 @@ def test_drift_is_recorded_for_variants_with_zero_drift():
     assert np.isnan(np.delete(measured, np.arange(0, measured.size, 10))).all()
     assert kept.summary["drift"] < 1e-10
     assert drift("ad").summary["drift"] is None
-
-
-def test_an_inaccurate_coarse_solve_is_named_as_the_cause_of_stagnation():
-    configuration = configure(
-        "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse="inverse", variant="def1",
-        solver="fcg", stopping=Stopping(rtol=1e-10),
-    )  # fmt: skip
-    result = run_through(Run(configuration))
-    assert not result.converged
-    assert "rounding in the explicit inverse of E may be the cause" in result.summary["reason"]

@@ -87,6 +87,7 @@ def test_binding_to_the_cpu_does_not_copy():
 
 LOW = np.zeros(12)
 SHAPE = "stencil array {} must have shape ({},) and dtype float64, got {} and float{}"
+CELLS = "a stencil needs at least one cell per side, got the grid {}"
 FINITE = "stencil array {} holds NaN or infinity at unknown {}"
 EDGE = "stencil array lower[{}] couples across the edge of the box; those entries must be 0"
 
@@ -114,14 +115,8 @@ def holding(value, *places, size=12):
             "stencil arrays must be float32, float64, complex64 or complex128, got int64",
         ),
         *(
-            (
-                grid,
-                np.zeros(size),
-                [np.zeros(size)] * len(grid),
-                f"a stencil needs at least one cell per side, got {at}",
-            )
+            (grid, np.zeros(size), [np.zeros(size)] * len(grid), CELLS.format(grid))
             for grid, size in (((), 1), ((0,), 0), ((3, 0), 0), ((-2, -2), 4))
-            for at in (f"the grid {grid}",)
         ),
         *(((3, 4), holding(bad, 7), [LOW, LOW], FINITE.format("main", 7)) for bad in (np.nan, np.inf, -np.inf)),
         # The first one is named.

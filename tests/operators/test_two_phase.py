@@ -38,6 +38,12 @@ def both(phase, coefficients, sides, distance):
     return made, assemble_diffusion(field, sides, scale=3.0, dirichlet_distance=distance)
 
 
+def random_phases(grid, sides="x-:dirichlet", ratio=1e-3, seed=2):
+    """The operator from codes, and from a coefficient per cell, of random phases."""
+    phase = np.random.default_rng(seed).integers(0, 2, grid).astype(np.uint8)
+    return both(phase, (ratio, 1.0), sides, 0.5)
+
+
 @settings(max_examples=60)
 @given(cases())
 def test_entries_are_those_of_finite_volumes(case):
@@ -70,8 +76,7 @@ def test_product_with_dot_products(case, dtype):
 
 
 def test_a_row_of_a_closed_box_times_a_constant_is_zero_exactly():
-    phase = np.random.default_rng(0).integers(0, 2, (5, 6, 7))
-    operator, _ = both(phase, (1e-3, 1.0), "neumann", 0.5)
+    operator, _ = random_phases((5, 6, 7), "neumann")
     out = np.empty(210)
     operator.bind(CPU).apply(np.full(210, 0.1), out)
     assert not out.any()
@@ -93,8 +98,7 @@ def test_coefficients_that_are_not_positive(coefficients):
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("grid", [(300,), (33, 40), (9, 10, 11), (40, 30, 20)])
 def test_neumann_series_equals_that_of_bands(order, grid):
-    phase = np.random.default_rng(2).integers(0, 2, grid).astype(np.uint8)
-    operator, bands = both(phase, (1e-3, 1.0), "x-:dirichlet", 0.5)
+    operator, bands = random_phases(grid)
     r = np.random.default_rng(3).random(operator.shape[0])
     expected, out = np.empty_like(r), np.empty_like(r)
     bands.neumann(CPU, order).apply(r, expected)
@@ -106,8 +110,7 @@ def test_neumann_series_equals_that_of_bands(order, grid):
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("grid", [(300,), (33, 40), (9, 10, 11)])
 def test_series_that_decode_faces_in_single_precision(order, grid):
-    phase = np.random.default_rng(2).integers(0, 2, grid).astype(np.uint8)
-    operator, bands = both(phase, (1e-3, 1.0), "x-:dirichlet", 0.5)
+    operator, bands = random_phases(grid)
     r = np.random.default_rng(3).random(operator.shape[0])
     expected, out = np.empty_like(r), np.empty(r.size, np.float32)
     bands.neumann(CPU, order).apply(r, expected)
@@ -121,7 +124,6 @@ def test_galerkin_matrix_of_boxes(grid, k, sides):
     phase = np.random.default_rng(4).integers(0, 2, grid).astype(np.uint8)
     operator, _ = both(phase, (1e-3, 1.0), sides, 0.5)
     numbered = numbered_parts(phase, grid, (k,) * len(grid))
-    assert numbered is not None
     labels, boxes = numbered
     count = boxes.box.size
     found = sparse.csr_array(operator.box_matrix(CPU, labels, boxes), shape=(count, count))
@@ -134,8 +136,7 @@ def test_galerkin_matrix_of_boxes(grid, k, sides):
 @pytest.mark.parametrize("sides", ["neumann", "x-:dirichlet"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_accelerators_equal_the_cores(accelerator, grid, sides, dtype):
-    phase = np.random.default_rng(5).integers(0, 2, grid).astype(np.uint8)
-    operator, _ = both(phase, (1e-2, 1.0), sides, 0.5)
+    operator, _ = random_phases(grid, sides, 1e-2)
     size, dtype = operator.shape[0], np.dtype(dtype)
     x = np.random.default_rng(6).random(size).astype(dtype)
     on_cores, there = np.empty_like(x), accelerator.zeros(size, dtype)
@@ -156,7 +157,6 @@ def test_galerkin_matrix_of_boxes_on_accelerators(accelerator, sides):
     phase[4:8, 3:7, 2:6] = 1
     operator, _ = both(phase, (1e-3, 1.0), sides, 0.5)
     numbered = numbered_parts(phase, phase.shape, (4, 3, 3))
-    assert numbered is not None
     labels, boxes = numbered
     shape = (boxes.box.size,) * 2
     ours = sparse.csr_array(operator.box_matrix(CPU, labels, boxes), shape=shape).toarray()
@@ -165,8 +165,7 @@ def test_galerkin_matrix_of_boxes_on_accelerators(accelerator, sides):
 
 
 def test_products_with_block_vectors(accelerator):
-    phase = np.random.default_rng(7).integers(0, 2, (6, 7, 8)).astype(np.uint8)
-    operator, _ = both(phase, (1e-3, 1.0), "z-:dirichlet", 0.5)
+    operator, _ = random_phases((6, 7, 8), "z-:dirichlet")
     x = np.random.default_rng(8).random((336, 3))
     expected = operator.to_csr() @ x
     for device in (CPU, accelerator):

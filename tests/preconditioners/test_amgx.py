@@ -264,46 +264,29 @@ def test_races_and_repeated_runs_share_the_library(pyamgx):
         assert all(result.converged for result in race(entries))
 
 
-def test_a_failed_setup_releases_everything(stand_in, monkeypatch):
-    def fail(self, matrix):
-        raise RuntimeError("out of memory")
+@pytest.mark.parametrize(
+    ("of", "method", "error", "sentence"),
+    [
+        (Thing, "setup", "out of memory", "out of memory; use preconditioner amg"),
+        (Thing, "solve", "CUDA failure", "AmgX failed in a solve: CUDA failure"),
+        (StandIn, "initialize", "no CUDA device", "AmgX did not start: no CUDA device.*is there an NVIDIA GPU"),
+        (Thing, "create_simple", "out of memory", "AmgX did not start: out of memory"),
+    ],
+)
+def test_a_failure_is_one_sentence_and_releases_everything(stand_in, monkeypatch, of, method, error, sentence):
+    def fail(*_, **__):
+        raise RuntimeError(error)
 
-    monkeypatch.setattr(Thing, "setup", fail)
-    with pytest.raises(InputError, match="out of memory; use preconditioner amg"):
+    monkeypatch.setattr(of, method, fail)
+    with pytest.raises(InputError, match=sentence):
         solve(random_matrix(20), np.ones(20), M="amgx")
-    assert sorted(thing.name for thing in stand_in.living) == ["Config", "Resources"]
-
-
-def test_a_failed_solve_raises_one_sentence(stand_in, monkeypatch):
-    def fail(self, *_, **__):
-        raise RuntimeError("CUDA failure")
-
-    solver = made()
-    monkeypatch.setattr(Thing, "solve", fail)
-    with pytest.raises(InputError, match="AmgX failed in a solve: CUDA failure"):
-        solver.solve(np.ones(20))
-
-
-def test_a_failed_library_start_raises_one_sentence(stand_in, monkeypatch):
-    def fail(self):
-        raise RuntimeError("no CUDA-capable device")
-
-    monkeypatch.setattr(StandIn, "initialize", fail)
-    with pytest.raises(InputError, match="AmgX did not start: no CUDA-capable device.*is there an NVIDIA GPU"):
-        made()
-
-
-def test_failed_resources_are_not_requested_again(stand_in, monkeypatch):
-    def fail(self, config):
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(Thing, "create_simple", fail)
-    with pytest.raises(InputError, match="AmgX did not start: out of memory"):
-        made()
-    with pytest.raises(InputError, match="cannot be started again"):
-        made()
-    # The process ends without AmgX's leave.
-    stand_in.living.clear()
+    if method == "setup":
+        assert sorted(thing.name for thing in stand_in.living) == ["Config", "Resources"]
+    if method == "create_simple":
+        with pytest.raises(InputError, match="cannot be started again"):
+            made()
+        # The process ends without AmgX's leave.
+        stand_in.living.clear()
 
 
 @pytest.mark.usefixtures("stand_in")

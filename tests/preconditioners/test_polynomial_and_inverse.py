@@ -137,10 +137,8 @@ def test_a_multigrid_cycle_takes_few_iterations_and_is_deterministic(spec):
     assert result.iterations <= 12
 
 
-@pytest.mark.parametrize("spec", ["amg:sa", "amg:rs", "chebyshev:4", "fsai"])
+@pytest.mark.parametrize("spec", ["chebyshev:4", "fsai"])
 def test_singular_problems_are_solved(spec):
-    if spec.startswith("amg"):
-        pytest.importorskip("pyamg")
     operator = path(60)
     b = np.random.default_rng(3).random(60)
     result = solve(operator, b, M=spec, rtol=1e-9)
@@ -164,12 +162,3 @@ def test_a_missing_pyamg_raises_an_install_hint(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(InputError, match="amg needs PyAMG, which is not installed; run: pip install pyamg"):
         set_up("amg", grid_stencil((3, 3)))
-
-
-def test_stronger_preconditioners_take_fewer_iterations():
-    def count(spec):
-        return run_through(Run(configure("poisson5", n=64, rhs="random", preconditioner=spec))).iterations
-
-    counts = [count(spec) for spec in ("jacobi", "fsai", "chebyshev:3", "chebyshev:9")]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[-1] < counts[0] / 4

@@ -1,13 +1,10 @@
 """Shared fixtures: an isolated download cache and a writer of small Matrix Market files."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     """No test may touch the user's cache or the network: the default mirror is a closed port."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("WORKBENCH_CACHE", str(folder))
@@ -17,10 +14,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path):
     """Write text or bytes to a file in the test's own folder and return its path."""
 
-    def writer(content: str | bytes, name: str = "a.mtx") -> Path:
+    def writer(content, name="a.mtx"):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode("latin-1"))
         return path

@@ -5,16 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import refusal
 from workbench.errors import InputError
-from workbench.problems.base import LinearSystem
 from workbench.problems.bubble_geometry import Geometry, at_random, default_radius, from_text, on_grid, to_text
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
+from workbench.problems.slabs import Slabs
 from workbench.registry import from_dict
 
 
-def phase_grid(system: LinearSystem) -> np.ndarray:
-    assert system.phase is not None
-    assert system.grid is not None
+def phase_grid(system):
     return system.phase.reshape(system.grid)
 
 
@@ -37,7 +36,7 @@ def test_a_cell_centre_on_the_boundary_belongs_to_the_bubble():
 
 
 @pytest.mark.parametrize(("count", "radius"), [(1, 0.35), (4, 0.175), (9, 0.35 / 3), (16, 0.0875)])
-def test_area_and_symmetry_of_a_grid_in_2d(count: int, radius: float):
+def test_area_and_symmetry_of_a_grid_in_2d(count, radius):
     n = 240
     phase = phase_grid(Bubbles2D(n=n, count=count).assemble())
     for k in range(1, count + 1):
@@ -49,7 +48,7 @@ def test_area_and_symmetry_of_a_grid_in_2d(count: int, radius: float):
 
 
 @pytest.mark.parametrize(("count", "radius"), [(1, 0.35), (8, 0.175), (27, 0.35 / 3)])
-def test_volume_and_symmetry_of_a_grid_in_3d(count: int, radius: float):
+def test_volume_and_symmetry_of_a_grid_in_3d(count, radius):
     n = 60
     phase = phase_grid(Bubbles3D(n=n, count=count).assemble())
     assert np.unique(phase).tolist() == list(range(count + 1))
@@ -70,7 +69,7 @@ def test_default_radii_are_the_fitted_ones():
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 20), dimensions=st.sampled_from([2, 3]))
-def test_random_bubbles_are_reproducible_and_disjoint(seed: int, count: int, dimensions: int):
+def test_random_bubbles_are_reproducible_and_disjoint(seed, count, dimensions):
     radius = 0.7 * default_radius(count, dimensions)
     geometry = at_random(count, radius, dimensions, seed)
     again = at_random(count, radius, dimensions, seed)
@@ -92,7 +91,7 @@ def test_the_geometry_seed_moves_the_bubbles_and_the_grid_does_not():
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 6), dimensions=st.sampled_from([2, 3]))
-def test_the_text_form_is_lossless(seed: int, count: int, dimensions: int):
+def test_the_text_form_is_lossless(seed, count, dimensions):
     geometry = at_random(count, 0.05, dimensions, seed)
     back = from_text(to_text(geometry), dimensions)
     np.testing.assert_array_equal(back.centres, geometry.centres)
@@ -108,8 +107,6 @@ def test_from_arrays_equals_the_list():
 
 def test_the_light_phase_has_coefficient_one_and_the_heavy_one_the_contrast():
     system = Bubbles2D(n=16, count=1, contrast=0.01).assemble()
-    assert system.phase is not None
-    assert system.coefficient is not None
     assert (system.coefficient == np.where(system.phase > 0, 1.0, 0.01)).all()
     dense = np.asarray(system.operator.to_csr().toarray())
     middle = 8 + 16 * 8
@@ -117,8 +114,8 @@ def test_the_light_phase_has_coefficient_one_and_the_heavy_one_the_contrast():
     assert dense[0, 0] == pytest.approx(2 * 0.01 * 16**2, rel=1e-14)
 
 
-@pytest.mark.parametrize("problem", [Bubbles2D(n=17), Bubbles3D(n=9)])
-def test_all_neumann_is_singular_and_consistent(problem: Bubbles2D | Bubbles3D):
+@pytest.mark.parametrize("problem", [Bubbles2D(n=17), Bubbles3D(n=9), Slabs(n=6)])
+def test_all_neumann_is_singular_and_consistent(problem):
     system = problem.assemble(seed=1)
     csr = system.operator.to_csr()
     assert system.null_space is not None
@@ -142,18 +139,10 @@ def test_with_a_dirichlet_side_a_is_regular_and_b_keeps_its_mean():
 def test_the_seed_affects_b_only():
     problem = Bubbles2D(n=16, layout="random", sides="dirichlet")
     first, again, other = problem.assemble(5), problem.assemble(5), problem.assemble(6)
-    assert first.phase is not None
-    assert other.phase is not None
     np.testing.assert_array_equal(first.b, again.b)
     np.testing.assert_array_equal(first.phase, other.phase)
     assert not np.allclose(first.b, other.b)
     assert not np.allclose(first.b, np.random.default_rng(5).random(256)), "x0 of the same seed would equal b"
-
-
-def test_bubbles_may_be_heavy():
-    system = Bubbles2D(n=16, contrast=1000.0).assemble()
-    assert system.coefficient is not None
-    assert set(system.coefficient) == {1.0, 1000.0}
 
 
 @pytest.mark.parametrize(
@@ -182,10 +171,8 @@ def test_bubbles_may_be_heavy():
         ({"geometry_seed": -1}, "bubbles-2d: geometry_seed must be between 0 and 2.14748e+09, got -1"),
     ],
 )
-def test_invalid_bubbles_are_refused(values: dict[str, object], sentence: str):
-    with pytest.raises(InputError) as caught:
-        Bubbles2D.create(values)
-    assert str(caught.value).startswith(sentence)
+def test_invalid_bubbles_are_refused(values, sentence):
+    assert refusal(Bubbles2D.create, values).startswith(sentence)
 
 
 def test_a_grid_in_3d_needs_a_cube_of_bubbles():
@@ -194,9 +181,7 @@ def test_a_grid_in_3d_needs_a_cube_of_bubbles():
 
 
 def test_the_error_states_how_many_bubbles_were_placed():
-    with pytest.raises(InputError) as caught:
-        Bubbles2D(layout="random", count=50, radius=0.2, geometry_seed=7)
-    words = str(caught.value).split()
+    words = refusal(Bubbles2D, layout="random", count=50, radius=0.2, geometry_seed=7).split()
     assert words[0] == "only"
     assert 1 <= int(words[1]) <= 6, "at most six bubbles of radius 0.2 can fit"
     assert " ".join(words[2:]) == (
@@ -206,9 +191,7 @@ def test_the_error_states_how_many_bubbles_were_placed():
 
 def test_a_bubble_between_the_cell_centres_is_refused():
     problem = Bubbles2D(n=10, layout="list", bubbles="0.5,0.5,0.04")
-    with pytest.raises(InputError) as caught:
-        problem.assemble()
-    assert str(caught.value) == (
+    assert refusal(problem.assemble) == (
         "bubble 1 with radius 0.04 contains no cell centre of 10 cells per side; "
         "use a radius of at least 0.0707 or more cells"
     )
@@ -225,9 +208,7 @@ def test_a_bubble_between_the_cell_centres_is_refused():
     st.integers(8, 40),
     st.booleans(),
 )
-def test_holds_cells_agrees_with_a_search_of_all_centres(
-    x: float, y: float, z: float, radius: float, n: int, flat: bool
-):
+def test_holds_cells_agrees_with_a_search_of_all_centres(x, y, z, radius, n, flat):
     centre = np.array([x, y] if flat else [x, y, z])
     middles = (np.arange(n) + 0.5) / n
     places = np.stack(np.meshgrid(*(middles,) * centre.size, indexing="ij"), axis=-1)
@@ -241,7 +222,7 @@ def test_holds_cells_agrees_with_a_search_of_all_centres(
     ("centres", "radii"),
     [([[0.5, 0.5]], [0.1, 0.2]), ([0.5, 0.5], [0.1]), ([], []), ([[0.5], [0.5, 0.5]], 0.1), ([["a", "b"]], 0.1)],
 )
-def test_mismatched_arrays_are_refused(centres: list[object], radii: list[float] | float):
+def test_mismatched_arrays_are_refused(centres, radii):
     with pytest.raises(InputError, match=r"^bubbles need "):
         Bubbles2D.from_arrays(centres, radii)  # type: ignore[arg-type]
 

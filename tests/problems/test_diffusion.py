@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench import limits
 from workbench.errors import InputError
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.sides import Boundary, parse_sides, side_names
 
 
-def reference(c: np.ndarray, sides: str, scale: float, distance: float) -> np.ndarray:
+def reference(c, sides, scale, distance):
     """The same operator, assembled face by face as a dense matrix."""
     boundaries = parse_sides(sides, c.ndim)
     number = np.arange(c.size).reshape(c.shape)
@@ -42,16 +41,10 @@ def test_two_by_two_neumann_by_hand():
 
 
 @pytest.mark.parametrize(("distance", "first"), [(0.5, 4 / 3 + 2), (1.0, 4 / 3 + 1)])
-def test_three_cells_in_a_row_by_hand(distance: float, first: float):
+def test_three_cells_in_a_row_by_hand(distance, first):
     operator = assemble_diffusion(np.array([1.0, 2.0, 4.0]), "x-:dirichlet", dirichlet_distance=distance)
     by_hand = [[first, -4 / 3, 0], [-4 / 3, 4, -8 / 3], [0, -8 / 3, 8 / 3]]
     np.testing.assert_allclose(operator.to_csr().toarray(), by_hand, rtol=1e-15)
-
-
-def test_scale_multiplies_every_entry():
-    c = np.array([[1.0, 2.0, 5.0], [4.0, 1.0, 3.0]])
-    once = assemble_diffusion(c, "y+:dirichlet").to_csr().toarray()
-    np.testing.assert_allclose(assemble_diffusion(c, "y+:dirichlet", scale=9.0).to_csr().toarray(), 9 * once)
 
 
 coefficients = st.tuples(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(0, 2**32 - 1)).map(
@@ -66,7 +59,7 @@ coefficients = st.tuples(st.lists(st.integers(1, 4), min_size=1, max_size=3), st
     scale=st.sampled_from([1.0, 49.0]),
     distance=st.sampled_from([0.5, 1.0]),
 )
-def test_equals_the_cell_by_cell_reference(c: np.ndarray, held: set[str], scale: float, distance: float):
+def test_equals_the_cell_by_cell_reference(c, held, scale, distance):
     sides = ",".join(f"{side}:dirichlet" for side in held if side in side_names(c.ndim)) or "neumann"
     operator = assemble_diffusion(c, sides, scale=scale, dirichlet_distance=distance)
     dense = operator.to_csr().toarray()
@@ -77,17 +70,12 @@ def test_equals_the_cell_by_cell_reference(c: np.ndarray, held: set[str], scale:
         np.testing.assert_allclose(dense @ np.ones(c.size), 0, atol=1e-13 * max(abs(dense).max(), 1))
 
 
-def test_the_harmonic_average_is_dominated_by_the_smaller_coefficient():
-    operator = assemble_diffusion(np.array([1.0, 1e-3]), "neumann")
-    assert operator.lower[0].tolist() == [0.0, pytest.approx(-2e-3 / 1.001, rel=1e-15)]
-
-
 def test_without_mean():
     assert without_mean(np.array([1.0, 2.0, 6.0])).tolist() == [-2.0, -1.0, 3.0]
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
-def test_a_coefficient_that_is_not_positive_is_refused(bad: float):
+def test_a_coefficient_that_is_not_positive_is_refused(bad):
     with pytest.raises(InputError, match=r"the coefficient must be positive and finite, got .* in cell 2"):
         assemble_diffusion(np.array([[1.0, 1.0], [bad, 1.0]]), "neumann")
 
@@ -95,9 +83,3 @@ def test_a_coefficient_that_is_not_positive_is_refused(bad: float):
 def test_the_distance_must_be_positive():
     with pytest.raises(InputError, match=r"dirichlet_distance must be above 0 cells, got 0\.0"):
         assemble_diffusion(np.ones((2, 2)), "dirichlet", dirichlet_distance=0.0)
-
-
-def test_insufficient_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(limits, "memory", lambda: (2**40, 1000))
-    with pytest.raises(InputError, match=r"a grid of 100 cells needs about .* GiB of memory, .* use fewer cells"):
-        assemble_diffusion(np.ones((10, 10)), "neumann")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-
 import numpy as np
 import pytest
 
+from tests.conftest import tar_gz
 from workbench.errors import InputError
 from workbench.problems.suitesparse import cache_folder
 from workbench.run import Run, configure, run_through
@@ -20,11 +18,7 @@ CHOSEN = {"preconditioner": "none", "stopping": {"rtol": 1e-12}}
 
 def packed(path, members):
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text)
-            archive.addfile(info, io.BytesIO(text.encode()))
+    path.write_bytes(tar_gz(members))
     return path
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import refusal
 from workbench import limits
 from workbench.errors import InputError
 from workbench.operators import BoxStencil, Matrix, Stencil
@@ -13,22 +14,17 @@ from workbench.operators.box_csr import box_csr, box_nnz
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 
 
-def second_difference(n: int) -> sparse.csr_array:
+def second_difference(n):
     return sparse.csr_array(2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))
 
 
-def band(n: int, reach: int) -> np.ndarray:
+def band(n, reach):
     distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
     return (distance <= reach).astype(float)
 
 
-def test_poisson5_by_hand():
-    dense = Poisson5(n=2).assemble().operator.to_csr().toarray()
-    assert dense.tolist() == [[4, -1, -1, 0], [-1, 4, 0, -1], [-1, 0, 4, -1], [0, -1, -1, 4]]
-
-
 @pytest.mark.parametrize("n", [2, 3, 5, 8])
-def test_stencils_are_sums_of_kronecker_products(n: int):
+def test_stencils_are_sums_of_kronecker_products(n):
     t, one = second_difference(n), sparse.eye_array(n)
     flat = sparse.kronsum(t, t)
     five, seven = Poisson5(n=n).assemble(), Poisson7(n=n).assemble()
@@ -45,7 +41,7 @@ def test_stencils_are_sums_of_kronecker_products(n: int):
 
 @pytest.mark.parametrize("reach", [1, 2, 4])
 @pytest.mark.parametrize("grid", [(1, 1, 1), (2, 2, 2), (3, 1, 5), (1, 4, 7), (5, 6, 7), (7, 2, 3)], ids=str)
-def test_box_csr_equals_a_kronecker_product(grid: tuple[int, int, int], reach: int):
+def test_box_csr_equals_a_kronecker_product(grid, reach):
     csr = box_csr(grid, reach, 9.0, -0.5, np.dtype(np.float32))
     z, y, x = (band(side, reach) for side in grid)
     box = np.kron(z, np.kron(y, x))
@@ -58,20 +54,15 @@ def test_box_csr_equals_a_kronecker_product(grid: tuple[int, int, int], reach: i
 
 
 @pytest.mark.parametrize("n", [2, 3, 9])
-def test_the_number_of_entries_follows_the_formulas(n: int):
+def test_the_number_of_entries_follows_the_formulas(n):
     for form in ("assembled", "matrix-free"):
         assert (3 * n - 2) ** 3 == Poisson27(n=n, form=form).assemble().operator.nnz
         assert (5 * n - 6) ** 3 == Poisson125(n=n, form=form).assemble().operator.nnz
 
 
-@pytest.mark.parametrize(("n", "nnz"), [(165, 549353259), (170, 601211584), (181, 726572699), (185, 776151559)])
-def test_the_number_of_entries_agrees_with_the_hybrid_paper(n: int, nnz: int):
-    assert Poisson125(n=n, form="matrix-free").assemble().operator.nnz == nnz
-
-
 @pytest.mark.parametrize("problem", [Poisson27, Poisson125])
 @pytest.mark.parametrize("n", [2, 3, 7])
-def test_assembled_and_matrix_free_forms_are_equal(problem: type[Poisson27 | Poisson125], n: int):
+def test_assembled_and_matrix_free_forms_are_equal(problem, n):
     assembled, free = problem(n=n).assemble(), problem(n=n, form="matrix-free").assemble()
     assert isinstance(assembled.operator, Matrix)
     assert isinstance(free.operator, BoxStencil)
@@ -81,7 +72,7 @@ def test_assembled_and_matrix_free_forms_are_equal(problem: type[Poisson27 | Poi
 
 
 @pytest.mark.parametrize(("problem", "diagonal"), [(Poisson27(n=4), 26), (Poisson125(n=5), 124)])
-def test_assembled_operators_are_positive_definite(problem: Poisson27 | Poisson125, diagonal: int):
+def test_assembled_operators_are_positive_definite(problem, diagonal):
     system = problem.assemble()
     assert isinstance(system.operator, Matrix)
     dense = system.operator.to_csr().toarray()
@@ -106,11 +97,9 @@ def test_assembly_needs_little_more_memory_than_the_matrix():
     assert peak < 1.3 * (csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes)
 
 
-def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPatch):
+def test_memory_is_checked_before_anything_is_built(monkeypatch):
     monkeypatch.setattr(limits, "memory", lambda: (2**40, 2**30))
-    with pytest.raises(InputError) as caught:
-        Poisson125(n=165).assemble()
-    assert str(caught.value) == (
+    assert refusal(Poisson125(n=165).assemble) == (
         "125-point operator, 165³ needs about 6.19 GiB of memory, 1 GiB are free; use a smaller n, or form=matrix-free"
     )
     Poisson125(n=165, form="matrix-free").assemble()
@@ -122,7 +111,7 @@ def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("problem", "last"), [(Poisson27, 430), (Poisson125, 259)])
-def test_an_assembled_matrix_has_32_bit_indices(problem: type[Poisson27 | Poisson125], last: int):
+def test_an_assembled_matrix_has_32_bit_indices(problem, last):
     problem(n=last)
     with pytest.raises(InputError, match=rf"{problem.name}:{last + 1} has \d+ entries, .* or form=matrix-free"):
         problem(n=last + 1)

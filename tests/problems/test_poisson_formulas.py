@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
+from tests.conftest import refusal
 from workbench.errors import InputError
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.poisson_formulas import PoissonFormulas2D, PoissonFormulas3D
@@ -111,9 +112,7 @@ def test_evaluation_in_blocks_gives_the_same_values(monkeypatch):
     ],
 )
 def test_invalid_parameters_are_refused(values, sentence):
-    with pytest.raises(InputError) as caught:
-        PoissonFormulas2D(n=4, **values).assemble()
-    assert sentence in str(caught.value)
+    assert sentence in refusal(lambda: PoissonFormulas2D(n=4, **values).assemble())
 
 
 def test_coefficients_per_axis_must_have_one_shape():

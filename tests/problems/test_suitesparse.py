@@ -4,16 +4,14 @@ import functools
 import gzip
 import hashlib
 import http.server
-import io
 import socket
-import tarfile
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.conftest import tar_gz
 from workbench.errors import DOWNLOADED_MB, InputError
 from workbench.problems import catalogue, download, suitesparse
 from workbench.problems.catalogue import Entry
@@ -25,19 +23,14 @@ NNZ = 5
 
 
 @functools.cache
-def packed(name: str = "tiny", content: bytes = MATRIX) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        info = tarfile.TarInfo(f"{name}/{name}.mtx")
-        info.size = len(content)
-        archive.addfile(info, io.BytesIO(content))
-    return stream.getvalue()
+def packed(name="tiny", content=MATRIX):
+    return tar_gz({f"{name}/{name}.mtx": content})
 
 
 class Mirror:
     """What the server answers, and what it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.files: dict[str, bytes] = {"/Test/tiny.tar.gz": packed()}
         self.announced: int | None = -1
         self.asked: list[str] = []
@@ -45,11 +38,11 @@ class Mirror:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    def __init__(self, mirror: Mirror, *rest: object) -> None:
+    def __init__(self, mirror, *rest):
         self.mirror = mirror
         super().__init__(*rest)  # type: ignore[arg-type]
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.mirror.asked.append(self.path)
         if self.mirror.status:
             # As a hostile server writes it: the library would refuse control characters.
@@ -67,12 +60,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format, *args):
         pass
 
 
 @pytest.fixture
-def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+def mirror(monkeypatch):
     state = Mirror()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, state))
     thread = threading.Thread(target=functools.partial(server.serve_forever, poll_interval=0.01))
@@ -85,30 +78,28 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def registry(monkeypatch):
     """Replace the registry by one entry called tiny."""
 
-    def replace(**facts: object) -> None:
+    def replace(**facts):
         entry = Entry(**{"name": "tiny", "group": "Test", "N": 3, "nnz": NNZ, **facts})  # type: ignore[arg-type]
         monkeypatch.setattr(catalogue, "catalogue", lambda: {"tiny": entry})
 
     return replace
 
 
-def contents(folder: Path) -> list[str]:
+def contents(folder):
     """What was downloaded; kernels are kept in the same cache."""
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".kernel")
 
 
-def refusal(matrix: str = "Test/tiny") -> str:
+def refusal(matrix="Test/tiny"):
     with pytest.raises(InputError) as caught:
         SuiteSparse(matrix=matrix).assemble()
     return str(caught.value)
 
 
-def test_a_good_download_is_kept_and_used_without_the_server(
-    mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_good_download_is_kept_and_used_without_the_server(mirror, cache, monkeypatch):
     system = SuiteSparse(matrix="Test/tiny").assemble()
     assert system.operator.to_csr().toarray().tolist() == [[2, -1, 0], [-1, 2, 0], [0, 0, 2]]
     assert system.b.tolist() == [1, 1, 1]
@@ -122,7 +113,7 @@ def test_a_good_download_is_kept_and_used_without_the_server(
     assert mirror.asked == ["/Test/tiny.tar.gz"]
 
 
-def test_a_page_downloads_no_more_than_its_server_keeps(mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_downloads_no_more_than_its_server_keeps(mirror, cache, monkeypatch):
     size = len(packed())
     other = cache / "suitesparse" / "Test2" / "other.tar.gz"
     other.parent.mkdir(parents=True)
@@ -134,14 +125,14 @@ def test_a_page_downloads_no_more_than_its_server_keeps(mirror: Mirror, cache: P
     SuiteSparse(matrix="Test/tiny").assemble()
 
 
-def test_a_registered_name_knows_its_group_size_and_checksum(mirror: Mirror, registry: Callable[..., None]):
+def test_a_registered_name_knows_its_group_size_and_checksum(mirror, registry):
     registry(sha256=hashlib.sha256(packed()).hexdigest(), zeros=2)
     assert SuiteSparse(matrix="tiny").assemble().operator.nnz == NNZ + 2, "explicit zeros are kept"
     assert SuiteSparse(matrix="tiny").label == "Matrix Test/tiny"
     assert mirror.asked == ["/Test/tiny.tar.gz"]
 
 
-def test_another_checksum_than_the_registrys_leaves_nothing(mirror: Mirror, cache: Path, registry: Callable[..., None]):
+def test_another_checksum_than_the_registrys_leaves_nothing(mirror, cache, registry):
     registry(sha256="ab" * 32)
     sentence = refusal("tiny")
     assert sentence.startswith("http://127.0.0.1:")
@@ -151,9 +142,7 @@ def test_another_checksum_than_the_registrys_leaves_nothing(mirror: Mirror, cach
 
 
 @pytest.mark.parametrize("facts", [{"N": 4}, {"nnz": NNZ + 2}])
-def test_other_facts_than_the_registrys_are_refused(
-    mirror: Mirror, cache: Path, registry: Callable[..., None], facts: dict[str, int]
-):
+def test_other_facts_than_the_registrys_are_refused(mirror, cache, registry, facts):
     registry(**facts)
     path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
     assert "/Test/tiny.tar.gz sent 3 rows and 5 non-zeros, but Test/tiny has " in refusal("tiny")
@@ -164,7 +153,7 @@ def test_other_facts_than_the_registrys_are_refused(
     assert refusal("tiny").startswith(f"{path} holds 3 rows and 5 non-zeros, but Test/tiny has ")
 
 
-def test_a_file_that_changed_in_the_cache_is_refused(mirror: Mirror, cache: Path):
+def test_a_file_that_changed_in_the_cache_is_refused(mirror, cache):
     SuiteSparse(matrix="Test/tiny").assemble()
     path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
     path.write_bytes(packed(content=MATRIX.replace(b"-1", b"-2")))
@@ -175,16 +164,14 @@ def test_a_file_that_changed_in_the_cache_is_refused(mirror: Mirror, cache: Path
     assert len(mirror.asked) == 2
 
 
-def test_a_file_in_the_cache_with_another_checksum_than_the_registrys(
-    mirror: Mirror, cache: Path, registry: Callable[..., None]
-):
+def test_a_file_in_the_cache_with_another_checksum_than_the_registrys(mirror, cache, registry):
     SuiteSparse(matrix="Test/tiny").assemble()
     registry(sha256="ab" * 32)
     path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
     assert refusal("tiny") == f"{path} has another SHA-256 than the registry; delete it to fetch it again"
 
 
-def test_a_short_download_leaves_nothing(mirror: Mirror, cache: Path):
+def test_a_short_download_leaves_nothing(mirror, cache):
     mirror.announced = len(packed()) + 10
     sentence = refusal()
     assert f"/Test/tiny.tar.gz sent {len(packed())} of {len(packed()) + 10} bytes; try again" in sentence
@@ -192,9 +179,7 @@ def test_a_short_download_leaves_nothing(mirror: Mirror, cache: Path):
     assert contents(cache) == []
 
 
-def test_without_an_announced_length_the_archive_itself_is_tested(
-    mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_without_an_announced_length_the_archive_itself_is_tested(mirror, cache, monkeypatch):
     monkeypatch.setattr(download, "CHUNK", 16)
     mirror.announced = None
     mirror.files["/Test/tiny.tar.gz"] = packed()[:-20]
@@ -202,12 +187,6 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
     assert contents(cache) == []
     mirror.files["/Test/tiny.tar.gz"] = packed()
     assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)
-
-
-def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache: Path):
-    mirror.files["/Test/tiny.tar.gz"] = b"<html>moved</html>"
-    assert "sent what cannot be read: it is a web page" in refusal()
-    assert contents(cache) == []
 
 
 @pytest.mark.parametrize(
@@ -223,7 +202,7 @@ def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache
         ("404 " + "x" * 5000, "x…; try again"),
     ],
 )
-def test_what_a_server_says_is_one_printable_line(mirror: Mirror, cache: Path, answer: str, said: str):
+def test_what_a_server_says_is_one_printable_line(mirror, cache, answer, said):
     mirror.status = answer
     sentence = refusal()
     assert said in sentence
@@ -232,7 +211,7 @@ def test_what_a_server_says_is_one_printable_line(mirror: Mirror, cache: Path, a
     assert contents(cache) == []
 
 
-def test_a_matrix_that_the_server_does_not_have(mirror: Mirror, cache: Path):
+def test_a_matrix_that_the_server_does_not_have(mirror, cache):
     sentence = refusal("Test/huge")
     path = cache / "suitesparse" / "Test" / "huge.tar.gz"
     assert mirror.asked == ["/Test/huge.tar.gz"]
@@ -242,7 +221,7 @@ def test_a_matrix_that_the_server_does_not_have(mirror: Mirror, cache: Path):
     assert contents(cache) == []
 
 
-def test_offline_names_the_url_and_the_place(cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_offline_names_the_url_and_the_place(cache, monkeypatch):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -253,11 +232,11 @@ def test_offline_names_the_url_and_the_place(cache: Path, monkeypatch: pytest.Mo
     assert contents(cache) == []
 
 
-def test_an_interrupted_download_leaves_nothing(mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_download_leaves_nothing(mirror, cache, monkeypatch):
     received = []
 
     class Interrupted(download.tqdm):
-        def update(self, n: float | None = 1) -> bool | None:
+        def update(self, n=1):
             received.append(n)
             raise KeyboardInterrupt
 
@@ -268,7 +247,7 @@ def test_an_interrupted_download_leaves_nothing(mirror: Mirror, cache: Path, mon
     assert contents(cache) == []
 
 
-def flipped(content: bytes, place: int) -> bytes:
+def flipped(content, place):
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
@@ -283,7 +262,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
-def test_a_bad_download_is_not_kept_and_the_next_one_is_taken(mirror: Mirror, cache: Path, content: bytes):
+def test_a_bad_download_is_not_kept_and_the_next_one_is_taken(mirror, cache, content):
     mirror.files["/Test/tiny.tar.gz"] = content
     sentence = refusal()
     assert "/Test/tiny.tar.gz sent what cannot be read: " in sentence
@@ -293,7 +272,7 @@ def test_a_bad_download_is_not_kept_and_the_next_one_is_taken(mirror: Mirror, ca
     assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)
 
 
-def test_a_matrix_that_cg_cannot_use_is_downloaded_once(mirror: Mirror, cache: Path):
+def test_a_matrix_that_cg_cannot_use_is_downloaded_once(mirror, cache):
     mirror.files["/Test/tiny.tar.gz"] = packed(content=MATRIX.replace(b"1 1 2", b"1 1 -2"))
     for _ in range(2):
         assert "not positive definite" in refusal()
@@ -302,20 +281,20 @@ def test_a_matrix_that_cg_cannot_use_is_downloaded_once(mirror: Mirror, cache: P
 
 
 @pytest.mark.parametrize("url", ["http://" + "a" * 300, "http://a..b", "http://a:port", "http://[a"])
-def test_a_mirror_that_is_no_host_is_a_sentence(cache: Path, monkeypatch: pytest.MonkeyPatch, url: str):
+def test_a_mirror_that_is_no_host_is_a_sentence(cache, monkeypatch, url):
     monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", url)
     assert "WORKBENCH_SUITESPARSE_URL" in refusal() or "cannot download" in refusal()
     assert contents(cache) == []
 
 
-def test_a_wrong_mirror_is_named(monkeypatch: pytest.MonkeyPatch):
+def test_a_wrong_mirror_is_named(monkeypatch):
     monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "nowhere")
     assert (
         refusal() == "nowhere/Test/tiny.tar.gz is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
     )
 
 
-def test_a_cache_that_cannot_be_written_is_named(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_cache_that_cannot_be_written_is_named(mirror, tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     monkeypatch.setenv("WORKBENCH_CACHE", str(blocked))
@@ -328,7 +307,7 @@ def test_a_cache_that_cannot_be_written_is_named(mirror: Mirror, tmp_path: Path,
     [("tiny.mtx", MATRIX), ("tiny.mtx.gz", gzip.compress(MATRIX, mtime=0)), ("tiny.tar.gz", packed())],
     ids=["mtx", "mtx.gz", "tar.gz"],
 )
-def test_a_file_put_there_by_hand_is_taken(cache: Path, registry: Callable[..., None], name: str, content: bytes):
+def test_a_file_put_there_by_hand_is_taken(cache, registry, name, content):
     registry(sha256=hashlib.sha256(packed()).hexdigest())
     folder = cache / "suitesparse" / "Test"
     folder.mkdir(parents=True)
@@ -336,11 +315,6 @@ def test_a_file_put_there_by_hand_is_taken(cache: Path, registry: Callable[..., 
     assert SuiteSparse(matrix="tiny").assemble().operator.shape == (3, 3)
 
 
-def test_the_cache_is_the_users_own_unless_the_environment_says_otherwise(monkeypatch: pytest.MonkeyPatch):
+def test_the_cache_is_the_users_own_unless_the_environment_says_otherwise(monkeypatch):
     monkeypatch.delenv("WORKBENCH_CACHE")
     assert cache_folder() == Path(suitesparse.platformdirs.user_cache_dir("cg-workbench"))
-
-
-def test_a_wrong_name_is_refused_at_once():
-    with pytest.raises(InputError, match=r"unknown matrix 'bcsstk1500'; did you mean bcsstk1"):
-        SuiteSparse(matrix="bcsstk1500")

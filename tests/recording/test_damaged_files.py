@@ -8,11 +8,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
+from workbench.problems.matrix_market import read_matrix
 from workbench.recording import COLUMNS, Event, Trace, kernel_table, load, load_trace, save, save_trace, to_csv
+from workbench.recording.chrome import to_chrome
 from workbench.run import Run, configure, run_through
 from workbench.run.share_link import from_link, load_configuration, save_configuration, to_link
 
@@ -137,6 +139,11 @@ def trace(content, **changes):
     return array(json.dumps({**plain, **changes}))
 
 
+def event(content, **changes):
+    """A trace of one event with entries changed."""
+    return trace(content, **{"kernel": [0], "start": [0], "end": [1], "iteration": [0], "after": {}, **changes})
+
+
 DEEP = "[" * 200_000 + "]" * 200_000
 HARMFUL = {
     "nested deeply": lambda _: {"head": array(DEEP)},
@@ -150,16 +157,10 @@ HARMFUL = {
     "a solution of another length": lambda _: {"solution": array(np.ones(7))},
     "a solution of texts": lambda _: {"solution": array(["a"] * 64)},
     "a kernel out of range": lambda content: {"trace": trace(content, kernel=[10**6])},
-    "a kernel before the first": lambda content: {
-        "trace": trace(content, kernel=[-1], start=[0], end=[1], iteration=[0])
-    },
-    "an iteration out of range": lambda content: {
-        "trace": trace(content, kernel=[0], start=[0], end=[1], iteration=[2**40], after={})
-    },
+    "a kernel before the first": lambda content: {"trace": event(content, kernel=[-1])},
+    "an iteration out of range": lambda content: {"trace": event(content, iteration=[2**40])},
     "an event that waits for a later one": lambda content: {"trace": trace(content, after={"0": [5]})},
-    "an event that ends at infinity": lambda content: {
-        "trace": trace(content, kernel=[0], start=[0], end=[float("inf")], iteration=[0], after={})
-    },
+    "an event that ends at infinity": lambda content: {"trace": event(content, end=[float("inf")])},
     "an event that takes a text": lambda content: {"trace": trace(content, start=["soon"])},
     "a kernel of no lane": lambda content: {"trace": trace(content, kernels=[{"name": "A", "lane": "moon"}])},
     "a shape of 1e12": lambda _: {"alpha": announcing((10**12,))},
@@ -270,15 +271,60 @@ def small_trace():
 WORDS = ["null", "[]", "{}", "-1", "1e999", "Infinity", "NaN", "true", '"a"', '"\\ud800"', "9" * 5000, "9" * 30, DEEP]
 
 
+CONFIGURATION = configure("bubbles-2d", n=16, deflation="stripes", solver="cg", contrast=1e-5, rhs="random")
+
+
+def save_link(configuration, path):
+    path.write_text(to_link(configuration), encoding="latin-1")
+    return path
+
+
+def load_link(path):
+    return from_link(path.read_text(encoding="latin-1"))
+
+
+def complete(configuration):
+    assert to_link(configuration)
+
+
+def unchanged(configuration):
+    assert configuration == CONFIGURATION
+
+
+def usable(trace):
+    assert json.dumps(to_chrome(trace), allow_nan=False)
+    kernel_table(trace)
+
+
+FORMATS = {
+    "traces": (small_trace(), save_trace, load_trace, usable),
+    "configurations": (CONFIGURATION, save_configuration, load_configuration, complete),
+    "links": (CONFIGURATION, save_link, load_link, unchanged),
+}
+"""Of each format: what is written, how, how it is read, and what is true of it where it is not refused."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_files_are_refused_or_usable(tmp_path, name):
+    rng = np.random.default_rng(SEED)
+    value, write, read, check = FORMATS[name]
+    path = write(value, tmp_path / "a.cg.json")
+    whole = path.read_bytes()
+    for _ in range(500):
+        path.write_bytes(damaged(whole, rng))
+        refused_or(lambda: read(path), check)
+
+
 @settings(max_examples=150)
 @given(data=st.data())
-def test_fuzzed_traces_are_refused_or_usable(tmp_path_factory, data):
-    folder = tmp_path_factory.mktemp("trace")
-    path = save_trace(small_trace(), folder / "a.trace.json")
-    places = list(values_of(json.loads(path.read_text())))
-    where, word = data.draw(st.sampled_from(places)), data.draw(st.sampled_from(WORDS))
-    path.write_text(replaced(json.loads(path.read_text()), where, word))
-    refused_or(lambda: load_trace(path), lambda found: save_trace(found, folder / "b.json") and kernel_table(found))
+@pytest.mark.parametrize("name", ["traces", "configurations"])
+def test_fuzzed_files_are_refused_or_usable(tmp_path_factory, name, data):
+    value, write, read, check = FORMATS[name]
+    path = write(value, tmp_path_factory.mktemp("fuzzed") / "a.cg.json")
+    plain = json.loads(path.read_text())
+    where, word = data.draw(st.sampled_from(list(values_of(plain)))), data.draw(st.sampled_from(WORDS))
+    path.write_text(replaced(plain, where, word))
+    refused_or(lambda: read(path), check)
 
 
 def values_of(plain, path=()):
@@ -309,48 +355,8 @@ def test_traces_that_are_not_json_are_refused(tmp_path, word):
         load_trace(path)
 
 
-def test_damaged_trace_files_are_refused_or_usable(tmp_path):
-    rng = np.random.default_rng(SEED)
-    path = save_trace(small_trace(), tmp_path / "a.json")
-    whole = path.read_bytes()
-    for _ in range(500):
-        path.write_bytes(damaged(whole, rng))
-        refused_or(lambda: load_trace(path), lambda found: save_trace(found, tmp_path / "b.json"))
-
-
-CONFIGURATION = configure("bubbles-2d", n=16, deflation="stripes", solver="cg", contrast=1e-5, rhs="random")
-
-
-def test_damaged_links_are_read_correctly_or_refused():
-    rng = np.random.default_rng(SEED)
-    link = to_link(CONFIGURATION).encode()
-    for _ in range(500):
-        text = damaged(link, rng).decode("latin-1")
-        refused_or(lambda text=text: from_link(text), lambda found: found == CONFIGURATION or pytest.fail(str(found)))
-
-
-@settings(max_examples=150)
-@given(data=st.data())
-@example(data=None)
-def test_fuzzed_configurations_are_refused_or_complete(tmp_path_factory, data):
-    path = save_configuration(CONFIGURATION, tmp_path_factory.mktemp("problem") / "a.cg.json")
-    plain = json.loads(path.read_text())
-    if data is not None:
-        where, word = data.draw(st.sampled_from(list(values_of(plain)))), data.draw(st.sampled_from(WORDS))
-        path.write_text(replaced(plain, where, word))
-    refused_or(lambda: load_configuration(path), to_link)
-
-
-def test_damaged_configuration_files_are_refused_or_complete(tmp_path):
-    rng = np.random.default_rng(SEED)
-    path = save_configuration(CONFIGURATION, tmp_path / "a.cg.json")
-    whole = path.read_bytes()
-    for _ in range(500):
-        path.write_bytes(damaged(whole, rng))
-        refused_or(lambda: load_configuration(path), to_link)
-
-
 READERS = {"a.run": load, "a.json": load_trace, "a.cg.json": load_configuration}
+READERS |= dict.fromkeys(("a.mtx", "a.mtx.gz", "a.tar.gz"), read_matrix)
 
 
 @pytest.mark.parametrize(("name", "read"), READERS.items())

@@ -223,14 +223,3 @@ def test_wrong_choices_are_refused():
         Run(configure("poisson5", n=4, device="gpu"))
     with pytest.raises(InputError, match="seed must be at least 0"):
         configure("poisson5", seed=-1)
-
-
-@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: linalg.LinearOperator((81, 81), matvec=f, dtype=np.float64)])
-def test_a_function_or_linear_operator_may_serve_as_preconditioner(wrap):
-    operator = grid_stencil((9, 9))
-    inverse = 1 / operator.diagonal()
-    b = np.random.default_rng(2).random(81)
-    given = solve(operator, b, M=wrap(lambda r: inverse * r))
-    named = solve(operator, b, M="jacobi")
-    assert given.iterations == named.iterations
-    np.testing.assert_allclose(given.x, named.x, rtol=1e-9)

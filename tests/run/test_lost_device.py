@@ -57,13 +57,14 @@ def held():
     return sum(made.nbytes for made in gc.get_objects() if isinstance(made, Vector))
 
 
-PLAIN = [(spec, False) for spec in ("cg", "pipecg", "hybrid1", "hybrid2", "hybrid3:share=0.5")]
+PLAIN = [(spec, False) for spec in ("cg", "pipecg", "block-cg", "hybrid1", "hybrid2", "hybrid3:share=0.5")]
 
 
 @pytest.mark.parametrize(("spec", "trace"), [*PLAIN, ("cg", True), ("hybrid1", True)])
 def test_the_run_ends_and_keeps_its_history(failing, spec, trace):
     before = held()
-    run = Run(configure("poisson7", n=10, rhs="random", solver=spec, device=NAME), trace=trace)
+    rhs = "random:3" if spec == "block-cg" else "random"
+    run = Run(configure("poisson7", n=10, rhs=rhs, solver=spec, device=NAME), trace=trace)
     for _ in range(4):
         run.step(1)
     assert run.history.count == 4

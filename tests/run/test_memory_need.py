@@ -79,7 +79,6 @@ def test_the_estimate_on_a_device_is_close_to_what_it_allocates(accelerator, nam
     before = accelerator.budget.allocated
     run = Run(configuration)
     need = memory_need(configuration, where_of(accelerator))
-    assert need is not None
     assert need.device == pytest.approx(accelerator.budget.allocated - before, rel=0.25)
     del run
 
@@ -111,35 +110,29 @@ def test_vectors_of_cg_are_counted_from_its_lines(values, vectors):
 def test_vectors_of_deflation_are_counted_beforehand(problem, deflation):
     configuration = configure(problem, deflation=deflation)
     size = configuration.problem.known_size
-    assert size is not None
     estimated = configuration.deflation.estimated_count(size.unknowns, size.grid, configuration.problem.interface)
     system = configuration.problem.assemble()
     labels = configuration.deflation.labels(size.unknowns, system.grid, system.phase)
-    assert labels is not None
     assert estimated == pytest.approx(labels.max() + 1, rel=0.1)
 
 
 def test_a_billion_cells_fit_a_gpu_in_precision_mixed():
     choices = {"preconditioner": "neumann:2", "deflation": "levelset:256", "precision": "mixed"}
     need = memory_need(configure("bubbles-3d", n=1024, sides="z-:dirichlet", **choices), Where.GPU)
-    assert need is not None
     assert 50e9 < need.device < 100e9
 
 
 def test_the_n_that_fits_fits():
     configuration = configure("bubbles-3d", n=512, preconditioner="neumann:2", deflation="levelset:32")
     n = largest_fitting(configuration, 10**9, Where.CORES)
-    assert n is not None
     for side, fits in ((n, True), (n + 16, False)):
         need = memory_need(configure("bubbles-3d", n=side, **SMALLER), Where.CORES)
-        assert need is not None
         assert (need.host <= 10**9) == fits
 
 
 def test_what_takes_less_is_named():
     configuration = configure("bubbles-3d", n=128, preconditioner="neumann:2", deflation="levelset:32")
     need = memory_need(configuration, Where.GPU)
-    assert need is not None
     words = way_out(configuration, round(0.8 * need.device), Where.GPU).words
     assert "n 112, which fits or precision mixed" in words
 

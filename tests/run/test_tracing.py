@@ -28,7 +28,6 @@ def test_a_traced_run_is_the_same_run(choices):
     np.testing.assert_array_equal(traced.x, plain.x)
     assert plain.trace is None
     trace = traced.trace
-    assert trace is not None
     assert trace.label == "measured"
     assert trace.machine
     starts, ends = trace.column("start"), trace.column("end")
@@ -123,29 +122,6 @@ def test_nothing_but_the_solve_is_in_a_trace(device):
     assert list(watched.trace) == before
     # Looked at or not, it is the same solve, kernel by kernel.
     assert [event.name for event in before] == [event.name for event in alone.trace]
-
-
-def test_the_trace_of_a_session_ends_with_its_last_iteration():
-    session = Session(configure("two-layer", n=24, **DEFLATED), trace=True)
-    trace = session.wait(LIMIT).trace
-    assert trace is not None
-    count, seconds = len(trace), trace.seconds
-    snapshots(session.run)
-    assert (len(trace), trace.seconds) == (count, seconds)
-    untouched = Run(session.configuration, trace=True)
-    while untouched.step():
-        pass
-    assert count == len(untouched.trace)
-
-
-def test_a_cancelled_run_notes_nothing_more():
-    run = Run(configure("two-layer", n=24, **DEFLATED), trace=True)
-    run.step(), run.step()
-    run.cancel()
-    before = len(run.trace)
-    run.result()
-    snapshots(run)
-    assert len(run.trace) == before > 0
 
 
 def test_a_trace_on_an_accelerator_tells_its_kernels(accelerator):

@@ -28,11 +28,6 @@ OF_CG = sorted(set(EVERY) - {"sd"})
 DERIVED = [name for name in EVERY if not registry.find("solver", name).curvature_is_recomputed]
 
 
-def test_the_family_is_complete():
-    family = {"sd", "cg", "cgcg", "gropp", "pipecg", "pipecg-rr", "pr-cg", "pipe-pr-cg", "fcg", "cg3", "lanczos-cg"}
-    assert family <= set(EVERY)
-
-
 @pytest.mark.parametrize("name", OF_CG)
 def test_two_unknowns_by_hand(name):
     # A = [[2, 0], [0, 4]], b = (2, 4), x0 = 0: r0 = p0 = b, alpha = 20/72, r1 = (8, -4)/9, beta = (80/81)/20 = 4/81.

@@ -12,7 +12,7 @@ import pytest
 from workbench import registry
 from workbench.errors import InputError
 from workbench.recording.record import load, save
-from workbench.run import Configuration, Reason, Run, Stopping, configure, run_through, solve, user_solver
+from workbench.run import Configuration, Reason, Run, Stopping, configure, run_through, user_solver
 from workbench.solvers.user_text import UserLinesError
 
 CG = registry.find("solver", "cg")
@@ -48,13 +48,6 @@ def test_an_edited_line_does_what_it_says():
     # Without beta the direction is u, which is steepest descent.
     own, descent = outcome(changed("beta = gamma/previous", "beta = 0")), outcome("sd")
     np.testing.assert_allclose(own.history["residual"], descent.history["residual"], rtol=1e-6)
-
-
-def test_a_system_in_memory_is_solved():
-    A, b = np.diag([2.0, 4.0, 8.0]), np.array([2.0, 8.0, 24.0])
-    result = solve(A, b, M="none", solver=user_solver("mine"), rtol=1e-12)
-    assert result.iterations == 3
-    np.testing.assert_allclose(result.x, [1, 2, 3])
 
 
 def test_a_saved_run_holds_the_lines(tmp_path):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
-from workbench import cli, devices
-from workbench.errors import DeviceError, InputError
+from workbench import cli
+from workbench.errors import InputError
 from workbench.recording import BlockHistory, kernel_table, load, save
-from workbench.run import Race, Reason, Run, Session, Stopping, configure, race, run_through, sweep
+from workbench.run import Race, Run, Session, Stopping, configure, race, run_through, sweep
 
 WITHIN = {"stopping": Stopping(rtol=1e-8)}
 
@@ -37,34 +37,6 @@ def test_the_history_by_column_ends_below_the_tolerance():
     assert result.history.columns.shape == (result.iterations + 1, 3)
     assert (result.history.columns[-1] <= 1e-8).all()
     np.testing.assert_array_equal(result.history["residual"], result.history.columns.max(axis=1))
-
-
-def test_a_cancelled_run_keeps_what_it_has():
-    run = Run(configuration())
-    for _ in range(4):
-        run.step()
-    run.cancel()
-    assert not run.step()
-    result = run.result()
-    assert (result.reason, result.iterations) == (Reason.CANCELLED, 3)
-    assert all(column.reason is Reason.CANCELLED for column in result.columns)
-
-
-def test_a_lost_device_ends_the_run(monkeypatch):
-    run = Run(configuration())
-    run.step()
-
-    def lose():
-        raise DeviceError("the device does not answer")
-
-    monkeypatch.setattr(run.setup.device, "synchronize", lose)
-    forgotten = []
-    monkeypatch.setattr(devices, "forget", forgotten.append)
-    assert not run.step()
-    result = run.result()
-    assert result.reason is Reason.DEVICE_LOST
-    assert np.isnan(result.x).all()
-    assert forgotten == [run.setup.device]
 
 
 @pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"])
@@ -93,7 +65,6 @@ def test_programs_are_compiled_once_where_columns_depend_on_others():
 def test_a_traced_run_records_its_lines():
     run = Run(configuration(), trace=True)
     trace = run_through(run).trace
-    assert trace is not None
     calls = {row["kernel"]: row["calls"] for row in kernel_table(trace)}
     assert calls["X = X + P@step"] == run.iterations
     assert calls["delta = (P, S)"] == run.iterations

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench import registry
 from workbench.errors import InputError
 from workbench.run import Reason, solve
-from workbench.solvers.block.base import BlockSolver
 
 HERMITIAN = ("block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg")
 SYMMETRIC = ("cocg", "block-cocg")
@@ -23,11 +21,6 @@ def poisson(n):
 
 def normal(size, columns, seed=0):
     return np.random.default_rng(seed).standard_normal((size, columns))
-
-
-def test_every_block_method_is_registered():
-    found = {name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)}
-    assert found == {*HERMITIAN, *SYMMETRIC}
 
 
 @pytest.mark.parametrize(("s", "iterations"), [(1, 199), (2, 184), (4, 142), (8, 105), (16, 78)])
@@ -91,14 +84,6 @@ def test_the_first_published_block_cg_stops_where_right_hand_sides_depend_on_one
     result = solve(poisson(24), B, solver="block-cg-oleary", M="none")
     assert result.reason is Reason.ROUNDING
     assert "take block-cg" in result.detail
-
-
-@pytest.mark.parametrize("method", ["block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg"])
-def test_an_indefinite_matrix_is_named(method):
-    A = poisson(16) - 1.0 * sparse.eye_array(256)
-    result = solve(sparse.csr_array(A), normal(256, 3), solver=method, M="none")
-    assert result.reason is Reason.INDEFINITE
-    assert not any(column.converged for column in result.columns)
 
 
 @pytest.mark.parametrize("method", HERMITIAN)
@@ -221,21 +206,8 @@ def test_on_a_real_matrix_cocg_takes_the_steps_of_cg(method):
     np.testing.assert_allclose(cocg.history["alpha"][1:30], cg.history["alpha"][1:30], rtol=1e-8)
 
 
-def test_methods_refuse_matrices_of_the_other_symmetry():
-    A, b = helmholtz(8), np.ones(64)
-    with pytest.raises(InputError, match="choose solver cocg or block-cocg"):
-        solve(A, b)
+def test_cocg_refuses_a_hermitian_matrix():
     hermitian = poisson(8).astype(complex)
     hermitian[0, 1], hermitian[1, 0] = -1j, 1j
     with pytest.raises(InputError, match="the matrix is Hermitian, but COCG needs A = A"):
-        solve(hermitian, b, solver="cocg")
-    with pytest.raises(InputError, match="choose preconditioner jacobi"):
-        solve(A, b, solver="cocg", M="ic")
-
-
-def test_a_block_cocg_without_inverse_products_says_so():
-    # (1, 1, i, i) is orthogonal to itself without conjugation: P^T A P = 0 at the first step. Its norm is 2, so that
-    # nothing is rounded.
-    A = sparse.csr_array(np.eye(4, dtype=complex))
-    result = solve(A, np.array([1, 1, 1j, 1j]), solver="block-cocg", M="none")
-    assert not result.converged
+        solve(hermitian, np.ones(64), solver="cocg")

@@ -2,75 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-from workbench.devices.dry_run import Sizes
-from workbench.devices.pair import Rates
 from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
-from workbench.solvers.hybrid.cost import iteration_seconds
-from workbench.solvers.hybrid.hybrid1 import Hybrid1
-from workbench.solvers.hybrid.hybrid2 import Hybrid2
-from workbench.solvers.hybrid.hybrid3 import Hybrid3
-from workbench.solvers.pipecg import PipelinedCG
-
-EVEN = Rates(
-    cpu_bandwidth=1e11,
-    cpu_launch=1e-6,
-    accelerator_bandwidth=1e11,
-    accelerator_launch=1e-6,
-    to_host_bandwidth=5e10,
-    to_host_latency=1e-6,
-    to_device_bandwidth=5e10,
-    to_device_latency=1e-6,
-    product_cpu=1e-2,
-    product_accelerator=1e-2,
-    basis="made up",
-)
-"""Cores and accelerator of equal speed, and a fast link."""
-SIZE = 10**6
-SCHEDULES = {
-    "pipecg-cpu": PipelinedCG(),
-    "pipecg": PipelinedCG(),
-    "hybrid1": Hybrid1(),
-    "hybrid2": Hybrid2(),
-    "hybrid3": Hybrid3(),
-}
-
-
-def seconds(rates):
-    """Modelled seconds per iteration of each schedule, for 10^6 unknowns with 50 entries per row."""
-    sizes = Sizes(SIZE, 50 * SIZE)
-    return {
-        name: iteration_seconds(solver, rates, sizes, cores=name == "pipecg-cpu") for name, solver in SCHEDULES.items()
-    }
-
-
-def fastest(rates):
-    expected = seconds(rates)
-    return min(expected, key=lambda name: expected[name])
-
-
-def test_equal_sides_select_hybrid3():
-    assert fastest(EVEN) == "hybrid3"
-    expected = seconds(EVEN)
-    assert expected["pipecg"] / 2 < expected["hybrid3"] < 0.7 * expected["pipecg"]
-
-
-def test_a_slow_link_selects_one_device():
-    slow = dataclasses.replace(EVEN, to_host_bandwidth=1e8, to_device_bandwidth=1e8)
-    assert fastest(slow) in ("pipecg", "pipecg-cpu")
-    assert fastest(dataclasses.replace(slow, product_cpu=1.0)) == "pipecg"
-    assert fastest(dataclasses.replace(slow, product_accelerator=1.0)) == "pipecg-cpu"
-
-
-def test_copies_cost_hybrid1_more_than_hybrid2():
-    slow = dataclasses.replace(EVEN, to_host_bandwidth=1e9)
-    expected = seconds(slow)
-    # Hybrid 1 copies three vectors per iteration, hybrid 2 one; two products hide at most 2e-2 s.
-    assert expected["hybrid1"] > expected["hybrid2"] + 0.9 * 2 * 8 * SIZE / 1e9 - 2e-2
 
 
 def notes_of(result):

@@ -7,7 +7,6 @@ import pytest
 
 from tests.conftest import grid_stencil
 from workbench import devices, registry
-from workbench.deflation.blocks import Blocks
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.domain_decomposition import subdomains
 from workbench.errors import InputError
@@ -100,41 +99,6 @@ MIXED = {"ic + coarse:8": (34, 26), "neumann:2 + coarse:8": (38, 30), "jacobi + 
 def test_counts_of_sums(M):
     found = tuple(iterations("poisson5", M, solver, n=64) for solver in ("sum-cg", "mpcg"))
     assert np.abs(np.subtract(found, MIXED[M])).max() <= 1
-
-
-def test_a_coarse_block_that_is_kept_is_deflation():
-    """With Z as the first block, all later directions are A-orthogonal to Z: the iterates are those of deflated CG."""
-    problem = registry.find("problem", "poisson5", n=16).assemble(0)
-    A, b = problem.operator.to_csr().toarray(), problem.b
-    Z = np.eye(16)[Blocks(4).labels(256, (16, 16))]
-    M = registry.find("preconditioner", "ic").setup(problem.operator, devices.device("cpu"))
-    x, r, blocks, history = np.zeros_like(b), b.copy(), [Z], []
-    for _ in range(12):
-        newest = blocks[-1]
-        gram = newest.T @ A @ newest
-        C = orthonormal(gram, np.diag(gram)).basis
-        blocks[-1] = newest @ C
-        step = blocks[-1] @ (blocks[-1].T @ r)
-        x, r = x + step, r - A @ step
-        history.append(np.linalg.norm(r))
-        z = np.zeros_like(b)
-        M.apply(r, z)
-        for _ in range(2):
-            for P in blocks:
-                z = z - P @ (P.T @ (A @ z))
-        blocks.append(z[:, None])
-    run = Run(configure("poisson5", n=16, preconditioner="ic", deflation="blocks:4", stopping=Stopping(rtol=1e-30)))
-    for _ in range(12):
-        run.step()
-    np.testing.assert_allclose(history, run.history["residual"][:12], rtol=1e-6)
-
-
-def test_every_other_step_is_a_restart():
-    a, b = (
-        iterations("poisson5", "schwarz:2x2", registry.find("solver", "mpcg", restart=k), n=40, rtol=1e-8)
-        for k in (2, 4)
-    )
-    assert a > b > iterations("poisson5", "schwarz:2x2", "mpcg", n=40, rtol=1e-8)
 
 
 def test_the_adaptive_method_lies_between():
