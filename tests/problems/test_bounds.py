@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from workbench import limits
@@ -17,11 +15,6 @@ CUBES = ("poisson7", "poisson27", "poisson125", "poisson-3d", "bubbles-3d", "sla
 
 def problem(name, n, **choices):
     return configure(name, n=n, **choices).problem
-
-
-def test_bounds_are_what_32_bits_count():
-    assert math.isqrt(2**31 - 1) == LARGEST_SQUARE
-    assert LARGEST_CUBE**3 < 2**31 <= (LARGEST_CUBE + 1) ** 3
 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)

@@ -62,11 +62,6 @@ def test_bubbles_are_numbered_from_the_corner_with_x_fastest():
     assert centres[:3].tolist() == [[0.25, 0.25, 0.25], [0.75, 0.25, 0.25], [0.25, 0.75, 0.25]]
 
 
-def test_default_radii_are_the_fitted_ones():
-    assert [default_radius(count, 3) for count in (1, 8)] == [0.35, 0.175]
-    assert default_radius(5, 2) == pytest.approx(0.35 / 3)
-
-
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 20), dimensions=st.sampled_from([2, 3]))
 def test_random_bubbles_are_reproducible_and_disjoint(seed, count, dimensions):

@@ -93,10 +93,6 @@ def test_conditions_discard_the_undefined_branch_without_warnings():
     assert np.isinf(Formula.parse("1/x", ["x"])(x=0.0))
 
 
-def test_a_constant_has_the_shape_of_the_axes():
-    assert Formula.parse("3")(**AXES).shape == (5, 7)
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -30,12 +30,6 @@ def test_the_interface_lies_at_one_half(n, lower_rows):
     assert (system.coefficient[: n * lower_rows] == 1).all()
 
 
-def test_the_matrix_is_symmetric_positive_definite():
-    dense = TwoLayer(n=7).assemble().operator.to_csr().toarray()
-    np.testing.assert_array_equal(dense, dense.T)
-    assert np.linalg.eigvalsh(dense).min() > 0
-
-
 def test_parameters_are_recovered_from_plain_data():
     problem = TwoLayer(n=33, contrast=10.0)
     assert from_dict(problem.to_dict()) == problem
