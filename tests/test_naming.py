@@ -2,9 +2,20 @@
 
 import pytest
 
-from workbench.naming import block_name, code, distinct_names, kernel_name, method_name, run_parts, typeset_words
+from workbench.naming import (
+    block_name,
+    code,
+    distinct_names,
+    kernel_name,
+    method_name,
+    name_of,
+    run_parts,
+    typeset_words,
+    with_names,
+)
+from workbench.number_text import chosen
 from workbench.registry import find, kinds, registered
-from workbench.run import configure
+from workbench.run import configure, user_solver
 
 RUN = configure("bubbles-2d", n=96, preconditioner="neumann:2", deflation="levelset:8")
 
@@ -67,10 +78,25 @@ def test_a_summary_names_blocks_that_the_configuration_lacks():
         ("gamma = gamma_part + gamma_there; beta = gamma/previous", "γ, β"),
         ("S = A(X)", "A\u2009X"),
         ("smooth, level 0", "smooth, level 0"),
+        ("; ".join(f"{name} = b + c" for name in "defghijklmn"), "d, e, f and 8 more"),
     ],
 )
 def test_kernels_are_named_as_mathematics(text, name):
     assert kernel_name(text) == name
+
+
+def test_a_users_method_is_named_as_its_user_named_it():
+    assert block_name(user_solver("my-cg")) == "method my-cg"
+    assert name_of("solver", user_solver("my-cg").to_dict()) == "method my-cg"
+
+
+def test_numbers_that_were_chosen_have_their_digits():
+    numbers = (0, 0.25, 1e-4, 2.5e-7, 1e6, 20_000, -1e-6)
+    assert " ".join(map(chosen, numbers)) == "0 0.25 10⁻⁴ 2.5\u2009×\u200910⁻⁷ 10⁶ 20\u2009000 −10⁻⁶"
+
+
+def test_sentences_on_devices_and_precisions_have_their_names():
+    assert with_names("device cpu is there, precision float64 not") == "device CPU is there, precision double not"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +106,8 @@ def test_kernels_are_named_as_mathematics(text, name):
         ("stop at norm <= max(rtol ||b||, atol)", "stop at norm ≤ max(rtol ‖b‖, atol)"),
         ("M^-1 = K^T D^-1 K, times h^-2", "M⁻¹ = Kᵀ D⁻¹ K, times h⁻²"),
         ("below 1e-06; 1e6 of name1e-06", "below 10⁻⁶; 10⁶ of name1e-06"),
+        ("at most 2.5e-07, got '1e-6' in #5e3112", "at most 2.5\u2009×\u200910⁻⁷, got '1e-6' in #5e3112"),
+        ("x0 of ~/x0.npy; alpha = 0", "x₀ of ~/x0.npy; α = 0"),
         ("k x k blocks, a box x boxes", "k × k blocks, a box x boxes"),
     ],
 )

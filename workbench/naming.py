@@ -16,12 +16,14 @@ from typing import Any
 from workbench import registry
 from workbench.block_facts import choice_label, facts, inverse_help, parameter_label
 from workbench.errors import InputError
-from workbench.number_text import SUPERSCRIPTS
+from workbench.number_text import SUPERSCRIPTS, chosen, scientific
 from workbench.registry import Block
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 LONGEST_VALUE = 24
 """Characters of a value in a name; of a longer one the digest is shown."""
+MOST_NAMED, FIRST_NAMED = 10, 3
+"""Results by which a kernel is named, and how many of those of a kernel with more."""
 PROBLEM = ("problem", "size", "details")
 LEVELS = ("preconditioner", "deflation", "coarse", "variant")
 SETTINGS = {
@@ -60,9 +62,10 @@ IN_WORDS = (
     (r"(?<!\|)\|\|(?!\|)", "‖"),
     (r"<=", "≤"),
     (r">=", "≥"),
-    (r"(?<![\w.])1e([+-]?\d+)\b", lambda found: f"10{str(int(found[1])).translate(SUPERSCRIPTS)}"),
+    (r"(?<![\w.#'\"“])(\d+(?:\.\d+)?)e([+-]?\d+)\b", lambda found: scientific(found[1], int(found[2]))),
     (r"(?<=\d) x (?=\d)|(?<=\bk) x (?=k\b)", " × "),
-    (r"\bx0\b", "x₀"),
+    (r"(?<![\w/\\])x0\b", "x₀"),
+    (rf"\b({'|'.join(GREEK)})\b(?= =)", lambda found: GREEK[found[1]]),
 )
 """What stands in sentences, and how it is printed."""
 Parts = Mapping[str, str]
@@ -70,7 +73,12 @@ Parts = Mapping[str, str]
 
 
 def block_name(block: Block) -> str:
-    """A block with what it is called after, and in brackets the other parameters that differ from their defaults."""
+    """A block with what it is called after, and in brackets the other parameters that differ from their defaults.
+
+    A user's method has the name that its user gave it: method my-cg.
+    """
+    if getattr(block, "has_user_lines", False):
+        return f"method {block.spec}"
     if block.joined_by:
         members = str(getattr(block, block.parameters()[0].name)).split(f" {block.joined_by} ")
         return f" {block.joined_by} ".join(block_name(registry.find(block.kind, member.strip())) for member in members)
@@ -131,7 +139,7 @@ def value_text(block: Block, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return number(float(f"{1 / value:.15g}") if inverse_help(block.name, name) and value else value)
+        return chosen(as_shown(block.name, name, value))
     if isinstance(value, str) and name == "path":
         value = Path(value).name
     label = choice_label(name, str(value))
@@ -139,13 +147,9 @@ def value_text(block: Block, name: str) -> str:
     return text if len(text) <= LONGEST_VALUE else digest(text)
 
 
-def number(value: float) -> str:
-    """A number with up to six digits, in powers of ten where it is large or small."""
-    mantissa, e, exponent = f"{value:g}".partition("e")
-    if not e:
-        return mantissa
-    power = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
-    return power if mantissa == "1" else f"{mantissa} × {power}"
+def as_shown(owner: str, name: str, value: float) -> float:
+    """A number as the page shows it: of some parameters the reciprocal."""
+    return float(f"{1 / value:.15g}") if inverse_help(owner, name) and value else value
 
 
 def digest(text: str) -> str:
@@ -218,34 +222,34 @@ def distinct_names(runs: Sequence[Parts], *without: str) -> list[str]:
     return [sentence_case(name) if name else method_name(parts) for name, parts in zip(names, runs, strict=True)]
 
 
-def choice_name(name: str) -> str:
-    """What a sweep varies, in words: deflation, right-hand side b, n."""
-    label = (
-        parameter_label("run", name).rpartition(": ")[2]
-        if name in ("solver", *LEVELS, *SETTINGS) and name != "seed"
-        else name
-    )
-    return _first_lower(label).replace("_", " ")
+def choice_name(name: str, owner: str = "") -> str:
+    """What a sweep varies, in words: deflation, right-hand side b, cells per side. owner: its problem by name."""
+    if name in ("solver", *LEVELS, *SETTINGS):
+        return "seed" if name == "seed" else _first_lower(parameter_label("run", name).rpartition(": ")[2])
+    return short_label(owner, name)
 
 
-def choice_text(name: str, value: Any) -> str:
+def choice_text(name: str, value: Any, owner: str = "") -> str:
     """One of the values of a sweep in words."""
     if name in ("solver", *LEVELS):
         return name_of(name, value) or "automatic"
-    return _setting(name, value)
+    return _setting(name, as_shown(owner, name, value) if isinstance(value, float) else value)
 
 
 def with_names(sentence: str) -> str:
-    """A sentence with the names of blocks in place of their code: solver hybrid3 becomes hybrid 3."""
+    """A sentence with names in place of code: solver hybrid3 becomes hybrid 3, device cpu becomes device CPU."""
 
     def named(found: re.Match[str]) -> str:
         kind, text = found.groups()
+        if kind in SETTINGS:
+            label = re.split("[:,]", choice_label(kind, text))[0]
+            return found[0] if text in label else f"{kind} {_first_lower(label)}"
         block = registry.registered(kind).get(text.partition(":")[0])
         if block is None:
             return found[0]
         return choice_text(kind, text) if ":" in text else re.split("[:,]", facts(block).label)[0]
 
-    return re.sub(rf"\b({'|'.join(('solver', *LEVELS))}) (\w+(?::\w+)?)", named, sentence)
+    return re.sub(rf"\b({'|'.join(('solver', *LEVELS, 'device', 'precision'))}) (\w+(?::\w+)?)", named, sentence)
 
 
 def sentence_case(name: str) -> str:
@@ -262,7 +266,7 @@ def _setting(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return number(value)
+        return chosen(value)
     several = re.fullmatch(r"(\w+:)(\d+)", str(value))
     if name == "rhs" and several:
         return f"{several[2]} {_first_lower(choice_label(name, several[1]))}"
@@ -289,11 +293,13 @@ def shortened(name: str, most: int) -> str:
 def kernel_name(text: str) -> str:
     """A kernel of a trace as mathematics, from its paper lines or its operator: r = r − α s, A p, Zᵀ, E⁻¹.
 
-    Of several lines what they compute, in order: x, r, (r, r).
+    Of several lines what they compute, in order: x, r, (r, r); of many the first.
     """
     lines = text.split("; ")
     if len(lines) > 1:
-        return ", ".join(dict.fromkeys(typeset(_product(line) or line.partition(" = ")[0]) for line in lines))
+        names = list(dict.fromkeys(typeset(_product(line) or line.partition(" = ")[0]) for line in lines))
+        more = f" and {len(names) - FIRST_NAMED} more" if len(names) > MOST_NAMED else ""
+        return ", ".join(names[:FIRST_NAMED] if more else names) + more
     return typeset(_product(text) or text)
 
 

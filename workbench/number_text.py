@@ -31,7 +31,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if -3 <= power < 6:
         decimals = max(0, digits - 1 - power)
         return sign + _grouped(f"{float(f'{mantissa}e{exponent}'):.{decimals}f}")
-    return f"{sign}{mantissa}{THIN}×{THIN}10{str(power).translate(SUPERSCRIPTS)}"
+    return sign + scientific(mantissa, power)
 
 
 def relative(value: float) -> str:
@@ -101,11 +101,23 @@ def tick(value: float, *, powers: bool = False) -> str:
     if powers and value > 0:
         exponent = round(math.log10(value))
         return str(10**exponent) if exponent in (0, 1) else f"10{str(exponent).translate(SUPERSCRIPTS)}"
-    if value and not 1e-3 <= abs(value) < 1e7:
-        mantissa, times, power = number(value).partition(f"{THIN}×{THIN}")
-        mantissa = mantissa.rstrip("0").rstrip(".")
-        return power if mantissa == "1" else f"{mantissa}{times}{power}"
-    return (MINUS if value < 0 else "") + _grouped(f"{abs(value):.7g}")
+    return chosen(value, 1e7)
+
+
+def chosen(value: float, most: float = 1e6) -> str:
+    """A number that someone has chosen, such as a tolerance, with up to seven digits; below 0.001 and from `most` on in
+    powers of ten: 0.25, 20 000, 10⁻⁶, 2.5 × 10⁶."""
+    sign = MINUS if value < 0 else ""
+    if value == 0 or 1e-3 <= abs(value) < most:
+        return sign + _grouped(f"{abs(value):.7g}")
+    mantissa, exponent = f"{abs(value):.6e}".split("e")
+    return sign + scientific(mantissa.rstrip("0").rstrip("."), int(exponent))
+
+
+def scientific(mantissa: str, exponent: int) -> str:
+    """A number by its mantissa and its power of ten: 10⁻⁶, 2.5 × 10⁶."""
+    power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
+    return power if mantissa == "1" else f"{mantissa}{THIN}×{THIN}{power}"
 
 
 def rounded(value: float) -> str:

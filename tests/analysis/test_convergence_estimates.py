@@ -107,7 +107,7 @@ def test_iterations_after_a_negative_alpha_are_not_usable():
 
 def test_steepest_descent_and_wrong_iterations_are_refused():
     history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
-    with pytest.raises(InputError, match="this run has no beta, which Ritz values need; use a run of cg"):
+    with pytest.raises(InputError, match="this run has no β, which Ritz values need; use a run of CG"):
         usable_iterations(history)
     with pytest.raises(InputError, match="need iteration >= 1"):
         ritz_columns(history, 0)

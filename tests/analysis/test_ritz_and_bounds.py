@@ -64,5 +64,5 @@ def test_large_problems_and_other_variants_are_refused():
 
 def test_the_gauss_radau_bound_needs_a_beta():
     history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
-    with pytest.raises(InputError, match="this run has no beta"):
+    with pytest.raises(InputError, match="this run has no β"):
         upper_bound(history, 1e-3, delay=3)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.browser import lab
+from tests.browser.test_sentences import IN_CODE, READ
 from tests.waiting import LIMIT
 from workbench.recording import load_runs
 from workbench.run import Stopping, configure
@@ -243,6 +244,7 @@ def test_a_teacher_sends_a_problem_and_sees_the_runs_of_all_pages(taught, pages)
     for name in (re.compile(r"Page \d: Steepest descent"), re.compile("Ada <b>: CG")):
         runs.get_by_text(name).wait_for()
     teacher.locator(".wb-classpage canvas.wb-canvas").locator("visible=true").wait_for()
+    assert not [text for text in teacher.evaluate(READ) if IN_CODE.search(text)]
     save = teacher.get_by_role("button", name="Save all runs").locator("visible=true")
     name, path = lab.download(teacher, save.click)
     assert (name, len(load_runs(path))) == ("runs.runs.zip", 2)

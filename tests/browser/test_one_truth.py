@@ -224,6 +224,9 @@ def test_the_header_names_an_uploaded_matrix_at_once_and_a_refused_one_replaces_
     lab.turn_to(page, "Build")
     upload("small.mtx", SMALL)
     bench.until(lambda: "small" in page.locator(".wb-chip").inner_text())
+    # In Solve it has its own name, not the folder where it is kept.
+    bench.turn_to("Solve", f"{SOLVE} canvas")
+    bench.until(lambda: page.locator(f'{SOLVE} [data-field="problem.path"] input').input_value() == "small.mtx")
 
 
 def test_help_on_a_block_is_written_for_people(page, app_url):

@@ -107,15 +107,15 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     number.fill("abc")
     number.press("Enter")
     page.locator(
-        "[role=status]", has_text="tolerance must be a number above 0, got 'abc'; it stays 1e-06"
+        "[role=status]", has_text="tolerance must be a number above 0, got 'abc'; it stays 10⁻⁶"
     ).first.wait_for(state="attached")
     page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-06'")
     number.fill("1e-9")
     number.press("Enter")
-    page.locator(".wb-status", has_text="since the entries stop at 1e-06; run them again to 1e-09").wait_for()
+    page.locator(".wb-status", has_text="since the entries stop at 10⁻⁶; run them again to 10⁻⁹").wait_for()
     shoot("race_offers_a_finer_tolerance")
-    press(page, "Run again to 1e-09")
-    page.locator(".wb-status", has_text="At a relative residual of 1e-09 entry").wait_for()
+    press(page, "Run again to 10⁻⁹")
+    page.locator(".wb-status", has_text="At a relative residual of 10⁻⁹ entry").wait_for()
     until_seen(page, "tolerance", "1e-9")
     until_seen(page, "curves", "2")
     again = page.get_by_role("button", name="Start again", exact=True)

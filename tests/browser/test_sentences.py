@@ -29,7 +29,8 @@ READ = """() => {
   while (walk.nextNode()) {
     const at = walk.currentNode.parentElement;
     // What may be typed is said in code.
-    if (at.closest("code, pre, [data-field=cluster], textarea, .wb-copied, .wb-docs, script, style")) continue;
+    if (at.closest("code, pre, .wb-ink, textarea, .wb-copied, .wb-docs, script, style")) continue;
+    if (at.closest("[data-field=cluster], [data-field='preconditioner.solver']")) continue;
     if ((at.closest("select") ?? at).checkVisibility({ visibilityProperty: true })) found.push(walk.currentNode.data);
   }
   for (const canvas of document.querySelectorAll("canvas[data-title]")) {
@@ -41,8 +42,19 @@ READ = """() => {
 IN_CODE = re.compile(
     r"\b[a-z][a-z0-9]*(-[a-z0-9]+)*:\d|\^-1|\^T|\^H|\b(alpha|beta|gamma|delta|omega)\b|\bA[12]\b|[a-z]\*[a-z]"
     r"|\b(two-layer|bubbles-[23]d|poisson\d+|poisson-[f23]d|pipecg\w*|hybrid[123]|block-cg|cgcg|levelset|mic|fsai)\b"
+    r"|\b(mpcg\S*|pipe-pr-cg|block-ic|a-def2|inner-cg|rtol|maxiter|x0|of_\w+)\b|\d[eE][-+]?\d|\^\d|\|\||/uploads/|--\w"
 )
-"""Names in code: neumann:2, E^-1, alpha*p, A1, bubbles-3d."""
+"""Names in code: neumann:2, E^-1, alpha*p, A1, bubbles-3d; and numbers as code writes them."""
+HYBRID = configure("bubbles-2d", n=32, preconditioner="jacobi", solver="hybrid3", device="opencl")
+OF_MANY_PARTS = (
+    configure("poisson5", n=24, rhs="rank4:4", preconditioner="ic", solver="block-cg"),
+    configure("poisson-fd", n=32, preconditioner="schwarz:2x2,overlap=4", solver="mpcg"),
+    configure(
+        "bubbles-3d", n=12, preconditioner="block-ic", deflation="levelset:2", coarse="inner-cg", variant="a-def2"
+    ),
+    configure("bubbles-2d", n=32, preconditioner="mic", solver="pipecg-rr"),
+)
+"""Blocks with long names, pictures of block methods and of multipreconditioned CG, a cube."""
 SOLVE, RACE, SWEEP, SUGGEST = ".wb-solving", ".wb-race:not(.wb-sweep)", ".wb-sweep", ".wb-suggest"
 SMALL = configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4")
 
@@ -116,34 +128,41 @@ def test_choices_that_do_not_go_together_are_marked_and_mended_by_one_press(benc
     bench.until(lambda: bench.page.locator(f"{SOLVE} .wb-result > div").evaluate(before) == "none")
 
 
+class Names:
+    """Texts in code that views show, by view."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.found = {}
+
+    def read(self, view):
+        texts = unchanging(self.bench.page, lambda: self.bench.page.evaluate(READ), reads=3)
+        self.bench.shoot(f"names_{view}")
+        assert texts, view
+        self.found |= {f"{view}: {text}": view for text in texts if IN_CODE.search(text)}
+
+
 @pytest.mark.parametrize("width", [1280, pytest.param(640, marks=pytest.mark.slow)])
 def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
-    found = {}
-
-    def read(view):
-        texts = unchanging(bench.page, lambda: bench.page.evaluate(READ), reads=3)
-        bench.shoot(f"names_{view}")
-        assert texts, view
-        found.update({f"{view}: {text}": view for text in texts if IN_CODE.search(text)})
-
-    read("Build")
+    names = Names(bench)
+    names.read("Build")
     lab.turn_to(bench.page, "Solve")
     tick(bench.page, bench.field("trace").locator("input"))
     bench.solve()
     bench.field("preconditioner").locator(".wb-pick").click()
     bench.page.locator(f'{SOLVE} [data-field="preconditioner"] .wb-option[data-value="jacobi"]').click()
     bench.solve()
-    read("Solve")
+    names.read("Solve")
     for title, view in (("Race", RACE), ("Sweep", SWEEP)):
         lab.turn_to(bench.page, title)
         press(bench, view, "run")
         bench.page.locator(f"{view} .wb-runbar .wb-words[data-state=done]").wait_for()
-        read(title)
+        names.read(title)
     lab.turn_to(bench.page, "Suggest")
     press(bench, SUGGEST, "run")
     bench.page.locator(f"{SUGGEST} tbody tr").first.wait_for()
     press(bench, SUGGEST, "stop")
-    read("Suggest")
+    names.read("Suggest")
     bench.turn_to("Look inside", ".wb-inside")
     # The one with timings.
     menu = bench.page.locator(".wb-insidepage select").first
@@ -152,11 +171,45 @@ def test_no_view_shows_the_name_of_a_block_a_problem_or_a_kernel_in_code(bench):
     bench.page.locator(".wb-inside").get_by_text("Numbers of the kernels").click()
     for place in (".wb-timeline .wb-kernels tbody tr", ".widget-html .wb-kernels tbody tr"):
         bench.page.locator(f".wb-inside {place}").locator("visible=true").first.wait_for()
-    read("Inspect")
+    names.read("Inspect")
     for title, shown in (
         ("Step", ".wb-steppage .wb-lines"), ("Schedules", ".wb-schedules .wb-entry"), ("Your method", ".wb-own-body"),
         ("Runs", ".wb-runspage tbody tr"),
     ):  # fmt: skip
         bench.turn_to(title, shown)
-        read(title)
-    assert not found, found
+        names.read(title)
+    assert not names.found, names.found
+
+
+def test_nor_do_builders_many_methods_a_hybrid_run_and_a_run_that_is_opened(page, app_url, shoot):
+    page.goto(f"{app_url}/?p={to_link(SMALL)}")
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    bench = Bench(page, lambda stage: shoot(f"sentences_more_{stage}"))
+    names = Names(bench)
+    for kind in ("Poisson", "Matrix"):
+        page.locator(".wb-kinds").get_by_text(kind).click()
+        names.read(f"Build {kind}")
+    bench.turn_to("Solve", f"{SOLVE} canvas")
+    for configuration in (*OF_MANY_PARTS, HYBRID):
+        bench.open_link(to_link(configuration))
+        solver = f'{SOLVE} [data-field="solver"] .wb-pick[data-value="{configuration.solver.name}"]'
+        page.locator(solver).wait_for()
+        if not bench.field("trace").locator("input").is_checked():
+            tick(page, bench.field("trace").locator("input"))
+        bench.solve()
+        names.read(configuration.solver.name)
+        for press in page.locator(".wb-method button[aria-pressed], .wb-method .widget-toggle-button").all():
+            press.click()
+            names.read(f"{configuration.solver.name} {press.inner_text()}")
+    bench.turn_to("Look inside", ".wb-inside")
+    menu = page.locator(".wb-insidepage select").first
+    for place in range(menu.locator("option").count()):
+        menu.select_option(index=place)
+        names.read(f"Inspect {place}")
+    bench.turn_to("Open a run", ".wb-replay")
+    names.read("Open a run")
+    bench.turn_to("Your method", ".wb-own-body")
+    page.locator(".wb-own").get_by_role("button", name="Race", exact=True).click()
+    page.locator(".wb-own .wb-race .wb-words[data-state=done]").wait_for()
+    names.read("Your method")
+    assert not names.found, names.found

@@ -44,7 +44,7 @@ def test_names_and_times_of_a_run():
         "start of the device",
         "problem",
         "A",
-        "vectors b and x0",
+        "vectors b and x₀",
         "preconditioner M",
         "deflation vectors",
         "coarse matrix E",
@@ -117,7 +117,7 @@ def test_bytes_are_those_that_an_accelerator_has_allocated(accelerator):
     size = 16**3
     assert found["A"] >= size
     # b and x in double precision, less what the phase frees of the one before; D^-1 and two vectors of work space.
-    assert found["vectors b and x0"] >= 0.95 * 2 * 8 * size
+    assert found["vectors b and x₀"] >= 0.95 * 2 * 8 * size
     assert found["preconditioner M"] >= 3 * 8 * size
     assert found["deflation vectors"] >= 4 * size
 

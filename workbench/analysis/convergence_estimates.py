@@ -56,7 +56,7 @@ def usable_iterations(history: History) -> int:
     # The Lanczos matrix of k iterations contains beta only up to iteration k - 1.
     good = (alpha > 0) & np.concatenate([[True], beta[:-1] >= 0])
     if np.isnan(beta[0]):
-        raise InputError("this run has no beta, which Ritz values need; use a run of cg")
+        raise InputError("this run has no β, which Ritz values need; use a run of CG")
     return int(np.argmin(good)) if not good.all() else done
 
 

@@ -33,7 +33,7 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
     decreases = _error_decreases(history, delay)
     alpha, beta = history["alpha"][1:], history["beta"][1:]
     if np.isnan(beta).any():
-        raise InputError("this run has no beta, which the Gauss-Radau bound needs; use a run of cg")
+        raise InputError("this run has no β, which the Gauss-Radau bound needs; use a run of CG")
     natural = history["natural"] ** 2
     # Modified step lengths, which fix a Ritz value at mu: with them the remaining sum is at most radau[k] g_k.
     radau = np.empty(history.count)

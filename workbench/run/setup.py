@@ -218,7 +218,7 @@ def prepare(
     notes += [*bound.notes, *system.notes]
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
-    with phases("vectors b and x0"):
+    with phases("vectors b and x₀"):
         sides = None
         if asks_for_blocks(configuration, system):
             check_columns(configuration)

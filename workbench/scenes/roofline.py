@@ -10,7 +10,7 @@ from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
 from workbench.naming import kernel_name, shortened
-from workbench.number_text import amount, count, duration, percent
+from workbench.number_text import amount, count, duration, number, percent
 from workbench.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 
 X = Axis("operations per byte", "flop/B", log=True)
@@ -77,6 +77,6 @@ def _words(point: RooflinePoint, share: str) -> list[str]:
     return [
         kernel_name(point.kernel),
         f"{share} of the roofline" if share else "no roofline",
-        f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
+        f"{amount(point.bandwidth)}/s, {number(point.flop_rate / 1e9)} Gflop/s, {number(point.intensity)} flop/B",
         f"{count(point.calls)} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
     ]

@@ -99,7 +99,7 @@ def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder
     assert shown(builder, "contrast") == "thick"
     assert builder.status.text == sentence
     choose(builder, "contrast", "0")
-    assert wrong(builder) == {"contrast": "Density ratio, heavy to light must be 1e-09 to 1e+09, got 0"}
+    assert wrong(builder) == {"contrast": "Density ratio, heavy to light must be 10⁻⁹ to 10⁹, got 0"}
     # Heavy to light on the page, light to heavy in the problem.
     choose(builder, "contrast", "2")
     assert builder.problem.contrast == 0.5

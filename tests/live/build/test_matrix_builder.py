@@ -17,6 +17,8 @@ from workbench.live import MatrixBuilder
 from workbench.live.build import matrix_builder, matrix_facts, uploads
 from workbench.live.build.matrix_facts import facts
 from workbench.live.build.uploads import MOST_UPLOAD, store
+from workbench.live.ui.form_fields import Field
+from workbench.live.ui.words import shown
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.run import configure
@@ -328,6 +330,19 @@ def test_what_waited_to_be_read_is_not_said_to_be_loading_once_it_is_no_longer_c
     assert builder.wait()
     assert builder.status.text.startswith("no file at ")
     assert builder.status.tone == "bad"
+
+
+def test_an_uploaded_file_has_its_own_name_in_a_form_and_in_sentences(cache):
+    path = str(store("small.mtx", SMALL))
+    field = Field(MatrixFile.parameters()[0], "matrix-file")
+    field.put(path)
+    assert field.shown == "small.mtx"
+    # What is shown is no new path.
+    field.typed("small.mtx")
+    assert field.read() == path
+    field.typed("other.mtx")
+    assert field.read() == "other.mtx"
+    assert shown(f"{path} has x0 <= 1") == "small.mtx has x₀ ≤ 1"
 
 
 def test_uploads_in_all_are_bounded_and_those_that_are_kept_stay(cache, monkeypatch):

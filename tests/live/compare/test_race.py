@@ -112,7 +112,7 @@ def test_the_tolerance_is_typed(view, eventually):
     eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.box.value = "1e-13"
-    eventually(lambda: "the entries stop at 1e-06; run them again to 1e-13" in view.winner.text)
+    eventually(lambda: "the entries stop at 10⁻⁶; run them again to 10⁻¹³" in view.winner.text)
 
 
 def test_a_race_that_has_ended_runs_again(view, eventually):
@@ -154,12 +154,12 @@ def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventu
     assert view.again.layout.display == "none"
     view.tolerance.box.value = "1e-9"
     eventually(lambda: view.again.layout.display is None)
-    assert view.again.description == "Run again to 1e-09"
+    assert view.again.description == "Run again to 10⁻⁹"
     view.again.click()
     view.race.wait(LIMIT)
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
-    eventually(lambda: "At a relative residual of 1e-09 entry" in view.winner.text)
+    eventually(lambda: "At a relative residual of 10⁻⁹ entry" in view.winner.text)
     eventually(lambda: view.again.layout.display == "none")
     # Lanes that come later stop there too.
     assert view.add_from_form().configuration.stopping.rtol == 1e-9
@@ -204,7 +204,7 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
     eventually(lambda: "tolerance must be a number above 0" in view.status.text)
     assert view.tolerance.value == before
     assert view.tolerance.box.value == "1e-06"
-    assert "it stays 1e-06" in view.status.text
+    assert "it stays 10⁻⁶" in view.status.text
 
 
 def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened):

@@ -50,13 +50,13 @@ def test_curves_hold_the_smallest_over_all_others_and_know_their_runs():
     assert (curve.name, curve.x.tolist(), curve.y.tolist()) == ("no deflation", [8, 16], [18, 40])
     assert points.keys == ["1", "3"]
     assert scene.x.marks == [8, 16]
-    assert "The fewest iterations: 18 with n 8" in scene.spoken
+    assert "The fewest iterations: 18 with cells per side 8" in scene.spoken
 
 
 def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_result():
     over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
     axes, shares = parallel_of(Runs(ROWS, over, "iterations", "iterations"))
-    assert [title for title, _ in axes] == ["n", "deflation", "seed", "iterations"]
+    assert [title for title, _ in axes] == ["cells per side", "deflation", "seed", "iterations"]
     assert shares.shape == (4, 4)
     assert shares[:, 0].tolist() == [0, 0, 0, 1]
     assert shares[0, 3] == pytest.approx(math.log(20 / 18) / math.log(40 / 18))
@@ -79,10 +79,10 @@ def test_everything_is_shown_at_the_end():
     assert "minimum over preconditioner" in view.map.note.value
     view.map.down.value = "preconditioner"
     assert view.map.plot.scene.name == "map of preconditioner and deflation"
-    assert "minimum over n" in view.map.note.value
+    assert "minimum over cells per side" in view.map.note.value
     view.map.view.value = "curves"
     assert view.map.plot.scene.name == "iterations of preconditioner against n"
-    assert view.map.across.options == (("n", "n"),)
+    assert view.map.across.options == (("cells per side", "n"),)
     view.map.view.value = "parallel"
     assert view.map.note.value == ""
     assert len(view.map.figure().axes[0].lines) == 8 + 4
@@ -96,7 +96,7 @@ def test_a_click_on_a_point_chooses_the_run_in_the_list():
     (chosen,) = view.listed.chosen
     assert chosen.number == 2
     assert chosen.handle.summary["iterations"] == view.rows[1]["iterations"]
-    assert "Run 2: n 16" in view.best.text
+    assert "Run 2: cells per side 16" in view.best.text
 
 
 def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(eventually):
@@ -177,7 +177,7 @@ def test_the_best_of_each_system_and_the_failed_are_told_apart():
     assert found == ["", "best", "failed", "", ""]
     assert (
         answer(rows, over, "iterations", "{:.0f}".format)
-        == "Stripes along x takes the fewest iterations for each n: 5."
+        == "Stripes along x takes the fewest iterations for each choice of cells per side: 5."
     )
     assert answer(rows[2:3], over, "iterations", str) == ""
     assert absences(rows, over, "n", "deflation") == [["", "", "failed"], ["", "not converged", ""]]
@@ -191,7 +191,7 @@ def test_what_remains_is_by_the_pace_so_far():
     assert remaining(10.0, 5, 10) == "about 10 s left at the rate so far"
     assert remaining(60.0, 1, 4) == "about 3 min left at the rate so far"
     assert remaining(3600.0, 1, 4) == "about 3.0 h left"
-    assert counted({"n": [8, 16], "solver": ["cg"]}) == "2 runs = 2 n × 1 solver"
+    assert counted({"n": [8, 16], "solver": ["cg"]}) == "2 runs = 2 (cells per side) × 1 (solver)"
 
 
 def test_values_are_written_with_commas():
@@ -210,17 +210,17 @@ def row_of(view, name):
 
 
 def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
-    assert small.plan.text == "2 runs = 2 n"
+    assert small.plan.text == "2 runs = 2 (cells per side)"
     small.choices.add()
-    eventually(lambda: "solver has no value yet" in small.plan.text)
-    row_of(small, "solver").known.value = "cg"
-    row_of(small, "solver").known.value = "pipecg"
+    eventually(lambda: "Solver has no value yet" in small.plan.text)
+    row_of(small, "solver").known.set("solver", "cg")
+    row_of(small, "solver").known.set("solver", "pipecg")
     assert row_of(small, "solver").text.value == "cg, pipecg"
-    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (solver)")
     row_of(small, "solver").name.value = "contrast"
     assert row_of(small, "contrast").text.value == ""
     row_of(small, "contrast").text.value = "1e2, 1e4"
-    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+    eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
     assert small.form.blocks["problem"].fields["contrast"].disabled
     assert not small.rows
     found = small.wait(LIMIT)
@@ -231,10 +231,10 @@ def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("n", "8, x", "two-layer: n must be a whole number, got 'x'"),
+        ("n", "8, x", "Cells per side must be a whole number, got 'x'"),
         ("n", "8, 8", "the value 8 twice"),
-        ("n", "", "n has no value yet"),
-        ("n", "-3", "n must be"),
+        ("n", "", "Cells per side has no value yet"),
+        ("n", "-3", "Cells per side must be"),
         ("solver", "cgg", "did you mean cgcg?"),
         ("device", "abacus", "unknown device 'abacus'"),
         ("seed", "x", "seed must be a whole number"),
@@ -256,7 +256,7 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
 def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, eventually):
     small.choices.add()
     row_of(small, "solver").text.value = "cg, hybrid3"
-    eventually(lambda: small.plan.text.startswith("4 runs = 2 n × 2 solver; 2 of them cannot run: "))
+    eventually(lambda: small.plan.text.startswith("4 runs = 2 (cells per side) × 2 (solver); 2 of them cannot run: "))
     assert "cannot run: Hybrid pipelined CG 3 shares" in small.plan.text
     assert "hybrid3" not in small.plan.text
     assert "(use pipelined CG)" in small.plan.text
@@ -269,6 +269,38 @@ def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, 
     small.run()
     eventually(lambda: "no run is possible" in small.status.text)
     assert not small.rows
+
+
+def test_known_values_that_cannot_run_with_the_rest_are_grey(small):
+    small.choices.add()
+    known = row_of(small, "solver").known
+    known.ask("solver")
+    reason = known.box.state["reasons"]["solver"]["hybrid3"]
+    assert reason["words"].startswith("Hybrid pipelined CG 3 shares work between cores and accelerator, and device CPU")
+    assert "pipecg" not in known.box.state["reasons"]["solver"]
+    # What is grey with one value of another choice only can run with the others.
+    small.choices.add()
+    small.choices.rows[-1].name.value = "precision"
+    small.choices.rows[-1].text.value = "mixed"
+    known.ask("solver")
+    assert known.box.state["reasons"]["solver"]["pipecg"]["with"] == "precision: Double"
+    small.choices.rows[-1].text.value = "float64, mixed"
+    known.ask("solver")
+    assert "pipecg" not in known.box.state["reasons"]["solver"]
+
+
+def test_a_parameter_is_typed_and_shown_as_in_the_form():
+    view = SweepView(configure("bubbles-2d", n=16, contrast=1e-2), {"contrast": [1e-2, 1e-3]})
+    (row,) = view.choices.rows
+    assert (row.title, row.text.value) == ("Density ratio", "100, 1000")
+    assert view.choices.over() == {"contrast": [1e-2, 1e-3]}
+    runs = Runs([], view.over, "iterations", "iterations", "bubbles-2d")
+    assert runs.chosen_text("contrast", 1e-6) == "density ratio 10⁶"
+    assert curves_scene(runs, "contrast", "contrast").x.marks == [100, 1000]
+    row.text.value = "-1"
+    with pytest.raises(InputError, match="Density ratio, heavy to light"):
+        view.choices.over()
+    view.close()
 
 
 def test_what_stays_the_same_can_be_changed(small, eventually):
@@ -287,8 +319,8 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     small.choices.rows[-1].name.value = "contrast"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.rebase(configure("poisson5", n=12, preconditioner="none"))
-    until(lambda: "contrast is none of its parameters" in small.status.text)
-    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    until(lambda: "density ratio is none of its parameters" in small.status.text)
+    eventually(lambda: small.plan.text == "4 runs = 2 (unknowns per side) × 2 (solver)")
     found = small.wait(LIMIT)
     assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
     assert found.provenance["configuration"]["preconditioner"]["name"] == "none"
@@ -299,11 +331,11 @@ def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small
     small.choices.rows[-1].name.value = "contrast"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.form.blocks["problem"].choice.value = "poisson5"
-    until(lambda: "contrast is none of its parameters" in small.status.text)
+    until(lambda: "density ratio is none of its parameters" in small.status.text)
     assert [row.name.value for row in small.choices.rows] == ["n"]
     small.form.blocks["problem"].choice.value = "two-layer"
     assert row_of(small, "contrast").text.value == "1e2, 1e3"
-    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+    eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
 
 
 def test_a_page_that_is_turned_to_again_changes_nothing(small):
@@ -328,7 +360,7 @@ def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp
 def test_it_begins_with_a_suggestion():
     view = SweepView()
     assert view.runs == 6
-    assert view.plan.text == "6 runs = 2 n × 3 preconditioner"
+    assert view.plan.text == "6 runs = 2 (cells per side) × 3 (preconditioner)"
     with pytest.raises(InputError, match="give it alone"):
         SweepView(configure("two-layer"), solver="cg")
 
@@ -379,10 +411,10 @@ def test_the_answer_names_methods_and_says_compilation_apart():
         for n, name, k in took
     ]
     compiled = "Compiling kernels took 2.00\u2009s more, once per machine."
-    said = f"Neumann 2 takes the fewest iterations for each n: 5 to 8. {compiled}"
+    said = f"Neumann 2 takes the fewest iterations for each choice of cells per side: 5 to 8. {compiled}"
     assert answer(rows, over, "iterations", "{:.0f}".format) == said
     rows[0]["iterations"] = 3
-    begin = "The fewest iterations for each n: Jacobi for 1 of 2; Neumann 2 for 1 of 2."
+    begin = "The fewest iterations for each choice of cells per side: Jacobi for 1 of 2; Neumann 2 for 1 of 2."
     assert answer(rows, over, "iterations", str).startswith(begin)
     # All have converged, so none has a state; compilation is in no time.
     heads, cells = columns(rows, over)

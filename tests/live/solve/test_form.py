@@ -282,7 +282,7 @@ def test_choices_are_weighed_when_they_are_asked_about(form):
     reasons = form.box.state["reasons"]
     # What no other choice mends, and what needs others.
     assert reasons["solver"]["hybrid3"]["off"]
-    assert "device cpu is the cores alone" in reasons["solver"]["hybrid3"]["words"]
+    assert "device CPU is the cores alone" in reasons["solver"]["hybrid3"]["words"]
     assert reasons["precision"]["mixed"]["off"]
     assert not reasons["norm"]["error"]["off"]
     assert "right-hand side" in reasons["norm"]["error"]["with"]

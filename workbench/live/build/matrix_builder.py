@@ -12,7 +12,7 @@ from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.build.matrix_facts import Facts, facts
 from workbench.live.build.matrix_form import HINTS, NAME, PATH, UPLOAD, MatrixForm, UploadField
-from workbench.live.build.uploads import check_upload, store, without_folder
+from workbench.live.build.uploads import check_upload, store
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
@@ -21,6 +21,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.live.ui.words import shown
 from workbench.number_text import amount, count
 from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
@@ -198,7 +199,7 @@ class MatrixBuilder(View):
         except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)
-                said = without_folder(error_message(error, "reading the matrix"))
+                said = shown(error_message(error, "reading the matrix"))
                 self._refused = said
                 self._listeners.notify(problem)
                 self.form.say(self.form.about[self.form.source], said)

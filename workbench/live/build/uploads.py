@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.files.unpacking import ENDINGS, stem_and_ending
 from workbench.live.ui.file_names import make_folder, slug
-from workbench.problems.suitesparse import cache_folder
+from workbench.live.ui.words import uploads
 
 MOST_UPLOAD = 10 << 20
 """Bytes. A Jupyter server takes messages up to that size and hangs up on larger ones."""
@@ -28,11 +27,11 @@ def store(name: str, content: bytes) -> Path:
     """
     check_upload(name, len(content))
     stem, ending = stem_and_ending(name)
-    folder = _uploads() / hashlib.sha256(content).hexdigest()[:16]
+    folder = uploads() / hashlib.sha256(content).hexdigest()[:16]
     path = folder / f"{slug(stem) or 'matrix'}{ending}"
     if path.exists():
         return path
-    stored = sum(file.stat().st_size for file in _uploads().glob("*/*"))
+    stored = sum(file.stat().st_size for file in uploads().glob("*/*"))
     if stored + len(content) > MOST_STORED:
         raise InputError(
             f"uploads that are kept have {stored / 2**30:.2g} GiB, at most {MOST_STORED / 2**30:.2g} GiB; ask whoever "
@@ -53,12 +52,3 @@ def check_upload(name: str, size: int) -> None:
             f"{name[:60]!r} has {size / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
             "put it where this notebook's kernel runs and give its path"
         )
-
-
-def without_folder(sentence: str) -> str:
-    """The sentence with the names of uploaded files alone; their folder means nothing to whoever uploaded them."""
-    return re.sub(rf"{re.escape(str(_uploads()))}[/\\\\][0-9a-f]{{16}}[/\\\\]", "", sentence)
-
-
-def _uploads() -> Path:
-    return cache_folder() / "uploads"

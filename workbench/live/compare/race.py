@@ -22,11 +22,11 @@ from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import PICTURES, provenance
-from workbench.live.ui.form_fields import as_text
 from workbench.live.ui.rows import row as line
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
+from workbench.number_text import chosen
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
 from workbench.scenes.scene import Scene
@@ -337,7 +337,7 @@ class RaceView(PausableView):
         """Update the table, the sentence on the winner and the exports."""
         self.entries.update()
         entries = self.race.entries
-        self.again.description = f"Run again to {as_text(self.tolerance.value)}"
+        self.again.description = f"Run again to {chosen(self.tolerance.value)}"
         self.again.layout.display = (
             None if self.entries.over and finer(self.tolerance.value, self._stops_at) else "none"
         )

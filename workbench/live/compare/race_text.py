@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.html_table import html_table
-from workbench.live.ui.form_fields import as_text
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
-from workbench.number_text import SUPERSCRIPTS, amount, compiling, count, duration, number, queued, relative
+from workbench.number_text import amount, chosen, compiling, count, duration, number, queued, relative, tick
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
 from workbench.run.ranking import Finish, Ranking, rank
@@ -81,7 +80,8 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
         first, rest = found.finished[0], found.finished[len(found.winners) :]
         names = ", ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
         factor = number(rest[0].amount / first.amount) if rest and first.amount > 0 else "–"
-        rows.append([_power(tolerance), names, _amount(first, measure), rest[0].entry.label if rest else "–", factor])
+        following = rest[0].entry.label if rest else "–"
+        rows.append([tick(tolerance, powers=True), names, _amount(first, measure), following, factor])
     unit = (
         "time with setup"
         if measure == "seconds" and with_setup
@@ -95,7 +95,7 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
 
 def sentence(found: Ranking, aim: float) -> str:
     """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop."""
-    at = f"At a relative residual of {found.tolerance:.3g}"
+    at = f"At a relative residual of {chosen(found.tolerance)}"
     if not found.finished:
         return " ".join([_why_no_winner(found, at, aim), *_left_out(found)])
     first = found.finished[0]
@@ -149,8 +149,8 @@ def finer(tolerance: float, aim: float) -> bool:
 def _why_no_winner(found: Ranking, at: str, aim: float) -> str:
     if not finer(found.tolerance, aim):
         return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
-    then = "" if found.open else f"; run them again to {found.tolerance:.3g}"
-    return f"{at} there is no winner, since the entries stop at {as_text(aim)}{then}."
+    then = "" if found.open else f"; run them again to {chosen(found.tolerance)}"
+    return f"{at} there is no winner, since the entries stop at {chosen(aim)}{then}."
 
 
 def _disturbed(found: Ranking) -> list[RaceEntry]:
@@ -166,7 +166,7 @@ def _name(entry: RaceEntry) -> str:
 
 
 def _times(later: Finish, first: Finish) -> str:
-    return f", {later.amount / first.amount:.3g} times as much" if first.amount > 0 else ""
+    return f", {number(later.amount / first.amount)} times as much" if first.amount > 0 else ""
 
 
 def _left_out(found: Ranking) -> list[str]:
@@ -189,11 +189,6 @@ def _amount(finish: Finish, measure: str) -> str:
         case "seconds":
             return duration(finish.amount)
     return amount(finish.amount)
-
-
-def _power(tolerance: float) -> str:
-    """A power of ten as it is read: 10⁻⁶."""
-    return f"10{str(round(math.log10(tolerance))).translate(SUPERSCRIPTS)}"
 
 
 def _missing() -> dict[str, Any]:

@@ -11,10 +11,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, suggestion
+from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, ruled_out, suggestion
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
-from workbench.live.compare.sweep_scenes import chosen_text
 from workbench.live.compare.sweep_text import LOWER, answer, columns, counted, left_out, marks, remaining, shortfall
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
@@ -31,6 +30,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.naming import PROBLEM, method_name, problem_name, sentence_case
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
+from workbench.run.conflicts import Conflict
 from workbench.run.run_queue import QueueSlot
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
@@ -95,12 +95,12 @@ class SweepView(ControlledView):
         )
         self.status = self.controller.bar
         self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
-        self.choices = Choices(self.base.problem, self.over, self._changed)
+        self.choices = Choices(self.base.problem, self.over, self._changed, self._against)
         self.form = Form(self._form_changed, self.base, alone=False) if has_form(self.base) else None
         self._of = self.runs
         self.table = SortTable(empty="Runs that are done are listed here.", lower=LOWER)
         self.map = SweepPlot(self._mark, self._picked)
-        self.map.begin(self.over)
+        self.map.begin(self.over, self.base.problem.name)
         self.exports = [
             button(text, "save the rows of all runs", lambda kind=kind: self._exporting(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
@@ -139,12 +139,14 @@ class SweepView(ControlledView):
         if configuration == self._chosen:
             return
         self._chosen = self.base = configuration
-        gone = self.choices.rebase(configuration.problem)
+        before, gone = self.choices.problem.name, self.choices.rebase(configuration.problem)
         if self.form and has_form(configuration):
             self.form.load(configuration)
             # Loading reports changes, and what it reads back has the form's precision.
             self.base = configuration
-        self._note(f"fixed settings are now {configuration.problem.label}, {configuration.label}{left_out(gone)}")
+        self._note(
+            f"fixed settings are now {configuration.problem.label}, {configuration.label}{left_out(gone, before)}"
+        )
         self._changed()
 
     def wait(self, timeout: float | None = None) -> Sweep:
@@ -173,7 +175,9 @@ class SweepView(ControlledView):
         if run := self._results.get(place):
             self.listed.choose([run.number])
         row = self.rows[place]
-        self.best.say(f"Run {place + 1}: {', '.join(chosen_text(name, row[name]) for name in self.map.over)}.")
+        self.best.say(
+            f"Run {place + 1}: {', '.join(self.map.runs.chosen_text(name, row[name]) for name in self.map.over)}."
+        )
 
     def export(self, kind: str) -> Path:
         """Write "csv" or "json" with all rows, or what is plotted as a picture. Raises InputError before the end."""
@@ -221,8 +225,8 @@ class SweepView(ControlledView):
         shown = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
         self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **shown))
         if self.base.problem.name != self.choices.problem.name:
-            gone = self.choices.rebase(self.base.problem)
-            self._note(f"the problem is now {self.base.problem.label}{left_out(gone)}")
+            before, gone = self.choices.problem.name, self.choices.rebase(self.base.problem)
+            self._note(f"the problem is now {self.base.problem.label}{left_out(gone, before)}")
         self._changed()
 
     def _note(self, sentence: str) -> None:
@@ -248,6 +252,13 @@ class SweepView(ControlledView):
         else:
             self._describe()
 
+    def _against(self, name: str, values: Sequence[Any]) -> dict[Any, list[Conflict]]:
+        """What speaks against more values of a choice; nothing while others cannot be read."""
+        try:
+            return ruled_out(self.base, self.choices.over(without=name), name, values)
+        except InputError:
+            return {}
+
     def _complain(self, sentence: str) -> None:
         self._complaint = sentence
         self.plan.say(sentence, "bad")
@@ -256,7 +267,7 @@ class SweepView(ControlledView):
         """The number of runs, and their fixed settings."""
         broken, why = self._hindered
         cannot = f"; {broken} of them cannot run: {why}" if broken else ""
-        self.plan.say(counted(self.over) + cannot, "busy" if broken else "plain")
+        self.plan.say(counted(self.over, self.base.problem.name) + cannot, "busy" if broken else "plain")
         self.publisher.wake()
         if self.form is None:
             return
@@ -292,7 +303,7 @@ class SweepView(ControlledView):
         over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
         self._of, self.asked.selected_index = self.runs, None
-        self.map.begin(over)
+        self.map.begin(over, self.base.problem.name)
         self.best.say("")
         problem, same = fixed(self.base, over)
         asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
@@ -347,8 +358,8 @@ class SweepView(ControlledView):
         if not rows:
             return
         found = marks(rows, over, str(self.map.value.value))
-        self.table.show(*columns(rows, over), found)
-        self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say), "good")
+        self.table.show(*columns(rows, over, self.map.owner), found)
+        self.best.say(answer(rows, over, str(self.map.value.value), self.map.runs.say, self.map.owner), "good")
 
     def _enable(self) -> None:
         for control in (*self.exports, self.save_bar.press):

@@ -7,17 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.live.ui.words import shown
 from workbench.naming import choice_name, choice_text, with_names
 from workbench.problems import Problem
 from workbench.registry import Block, known
 from workbench.run import Configuration, Stopping, configure
-from workbench.run.conflicts import Conflict, changes_of, conflicts, reasons_of
+from workbench.run.conflicts import Conflict, changes_of, conflicts, obstacles, reasons_of
 from workbench.run.sweeping import Row, combinations
-from workbench.settings import BLOCKS, METHOD, RUN
+from workbench.settings import BLOCKS, METHOD, RUN, STOPPING
 
 MOST_CHECKED = 100
 """Runs of a sweep that are checked for conflicts before it begins."""
 MOST_SAID = 3
+MOST_WEIGHED = 8
+"""Combinations of the other choices that a value is weighed against."""
 
 
 def suggestion(base: Configuration) -> dict[str, list[Any]]:
@@ -60,9 +63,22 @@ def hindered(planned: Sequence[tuple[Row, Configuration]]) -> tuple[int, str]:
     return len(broken), "; ".join(said[:MOST_SAID]) + more
 
 
+def ruled_out(
+    base: Configuration, others: Mapping[str, Sequence[Any]], name: str, values: Sequence[Any]
+) -> dict[Any, list[Conflict]]:
+    """What speaks against these values of a choice with each of the first combinations of the others.
+
+    Cost: some milliseconds for each value and combination. Raises InputError for wrong values.
+    """
+    planned = [each for _, each in points(base, others)[:MOST_WEIGHED]] if others else [base]
+    at = name if name in (*BLOCKS, *RUN, *STOPPING) else f"problem.{name}"
+    found = [obstacles(each, at, values) for each in planned]
+    return {value: found[0][value] for value in values if all(value in against for against in found)}
+
+
 def _said(found: Sequence[Conflict]) -> str:
     ways = [_way(*change) for change in changes_of(found).items()]
-    return with_names(f"{reasons_of(found)} (use {', '.join(ways)})" if ways else reasons_of(found))
+    return shown(with_names(f"{reasons_of(found)} (use {', '.join(ways)})" if ways else reasons_of(found)))
 
 
 def _way(name: str, value: Any) -> str:

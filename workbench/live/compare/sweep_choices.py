@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,24 +12,31 @@ from workbench import devices
 from workbench.block_facts import facts
 from workbench.errors import InputError
 from workbench.live.ui.controls import button
-from workbench.live.ui.form_fields import Changed, as_text
-from workbench.naming import choice_name, choice_text
+from workbench.live.ui.field_form import FieldForm
+from workbench.live.ui.form_fields import Changed, Field, as_text
+from workbench.live.ui.form_schema import explanation
+from workbench.naming import as_shown, choice_name, choice_text, sentence_case
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, lookup, registered, unknown_name
+from workbench.run.conflicts import Conflict
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
 
 ADD = "add …"
 BARE = {"description_width": "initial"}
 
 
+Against = Callable[[str, Sequence[Any]], dict[Any, list[Conflict]]]
+"""What speaks against values of a choice, by its name."""
+
+
 class Choices:
     """Rows to fill in. `changed` is called after every change, from whichever thread brings it."""
 
-    def __init__(self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Changed) -> None:
+    def __init__(self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Changed, against: Against) -> None:
         self.problem = problem
         self.rows: list[ChoiceRow] = []
         self._away: dict[str, str] = {}
-        self._changed = changed
+        self._changed, self._against = changed, against
         self.more = button("Add parameter", "vary one more parameter", self.add, width="112px")
         self.list = widgets.VBox().add_class("wb-choices")
         self.box = widgets.VBox([self.list, widgets.HBox([self.more]).add_class("wb-buttons")])
@@ -44,7 +51,7 @@ class Choices:
         """Show these choices, of a sweep over this problem."""
         self.problem = problem
         self._away = {}
-        self._set([self._row(name, _written(values)) for name, values in over.items()])
+        self._set([self._row(name, _written(name, values, problem)) for name, values in over.items()])
 
     def rebase(self, problem: Problem) -> list[str]:
         """Stay with the rows that another problem has too, as they were typed; returns the names of those that went.
@@ -70,18 +77,19 @@ class Choices:
             self._set([*self.rows, self._row(free, "")])
             self._changed()
 
-    def over(self) -> dict[str, list[Any]]:
-        """The values of each choice. Raises InputError with the sentence for what cannot be read."""
+    def over(self, without: str = "") -> dict[str, list[Any]]:
+        """The values of each choice, but for one. Raises InputError with the sentence for what cannot be read."""
         found: dict[str, list[Any]] = {}
         for row in self.rows:
             name = str(row.name.value)
             if name in found:
-                raise InputError(f"{name} is varied in two rows; write all its values into one")
-            found[name] = row.values(self.problem)
+                raise InputError(f"{row.title} is varied in two rows; write all its values into one")
+            if name != without:
+                found[name] = row.values(self.problem)
         return found
 
     def _row(self, name: str, text: str) -> ChoiceRow:
-        return ChoiceRow(name, text, self.names, self.problem, self._changed, self._remove)
+        return ChoiceRow(name, text, self.names, self.problem, self._changed, self._remove, self._against)
 
     def _remove(self, row: ChoiceRow) -> None:
         self._set([other for other in self.rows if other is not row])
@@ -99,27 +107,40 @@ class ChoiceRow:
     """One choice: its name, its values, and what can be added to them."""
 
     def __init__(
-        self, name: str, text: str, names: Sequence[str], problem: Problem, changed: Changed, remove: Any
+        self,
+        name: str,
+        text: str,
+        names: Sequence[str],
+        problem: Problem,
+        changed: Changed,
+        remove: Any,
+        against: Against,
     ) -> None:
-        self._changed = changed
+        self._changed, self._against = changed, against
         self._problem = problem
         self._quiet = False
-        self.name = widgets.Dropdown(options=_named(names), value=name, description="vary", style=dict(BARE))
+        self.name = widgets.Dropdown(options=_named(names, problem), value=name, description="vary", style=dict(BARE))
         self.text = widgets.Text(text, description="over", continuous_update=False, style=dict(BARE))
-        self.known = widgets.Dropdown(tooltip="add a value to the list")
+        self.known: KnownValues | None = None
         self.remove = button("Remove", "do not vary this", lambda: remove(self), width="88px")
-        self.box = widgets.HBox([self.name, self.text, self.known, self.remove]).add_class("wb-choice")
+        self.box = widgets.HBox().add_class("wb-choice")
         self.offer(names, problem)
         self.name.observe(lambda _change: self._renamed(), "value")
         self.text.observe(lambda _change: self._changed(), "value")
-        self.known.observe(lambda change: self._add(change["new"]), "value")
+
+    @property
+    def title(self) -> str:
+        """What varies, in words."""
+        return sentence_case(choice_name(str(self.name.value), self._problem.name))
 
     def values(self, problem: Problem) -> list[Any]:
         """What is written, each as what the choice takes. Raises InputError."""
         name = str(self.name.value)
         words = split(str(self.text.value))
         if not words:
-            raise InputError(f"{name} has no value yet; write some with commas between, or take {name} away")
+            raise InputError(f"{self.title} has no value yet; write some with commas between, or remove it")
+        if twice := next((word for word in words if words.count(word) > 1), ""):
+            raise InputError(f"{self.title} has the value {twice} twice; write each value once")
         if name == "device":
             known = devices.names()
             for word in words:
@@ -128,24 +149,26 @@ class ChoiceRow:
         declared = _declared(name, problem)
         if declared is None:
             return words
-        return [
-            declared.check(word, "sweep" if name in RUN or name in SWEEP_STOPPING else problem.name) for word in words
-        ]
+        field = Field(declared, _owner(name, problem))
+        return [_read(field, word) for word in words]
 
     def offer(self, names: Sequence[str], problem: Problem) -> None:
         """Say what can be varied, and what of the present choice is known by name."""
         self._problem = problem
-        if tuple(self.name.options) != _named(names):
+        if tuple(self.name.options) != _named(names, problem):
             # New options forget what was chosen, which is no change of the user's.
             chosen, self._quiet = self.name.value, True
-            self.name.options = _named(names)
+            self.name.options = _named(names, problem)
             self.name.value = chosen
             self._quiet = False
         name = str(self.name.value)
-        known, about = _known(name, problem)
-        self.known.options = ((ADD, ADD), *((_label(name, value), value) for value in known))
-        self.known.value = ADD
-        self.known.layout.visibility = "visible" if known else "hidden"
+        values, about = _known(name, problem)
+        before = self.known
+        if before is None or (before.name, before.values) != (name, values):
+            self.known = KnownValues(name, values, self._add, self._against)
+            self.box.children = (self.name, self.text, self.known.box, self.remove)
+            if before is not None:
+                before.box.close()
         self.text.placeholder = about
         self.text.tooltip = f"{about}, with commas between"
 
@@ -161,11 +184,8 @@ class ChoiceRow:
         self.offer([name for _, name in self.name.options], self._problem)
         self._changed()
 
-    def _add(self, value: Any) -> None:
-        if value in (None, ADD):
-            return
+    def _add(self, value: str) -> None:
         written = split(str(self.text.value))
-        self.known.value = ADD
         if value not in written:
             self.text.value = ", ".join([*written, value])
 
@@ -182,14 +202,56 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def _written(values: Sequence[Any]) -> str:
+class KnownValues(FieldForm):
+    """A menu of the values of a choice that have names. add: called with one that is chosen."""
+
+    def __init__(self, name: str, values: Sequence[str], add: Callable[[str], object], against: Against) -> None:
+        self.name, self.values = name, values
+        self._add, self._against = add, against
+        declared = Parameter(name, str, ADD, "add a value to the list", choices=(ADD, *values))
+        named = [[ADD, ADD], *([value, _label(name, value)] for value in values)]
+        field = Field(declared, choices=named, label="known values", code="", lasting=True)
+        super().__init__({name: field}, title="", about="Values to add", typed=self._chosen)
+        self.box.layout.visibility = "visible" if values else "hidden"
+        self.show()
+
+    def weigh(self, name: str) -> dict[Any, list[Conflict]]:
+        return self._against(name, self.values)
+
+    def _chosen(self, name: str) -> None:
+        """Report what was chosen; the menu then says again what it is for."""
+        field = self.settings[name]
+        value, field.value = str(field.value), ADD
+        self.reasons = {}
+        self.show()
+        if value != ADD:
+            self._add(value)
+
+
+def _read(field: Field, word: str) -> Any:
+    """A value as the field of a form reads it. Raises InputError."""
+    try:
+        field.typed(word)
+        return field.read()
+    except InputError as error:
+        raise InputError(field.sentence(error)) from None
+
+
+def _written(name: str, values: Sequence[Any], problem: Problem) -> str:
     """Values as one types them."""
-    return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in values)
+    owner = _owner(name, problem)
+    numbers = (as_shown(owner, name, value) if isinstance(value, float) else value for value in values)
+    return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in numbers)
 
 
-def _named(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _owner(name: str, problem: Problem) -> str:
+    """What a choice is a parameter of, as `parameter_label` takes it."""
+    return "run" if name in RUN or name in STOPPING else problem.name
+
+
+def _named(names: Sequence[str], problem: Problem) -> tuple[tuple[str, str], ...]:
     """Choices for a menu: in words, and as code has them."""
-    return tuple((choice_name(name), name) for name in names)
+    return tuple((sentence_case(choice_name(name, problem.name)), name) for name in names)
 
 
 def _label(name: str, value: str) -> str:
@@ -213,4 +275,4 @@ def _known(name: str, problem: Problem) -> tuple[tuple[str, ...], str]:
     if declared is None:
         return (), ""
     words = declared.choices or (("true", "false") if declared.kind is bool else ())
-    return words, declared.about
+    return words, explanation(declared, _owner(name, problem))

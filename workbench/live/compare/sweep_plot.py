@@ -16,7 +16,6 @@ from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, p
 from workbench.live.compare.sweep_text import VALUES, each_of
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
-from workbench.naming import choice_name
 from workbench.run.sweeping import Row
 from workbench.scenes.scene import Scene
 
@@ -30,6 +29,7 @@ class SweepPlot:
     def __init__(self, changed: Any, picked: Callable[[int], object] = lambda _place: None) -> None:
         self.rows: Sequence[Row] = ()
         self.over: Mapping[str, Sequence[Any]] = {}
+        self.owner = ""
         self.view = widgets.ToggleButtons(options=VIEWS, value="map")
         self.view.tooltips = ("against a number that varies", "over two choices", "all choices at once")
         self.down = widgets.Dropdown(description="rows")
@@ -55,11 +55,11 @@ class SweepPlot:
     @property
     def runs(self) -> Runs:
         """What is shown."""
-        return Runs(self.rows, self.over, str(self.value.value), self.what)
+        return Runs(self.rows, self.over, str(self.value.value), self.what, self.owner)
 
-    def begin(self, over: Mapping[str, Sequence[Any]]) -> None:
-        """Be the plot of a sweep over these choices, which has no rows yet."""
-        self.rows, self.over = (), dict(over)
+    def begin(self, over: Mapping[str, Sequence[Any]], owner: str) -> None:
+        """Be the plot of a sweep over these choices, which has no rows yet. owner: its problem by name."""
+        self.rows, self.over, self.owner = (), dict(over), owner
         runs = self.runs
         # A map of one row shows less than a curve.
         if runs.numeric and len(runs.varied) == 1:
@@ -108,7 +108,7 @@ class SweepPlot:
             (self.down, down, names, "a curve for each" if curves else "rows"),
             (self.across, across, columns, "against" if curves else "columns"),
         ):
-            control.options = [(choice_name(name), name) for name in options]
+            control.options = [(runs.name(name), name) for name in options]
             control.value, control.description = value, word
             control.style.description_width = "initial"
             control.layout.display = "none" if self._view == "parallel" else None
@@ -132,7 +132,7 @@ class SweepPlot:
         runs = self.runs
         shown = runs.varied if self._view == "parallel" else (self.down.value, self.across.value)
         others = [name for name in runs.varied if name not in shown]
-        best = f"Each value is the minimum over {each_of(others)}." if others else ""
+        best = f"Each value is the minimum over {each_of(others, self.owner)}." if others else ""
         whole = len(self.rows) == math.prod(len(values) for values in self.over.values())
         striped = "" if whole or self._view != "map" else "Striped: not run yet. "
         self.note.value = html.escape(f"{striped}{best}")

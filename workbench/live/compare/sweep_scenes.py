@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.live.compare.sweep_text import absences, spent
-from workbench.naming import choice_name, choice_text
+from workbench.naming import as_shown, choice_name, choice_text
 from workbench.number_text import count, duration
 from workbench.run.sweeping import Row
 from workbench.scenes.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
@@ -24,12 +24,27 @@ TICKED = (0.0, 0.5, 1.0)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Runs:
-    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words."""
+    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words; owner:
+    the problem by name."""
 
     rows: Sequence[Row]
     over: Mapping[str, Sequence[Any]]
     value: str
     what: str
+    owner: str = ""
+
+    def name(self, choice: str) -> str:
+        """What varies, in words."""
+        return choice_name(choice, self.owner)
+
+    def text(self, choice: str, value: Any) -> str:
+        """One of its values in words."""
+        return choice_text(choice, value, self.owner)
+
+    def chosen_text(self, choice: str, value: Any) -> str:
+        """A value of a choice, which names a block by itself and a number with the choice."""
+        text = self.text(choice, value)
+        return text if choice in METHOD else f"{self.name(choice)} {text}"
 
     @property
     def varied(self) -> list[str]:
@@ -62,7 +77,7 @@ class Runs:
     def words(self, place: int) -> list[str]:
         """What a run is and what it took."""
         row = self.rows[place]
-        chosen = [chosen_text(name, row[name]) for name in self.varied]
+        chosen = [self.chosen_text(name, row[name]) for name in self.varied]
         took = spent(row, self.value)
         said = "not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"
         return [f"run {place + 1}", *chosen, said]
@@ -89,9 +104,9 @@ def map_scene(runs: Runs, down: str, across: str) -> Scene:
         texts=[_words(runs, found[place][1], chosen[place], reasons[place]) for place in order],
         keys=[str(found[place][1]) if found[place][1] >= 0 else "" for place in order],
     )
-    y_names = [choice_text(down, row) for row in rows][::-1] if down != across else [""]
-    y = Axis("" if down == across else choice_name(down), names=y_names)
-    x = Axis(choice_name(across), names=[choice_text(across, value) for value in names[across]])
+    y_names = [runs.text(down, row) for row in rows][::-1] if down != across else [""]
+    y = Axis("" if down == across else runs.name(down), names=y_names)
+    x = Axis(runs.name(across), names=[runs.text(across, value) for value in names[across]])
     return Scene(f"map of {down} and {across}", x, y, [cells], spoken=spoken(runs), ways="xy")
 
 
@@ -100,14 +115,14 @@ def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float
     if each == against or each not in runs.varied:
         return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
     return {
-        choice_text(each, name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
+        runs.text(each, name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
         for name in runs.over[each][:MOST_CURVES]
     }
 
 
 def curves_scene(runs: Runs, each: str, against: str) -> Scene:
     """A curve for each value of a choice against a numeric one: the minimum over all others."""
-    x = np.array([float(value) for value in runs.over[against]])
+    x = np.array([as_shown(runs.owner, against, float(value)) for value in runs.over[against]])
     order = np.argsort(x)
     layers = []
     for place, (name, found) in enumerate(curves_of(runs, each, against).items()):
@@ -126,7 +141,7 @@ def curves_scene(runs: Runs, each: str, against: str) -> Scene:
             )
         )
     whole = bool(np.all(x == np.round(x)))
-    word = choice_name(against)
+    word = runs.name(against)
     x_axis = Axis(word, "count" if whole else "", log=spread(x), whole=whole, word=word, marks=sorted(x.tolist()))
     y_axis = Axis(runs.title, "s" if runs.timed else "count", log=True)
     name = f"{runs.value} of {each} against {against}"
@@ -139,8 +154,8 @@ def parallel_of(runs: Runs) -> tuple[list[tuple[str, list[tuple[float, str]]]], 
     for name in runs.varied:
         values = list(runs.over[name])
         places = np.linspace(0, 1, len(values))
-        ticks = [(float(share), choice_text(name, value)) for share, value in zip(places, values, strict=True)]
-        axes.append((choice_name(name), ticks))
+        ticks = [(float(share), runs.text(name, value)) for share, value in zip(places, values, strict=True)]
+        axes.append((runs.name(name), ticks))
         columns.append([float(places[values.index(row[name])]) for row in runs.rows])
     took = np.array([spent(row, runs.value) for row in runs.rows], float)
     known = took[np.isfinite(took) & (took > 0)]
@@ -169,7 +184,7 @@ def spoken(runs: Runs) -> str:
     took, place = runs.best()
     if place < 0:
         return "Sweep. No run has converged yet."
-    chosen = ", ".join(chosen_text(name, runs.rows[place][name]) for name in runs.varied)
+    chosen = ", ".join(runs.chosen_text(name, runs.rows[place][name]) for name in runs.varied)
     return f"Sweep of {len(runs.rows)} runs. The fewest {runs.title}: {runs.say(took)} with {chosen}."
 
 
@@ -182,12 +197,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def chosen_text(name: str, value: Any) -> str:
-    """A value of a choice, which names a block by itself and a number with the choice."""
-    return f"{choice_name(name)} {choice_text(name, value)}" if name not in METHOD else choice_text(name, value)
-
-
 def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> list[str]:
     if place >= 0:
         return runs.words(place)
-    return [", ".join(chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]
+    return [", ".join(runs.chosen_text(name, value) for name, value in chosen.items()), reason or "not run yet"]

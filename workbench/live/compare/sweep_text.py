@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.live.ui.run_table import CONVERGED, ended_words
 from workbench.live.ui.sort_table import cell
-from workbench.naming import choice_name, choice_text, sentence_case
+from workbench.naming import as_shown, choice_name, choice_text, sentence_case
 from workbench.number_text import compiling, count
 from workbench.run.sweeping import Row
 from workbench.settings import METHOD
@@ -45,16 +45,18 @@ def spent(row: Row, value: str) -> float:
     return row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
 
 
-def columns(rows: Sequence[Row], over: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Headings and cells of the table; all times are in the unit that suits the longest."""
+def columns(
+    rows: Sequence[Row], over: Mapping[str, Sequence[Any]], owner: str = ""
+) -> tuple[list[str], list[list[Any]]]:
+    """Headings and cells of the table; all times are in the unit that suits the longest. owner: the problem by name."""
     whole = [{**row, "seconds": _total(row)} for row in rows]
     unit, factor = unit_of([row["seconds"] for row in whole])
-    heads = [choice_name(name) for name in over]
+    heads = [choice_name(name, owner) for name in over]
     heads += [f"{head} [{unit}]" if timed else head for head, timed in COLUMNS.values()]
     scales = {name: factor for name, (_, timed) in COLUMNS.items() if timed}
     states = [ended_words(row) for row in rows]
     cells = [
-        [*(_cell(name, row[name]) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
+        [*(_cell(name, row[name], owner) for name in over), *(_scaled(row[name], scales.get(name)) for name in COLUMNS)]
         for row in whole
     ]
     place = heads.index(f"setup [{unit}]")
@@ -79,9 +81,11 @@ def _total(row: Row) -> float | None:
     return None if None in parts else sum(parts)
 
 
-def _cell(name: str, value: Any) -> Any:
+def _cell(name: str, value: Any, owner: str) -> Any:
     """A value of a choice: a number is sorted as one."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, float):
+        return as_shown(owner, name, value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     return {"key": str(value), "text": choice_text(name, value), "tip": str(getattr(value, "text", value))}
 
@@ -102,10 +106,12 @@ def marks(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str) ->
     return [_mark(row, best.get(_system(row, over)), value) for row in rows]
 
 
-def answer(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str, say: Callable[[float], str]) -> str:
+def answer(
+    rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str, say: Callable[[float], str], owner: str = ""
+) -> str:
     """Which method took the least of a value, for each system; what was compiled; empty where no method is better.
 
-    say: a value in words.
+    say: a value in words. owner: the problem by name.
     """
     methods = [name for name in over if name in METHOD and len(over[name]) > 1]
     best = [row for row, mark in zip(rows, marks(rows, over, value), strict=True) if mark == BEST]
@@ -114,7 +120,7 @@ def answer(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str, s
     names = [sentence_case(", ".join(choice_text(name, row[name]) for name in methods)) for row in best]
     least = "the fewest iterations" if value == "iterations" else f"the least time ({WHAT[value]})"
     systems = [name for name, values in over.items() if name not in METHOD and len(values) > 1]
-    each = f" for each {each_of(systems)}" if systems else ""
+    each = f" for each choice of {each_of(systems, owner)}" if systems else ""
     if len(set(names)) == 1:
         took = sorted({spent(row, value) for row in best})
         found = f"{names[0]} takes {least}{each}: {' to '.join(map(say, dict.fromkeys((took[0], took[-1]))))}."
@@ -156,25 +162,27 @@ def remaining(elapsed: float, done: float, of: float) -> str:
     return f"about {left / 60:.0f} min left at the rate so far" if left < 5400 else f"about {left / 3600:.1f} h left"
 
 
-def counted(over: Mapping[str, Sequence[Any]]) -> str:
-    """How many runs there are, as a product."""
+def counted(over: Mapping[str, Sequence[Any]], owner: str = "") -> str:
+    """How many runs there are, as a product. owner: the problem by name."""
     runs = math.prod(len(values) for values in over.values())
-    factors = " × ".join(f"{len(values)} {choice_name(name)}" for name, values in over.items())
+    factors = " × ".join(f"{len(values)} ({choice_name(name, owner)})" for name, values in over.items())
     return f"{count(runs)} run{'s' * (runs != 1)} = {factors}"
 
 
-def each_of(names: Sequence[str]) -> str:
+def each_of(names: Sequence[str], owner: str = "") -> str:
     """Choices in a list for people."""
-    words = [choice_name(name) for name in names]
+    words = [choice_name(name, owner) for name in names]
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def left_out(gone: Sequence[str]) -> str:
-    """The rest of a sentence about a new problem, which does not have these choices."""
+def left_out(gone: Sequence[str], owner: str) -> str:
+    """The rest of a sentence about a new problem, which does not have these choices. owner: the one before, by name."""
     if not gone:
         return ""
     said = ("is", "varies", "it") if len(gone) == 1 else ("are", "vary", "them")
-    return "; {} {} none of its parameters and {} no more, until a problem has {} again".format(each_of(gone), *said)
+    return "; {} {} none of its parameters and {} no more, until a problem has {} again".format(
+        each_of(gone, owner), *said
+    )
 
 
 def _system(row: Row, over: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:

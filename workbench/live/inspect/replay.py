@@ -33,7 +33,7 @@ from workbench.recording import Record, load
 from workbench.registry import unknown_name
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
-HINT = "Type the path of a run file, or upload one. The explorer writes them, and so does workbench solve --save."
+HINT = "Type the path of a run file, or upload one. “Save” under Runs writes them."
 PATH_STYLE = {"description_width": "initial"}
 
 

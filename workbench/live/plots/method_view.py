@@ -14,6 +14,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
+from workbench.number_text import number
 from workbench.papers.block_cg import gflops
 from workbench.recording import BlockHistory
 from workbench.run import Look, Run, Session, Stopping
@@ -231,4 +232,4 @@ def _rates(handle: RunHandle) -> str:
     if not handle.over or run is None or run.workspace is None or not isinstance(run.history, BlockHistory):
         return ""
     theirs, ours = gflops(run)
-    return f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the operations of the lines."
+    return f"{number(theirs)} GFLOP/s by Table II of Tali and Vainikko, {number(ours)} by the operations of the lines."

@@ -7,6 +7,7 @@ import numpy as np
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile
 from workbench.machine.retime import compare, retime
+from workbench.number_text import duration, number
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 
@@ -56,15 +57,11 @@ def _totals(trace: Trace, made: Trace, titles: tuple[str, str]) -> str:
         return f"{titles[0]}: no time to compare with."
     at_work, wanted = (sum(one.busy().values()) for one in (trace, made))
     return (
-        f"{titles[0]}: {_seconds(trace.seconds)}, of which kernels {_seconds(at_work)}; "
-        f"{titles[1]}: {_seconds(made.seconds)}, {_times(total['ratio'])}, kernels alone {_times(wanted / at_work)}. "
+        f"{titles[0]}: {duration(trace.seconds)}, of which kernels {duration(at_work)}; "
+        f"{titles[1]}: {duration(made.seconds)}, {_times(total['ratio'])}, kernels alone {_times(wanted / at_work)}. "
         "What the host does between kernels is not in the model."
     )
 
 
 def _times(ratio: float) -> str:
-    return f"{1 / ratio:.3g} times as fast" if ratio < 1 else f"{ratio:.3g} times as long"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
+    return f"{number(1 / ratio)} times as fast" if ratio < 1 else f"{number(ratio)} times as long"

@@ -10,7 +10,8 @@ from typing import Any
 from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.live.ui.run_handle import RunHandle
-from workbench.naming import typeset_words
+from workbench.live.ui.words import shown
+from workbench.naming import with_names
 from workbench.number_text import compiling, count, duration, number, queued
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
@@ -38,7 +39,7 @@ def sentence(
     if state is State.SETUP:
         return f"{name}: {RunHandle(session).waiting or state.value}", "busy"
     if state is State.FAILED:
-        return f"{name}: {typeset_words(session.error)}", "bad"
+        return f"{name}: {with_names(session.error)}", "bad"
     if state is State.DONE and session.result is not None:
         return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
@@ -65,7 +66,7 @@ def ending(summary: Mapping[str, Any]) -> str:
     # Where it ended is in the number of iterations.
     what, _, hint = re.sub(r" \((at iteration [\d,]+|[\d,]+ iterations?)\)", "", summary["reason"]).partition("; ")
     way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""
-    return typeset_words(f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}")
+    return shown(f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}")
 
 
 def result_html(
@@ -83,7 +84,7 @@ def result_html(
         summary, words = {}, f"{words[0].upper()}{words[1:].rstrip('.')}."
     reported = [note for note in notes if note.startswith(EXPLAINED)]
     reported += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
-    said = " ".join(escape(typeset_words(note[0].upper() + note[1:].rstrip(".") + ".")) for note in reported)
+    said = " ".join(escape(shown(note[0].upper() + note[1:].rstrip(".") + ".")) for note in reported)
     return (
         f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{_bold(words)}</span>'
         f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'

@@ -88,7 +88,9 @@ class Form(UndoableForm[Configuration]):
         settings = {name: Field(declared[name]) for name in (*RUN, *SHOWN)}
         settings["rhs"] = RightHandSideField(self.columns)
         # Another machine may have other devices; this one says so when the run starts.
-        settings["device"].options = device_parameter(configuration.device).choices
+        known = device_parameter(configuration.device).choices
+        settings["device"] = Field(declared["device"], choices=[(name, choice_label("device", name)) for name in known])
+        settings["device"].options = known
         self.trace = Field(TRACE)
         """Whether kernels of the next run are recorded; no part of a configuration."""
         super().__init__(

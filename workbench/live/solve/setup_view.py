@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from workbench.html_table import html_table
+from workbench.live.ui.words import shown
 from workbench.naming import name_of
 from workbench.number_text import amount, compiling, seconds
 
@@ -27,7 +28,7 @@ def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> s
         else ""
     )
     said = filter(None, (compiling(summary.get("compile_seconds")), *notes))
-    listed = "".join(f"<li>{escape(note)}</li>" for note in said)
+    listed = "".join(f"<li>{escape(shown(note))}</li>" for note in said)
     more = f"<ul>{listed}</ul>" if listed else ""
     return f"<details class='wb-setup'><summary>{head}</summary>{table}{more}</details>"
 

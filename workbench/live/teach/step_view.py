@@ -15,7 +15,7 @@ from workbench.live.teach.step_text import about, curve, pictures, removal, sent
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.assets import module
 from workbench.live.ui.stream_view import StreamView
-from workbench.naming import number
+from workbench.number_text import chosen
 from workbench.run import Configuration, configure
 from workbench.solvers import Solver
 
@@ -214,7 +214,7 @@ def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
         norms.append((recurrence / scale, true / scale))
         if norms[-1][0] <= limit:
             met = "verified by b − Ax" if norms[-1][1] <= 2 * limit else "but that of b − Ax is not"
-            return norms, f"the residual is below the tolerance of {number(limit)}, {met}"
+            return norms, f"the residual is below the tolerance of {chosen(limit)}, {met}"
         if walk.broken_down:
             return norms, "the method has broken down: δ or γ is not positive"
         if walk.iterations == most:

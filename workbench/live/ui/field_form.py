@@ -11,9 +11,11 @@ from workbench.errors import InputError
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
 from workbench.live.ui.form_view import FormView
+from workbench.live.ui.words import shown
 from workbench.naming import sentence_case, with_names
 from workbench.registry import Block, as_block
 from workbench.run.conflicts import Conflict, changes_of, reasons_of
+from workbench.settings import BLOCKS
 
 Act = Callable[[], object]
 
@@ -121,10 +123,10 @@ class FieldForm:
             "labels": {name: field.label for name, field in self.settings.items()},
             "wrong": {
                 **{name: self._said([conflict]) for conflict in self.conflicts for name in conflict.fields},
-                **self.complaints,
+                **{name: shown(sentence) for name, sentence in self.complaints.items()},
                 **{name: at.wrong for name, at in fields.items() if at.wrong},
             },
-            "notes": {kind: choice.remark for kind, choice in self.blocks.items() if choice.remark},
+            "notes": {kind: shown(choice.remark) for kind, choice in self.blocks.items() if choice.remark},
             "reasons": dict(self.reasons),
             "changed": [name for name, field in fields.items() if field.changed],
             **self.extra,
@@ -138,8 +140,8 @@ class FieldForm:
     def _said(self, found: Sequence[Conflict]) -> str:
         ways = self._all_in_words(changes_of(found))
         if ways:
-            return sentence_case(f"{with_names(reasons_of(found))}; use {ways}")
-        return sentence_case(with_names("; and ".join(conflict.sentence for conflict in found)))
+            return sentence_case(f"{_named(reasons_of(found))}; use {ways}")
+        return sentence_case(_named("; and ".join(conflict.sentence for conflict in found)))
 
     @property
     def mending(self) -> str:
@@ -151,7 +153,7 @@ class FieldForm:
         return ", ".join(self._in_words(name, value) for name, value in changes.items())
 
     def _in_words(self, name: str, value: Any) -> str:
-        if name in self.blocks:
+        if name in BLOCKS:
             label = facts(type(as_block(name, value))).label
             return f"no {name}" if value == "none" else label
         field = self.fields().get(name)
@@ -180,8 +182,8 @@ class FieldForm:
         """What speaks against a choice. words: why; with: the choices that have to be made with it; off: no others are
         enough."""
         if against := [conflict for conflict in found if name in conflict.changes]:
-            return {"words": with_names(reasons_of(against)), "with": "", "off": True}
-        return {"words": with_names(reasons_of(found)), "with": self._all_in_words(changes_of(found)), "off": False}
+            return {"words": _named(reasons_of(against)), "with": "", "off": True}
+        return {"words": _named(reasons_of(found)), "with": self._all_in_words(changes_of(found)), "off": False}
 
     def set(self, name: str, value: Any) -> None:
         """Do as if this had been typed or chosen on the page."""
@@ -210,6 +212,10 @@ class FieldForm:
 
     def take_example(self, name: str) -> None:
         """An example has been chosen; a form without examples has none."""
+
+
+def _named(sentence: str) -> str:
+    return shown(with_names(sentence))
 
 
 def field_schema(field: Field) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from workbench import devices
 from workbench.block_facts import inverse_help, parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
+from workbench.live.ui.words import shown, without_folder
+from workbench.number_text import chosen
 from workbench.registry import Block, Parameter, known, lookup, registered
 from workbench.settings import BLOCKS, RUN
 
@@ -58,15 +60,18 @@ class Field(traitlets.HasTraits):
         return self.declared.check(value, "" if self.owner == "run" else self.owner)
 
     def typed(self, text: Any) -> None:
-        """Take what was typed or chosen on the page."""
+        """Take what was typed or chosen on the page; what is shown already changes nothing."""
+        if text == self.shown:
+            return
         if self.declared.kind is int and not self.declared.empty:
             text = _whole(text)
         self.value = reciprocal(text) if self.inverse else text
 
     @property
     def shown(self) -> Any:
-        """What the page shows."""
-        return reciprocal(self.value) if self.inverse else self.value
+        """What the page shows: of an uploaded file its name."""
+        value = reciprocal(self.value) if self.inverse else self.value
+        return without_folder(value) if self.declared.name == "path" else value
 
     @property
     def changed(self) -> bool:
@@ -78,11 +83,10 @@ class Field(traitlets.HasTraits):
         words = str(error).removeprefix(f"{self.owner}: ")
         if self.inverse and " must be a " not in words:
             low, high = self.declared.low, self.declared.high
-            bounds = f"{1 / high:g} to {1 / low:g}" if low and high else "above 0"
+            bounds = f"{chosen(1 / high)} to {chosen(1 / low)}" if low and high else "above 0"
             words = f"{self.declared.name} must be {bounds}, got {self.shown}"
-        return (
-            f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
-        )
+        named = words.removeprefix(self.declared.name)
+        return shown(f"{self.label}{named}" if named != words else words)
 
 
 class Choice(Field):

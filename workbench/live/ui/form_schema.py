@@ -11,7 +11,7 @@ from workbench.block_facts import choice_label, facts, inverse_help, parameter_l
 from workbench.errors import InputError
 from workbench.lines.dependence import waiting
 from workbench.naming import typeset_words
-from workbench.number_text import SUPERSCRIPTS, THIN, count
+from workbench.number_text import THIN, chosen, count
 from workbench.registry import Block, Parameter, registered
 
 DOCS = {
@@ -38,7 +38,7 @@ def block_schema(cls: type[Block]) -> dict[str, Any]:
         "code": cls.name,
         "group": known.group,
         "formula": known.formula,
-        "cost": known.cost or counted(cls),
+        "cost": typeset_words(known.cost) or counted(cls),
         "source": known.source,
         "about": [typeset_words(paragraph) for paragraph in known.about],
         "docs": DOCS.get(cls.kind, "glossary"),
@@ -84,10 +84,8 @@ def bounds_in_words(declared: Parameter, *, inverse: bool = False) -> str:
 
 def _bound(value: float) -> str:
     """A bound with all its digits; a large or small power of ten as such."""
-    mantissa, exponent = f"{value:e}".split("e")
-    if float(mantissa) == 1 and not -4 < int(exponent) < 6:
-        return f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
-    return count(int(value)) if float(value).is_integer() else f"{value:g}"
+    text = chosen(value)
+    return count(int(value)) if "×" in text and float(value).is_integer() else text
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import traitlets
 from workbench.live.ui.assets import module
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.view import LiveWidget
+from workbench.live.ui.words import shown
 
 PATIENCE = 30.0
 """Seconds that a sentence may go without an answer before the page counts as closed. The page answers every twelve,
@@ -41,8 +42,8 @@ class StatusLine(LiveWidget):
         self.on_msg(self._read)
 
     def say(self, text: str, tone: str = "plain", state: str = "idle") -> None:
-        """Set all three; only what differs is sent."""
-        now = time.monotonic()
+        """Set all three, the text as `words.shown` prints it; only what differs is sent."""
+        text, now = shown(text), time.monotonic()
         unread = self._unread_since
         if tone == self.tone == "busy" and state == self.state and unread is not None and now - unread >= PATIENCE:
             self._kept_back = text
