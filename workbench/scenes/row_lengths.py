@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.number_text import count, number
+from workbench.number_text import count, rounded
 from workbench.scenes.scene import Axis, BarsOf, LineAt, Scene
 
 MAX_BARS = 60
@@ -25,9 +25,9 @@ def row_lengths_scene(lengths: np.ndarray) -> Scene:
         [f"{count(int(rows))} {'row' if rows == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
         for left, rows in zip(edges[:-1], counts, strict=True)
     ]
-    layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {number(mean)}", upright=True)]
+    layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {rounded(mean)}", upright=True)]
     y = Axis("rows", "count", log=bool(some.max() >= LOG_SCALE_RATIO * some.min()))
-    said = f"Entries per row: {lengths.min()} to {lengths.max()}, {number(mean)} on average."
+    said = f"Entries per row: {lengths.min()} to {lengths.max()}, {rounded(mean)} on average."
     return Scene("row lengths", Axis(title, "count", whole=True), y, layers, spoken=said, logs="y")
 
 

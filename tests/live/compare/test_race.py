@@ -109,7 +109,7 @@ def test_the_tolerance_is_typed(view, eventually):
     eventually(lambda: "residual of 0.01 entry 2" in view.winner.text)
     assert {curve.line for curve in view.convergence.curves} == {0.01}
     view.tolerance.box.value = "3.3e-4"
-    eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
+    eventually(lambda: "residual of 3.3\u2009×\u200910⁻⁴ entry 2" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.box.value = "1e-13"
     eventually(lambda: "the entries stop at 10⁻⁶; run them again to 10⁻¹³" in view.winner.text)
@@ -190,7 +190,7 @@ def test_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually
     eventually(lambda: page.messages)
     page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
     assert view.tolerance.box.value == "0.00033"
-    eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
+    eventually(lambda: "residual of 3.3\u2009×\u200910⁻⁴ entry 2" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     page_says(view.convergence, {"kind": "tolerance", "value": None, "turn": 8})

@@ -26,7 +26,7 @@ from workbench.live.ui.rows import row as line
 from workbench.live.ui.run_list import RACE, ListedRun, RunList
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
-from workbench.number_text import chosen
+from workbench.number_text import rounded
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
 from workbench.scenes.scene import Scene
@@ -337,7 +337,7 @@ class RaceView(PausableView):
         """Update the table, the sentence on the winner and the exports."""
         self.entries.update()
         entries = self.race.entries
-        self.again.description = f"Run again to {chosen(self.tolerance.value)}"
+        self.again.description = f"Run again to {rounded(self.tolerance.value)}"
         self.again.layout.display = (
             None if self.entries.over and finer(self.tolerance.value, self._stops_at) else "none"
         )

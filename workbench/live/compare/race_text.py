@@ -11,7 +11,7 @@ from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
-from workbench.number_text import amount, chosen, compiling, count, duration, number, queued, relative, tick
+from workbench.number_text import amount, compiling, count, duration, number, queued, relative, rounded, tick
 from workbench.run import Race, RaceEntry, State
 from workbench.run.held_up import held_up_seconds
 from workbench.run.ranking import Finish, Ranking, rank
@@ -95,7 +95,7 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
 
 def sentence(found: Ranking, aim: float) -> str:
     """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop."""
-    at = f"At a relative residual of {chosen(found.tolerance)}"
+    at = f"At a relative residual of {rounded(found.tolerance)}"
     if not found.finished:
         return " ".join([_why_no_winner(found, at, aim), *_left_out(found)])
     first = found.finished[0]
@@ -149,8 +149,8 @@ def finer(tolerance: float, aim: float) -> bool:
 def _why_no_winner(found: Ranking, at: str, aim: float) -> str:
     if not finer(found.tolerance, aim):
         return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
-    then = "" if found.open else f"; run them again to {chosen(found.tolerance)}"
-    return f"{at} there is no winner, since the entries stop at {chosen(aim)}{then}."
+    then = "" if found.open else f"; run them again to {rounded(found.tolerance)}"
+    return f"{at} there is no winner, since the entries stop at {rounded(aim)}{then}."
 
 
 def _disturbed(found: Ranking) -> list[RaceEntry]:
