@@ -3,7 +3,7 @@ import { element } from "../ui/page.js";
 import { link, copied } from "../transport/link.js";
 import { planeRow } from "../ui/planerow.js";
 import { follow } from "../ui/traits.js";
-import { short } from "../ui/axes.js";
+import { typeset } from "../ui/numbers.js";
 import { coloursOf } from "../field/colormaps.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
 import { bubblePlane } from "./bubbleplane.js";
@@ -120,7 +120,7 @@ function render({ model, el }) {
     const { bubbles, selected, dimensions } = shown.state;
     const at = dimensions === 3 ? `, plane ${shown.normal} = ${shown.position.toFixed(3)}` : "";
     const chosen = bubbles[selected];
-    const reported = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map((at) => short(at)).join(", ")}, radius ${short(chosen.at(-1))}.` : "None selected.";
+    const reported = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map((at) => typeset(at)).join(", ")}, radius ${typeset(chosen.at(-1))}.` : "None selected.";
     return `${bubbles.length} bubbles on ${axesOf(shown).slice(0, 2).map((place) => "xyz"[place]).join(" and ")}${at}. ${reported}`;
   }
 

@@ -1,5 +1,5 @@
 import { element } from "../ui/page.js";
-import { short } from "../ui/axes.js";
+import { typeset } from "../ui/numbers.js";
 
 // The colours of the cells in words: densities are relative to that inside the bubbles.
 
@@ -16,7 +16,7 @@ export function buildersLegend(shown) {
     inside.patch.style.background = shown.colours.inside;
     outside.patch.style.background = shown.colours.outside;
     inside.text.textContent = "inside: density 1, coefficient 1";
-    outside.text.textContent = `outside: density ${short(1 / contrast)}, coefficient ${short(contrast)} (relative)`;
+    outside.text.textContent = `outside: density ${typeset(1 / contrast)}, coefficient ${typeset(contrast)} (relative)`;
   }
 
   return { root, show };

@@ -1,4 +1,5 @@
-import { drawAxes, grouped, line, linearTicks } from "../ui/axes.js";
+import { drawAxes, line, linearTicks } from "../ui/axes.js";
+import { countText } from "../ui/numbers.js";
 import { onPage } from "../ui/theme.js";
 import { shadeTicks, titleOf } from "./colorscale.js";
 
@@ -16,7 +17,7 @@ export function drawBand(context, box, colours, picture, shares) {
   const most = Math.max(2, Math.floor(width / 80));
   const ticks = shadeTicks(picture);
   drawAxes(context, box, colours, {
-    xTicks: linearTicks(x.low, x.high, most).map((k) => [box.left + (k / x.high) * width, grouped(Math.round(k))]),
+    xTicks: linearTicks(x.low, x.high, most).map((k) => [box.left + (k / x.high) * width, countText(Math.round(k))]),
     yTicks: ticks.map(([share, text]) => [toY(share), text]),
     xTitle: x.label,
     yTitle: titleOf(picture),

@@ -1,9 +1,6 @@
 import { colourMap, signedMap } from "../ui/maps.js";
 
-// Which fields there are, and their colours: a coefficient, magnitudes, or numbers about zero.
-
-export const FIELDS = ["coefficient", "solution", "residual", "error"];
-export const SCALES = ["automatic", "linear", "logarithmic"];
+// The colours of a field: a coefficient, magnitudes, or numbers about zero.
 
 export function mapOf({ quantity, signed }, palette) {
   if (signed) return signedMap(palette);

@@ -1,4 +1,5 @@
-import { decadeTicks, label, linearTicks, powerOfTen, short } from "../ui/axes.js";
+import { decadeTicks, label, linearTicks } from "../ui/axes.js";
+import { powerOfTen, typeset } from "../ui/numbers.js";
 import { mapOf, wordsOf } from "./colormaps.js";
 
 // A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.
@@ -21,12 +22,12 @@ function shareOf({ low, high, scale, signed, threshold }, value) {
 // [share, text] of each tick.
 export function shadeTicks(shades) {
   const { low, high, scale } = shades;
-  if (low === high) return [[0.5, short(low)]];
+  if (low === high) return [[0.5, typeset(low)]];
   const at = (value, text) => [shareOf(shades, value), text];
   if (scale === "linear") return evenly(linearTicks(low, high, 5), at);
   if (scale === "symlog") return bothSides(shades, at);
   const ticks = decadeTicks(Math.log10(low), Math.log10(high), MOST_TICKS);
-  if (ticks.length < 2) return [[0, short(low)], [1, short(high)]];
+  if (ticks.length < 2) return [[0, typeset(low)], [1, typeset(high)]];
   return ticks.map((exponent) => at(10 ** exponent, powerOfTen(exponent)));
 }
 
@@ -34,7 +35,7 @@ export function shadeTicks(shades) {
 function evenly(values, at) {
   const ratio = values.length > 1 ? Math.max(...values.map(Math.abs)) / (values[1] - values[0]) : 1;
   const digits = Math.min(15, Math.max(3, Math.ceil(Math.log10(ratio)) + 1));
-  return values.map((value) => at(value, short(value, digits)));
+  return values.map((value) => at(value, typeset(value, digits)));
 }
 
 function bothSides({ high, signed, threshold }, at) {
@@ -46,7 +47,7 @@ function bothSides({ high, signed, threshold }, at) {
 
 // What the scale shows, in words.
 export function titleOf({ bar, scale, threshold }) {
-  return scale === "symlog" ? `${bar}, linear within ±${short(threshold)}` : bar;
+  return scale === "symlog" ? `${bar}, linear within ±${typeset(threshold)}` : bar;
 }
 
 // Pixels to the right of a picture that its bar needs.

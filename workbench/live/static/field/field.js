@@ -1,4 +1,4 @@
-import { short } from "../ui/axes.js";
+import { typeset } from "../ui/numbers.js";
 import { startDrawing } from "../transport/engine.js";
 import { fieldChoices, filmControl, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
@@ -70,7 +70,7 @@ function render({ model, el }) {
 function spoken(picture) {
   const { low, high } = picture;
   const title = titleOf(picture);
-  return low === high ? `${title}: ${short(low)}.` : `${title} from ${short(low)} to ${short(high)}.`;
+  return low === high ? `${title}: ${typeset(low)}.` : `${title} from ${typeset(low)} to ${typeset(high)}.`;
 }
 
 export default { render };

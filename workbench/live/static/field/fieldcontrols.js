@@ -1,9 +1,9 @@
-import { grouped } from "../ui/axes.js";
+import { countText } from "../ui/numbers.js";
 import { element, press, write } from "../ui/page.js";
 import { planeRow } from "../ui/planerow.js";
 import { bind, control, follow, labelled, selectOf } from "../ui/traits.js";
 import { atMost, whenNew } from "../transport/throttle.js";
-import { FIELDS, SCALES } from "./colormaps.js";
+import { FIELDS, SCALES } from "./quantities.js";
 
 // The controls of the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
 // solver, and in 3D the section.
@@ -88,7 +88,7 @@ export function filmControl(model, move) {
   const pull = () => {
     const frame = model.get("frame");
     place.value = String(frame < 0 ? last() : frame);
-    where.textContent = iterations.length ? `iteration ${grouped(iterations[Number(place.value)])}` : "";
+    where.textContent = iterations.length ? `iteration ${countText(iterations[Number(place.value)])}` : "";
     place.setAttribute("aria-valuetext", where.textContent);
   };
   const tell = atMost(TURN, () => model.save_changes());

@@ -1,4 +1,5 @@
-import { drawAxes, grouped, linearTicks } from "../ui/axes.js";
+import { drawAxes, linearTicks } from "../ui/axes.js";
+import { countText } from "../ui/numbers.js";
 import { drawBand } from "./band.js";
 import { mapOf, wordsOf } from "./colormaps.js";
 import { barRoom, drawBar, shadeTicks, titleOf } from "./colorscale.js";
@@ -201,5 +202,5 @@ function empty(width, height) {
 }
 
 function tick(value) {
-  return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toFixed(6)));
+  return Math.abs(value) >= 1000 ? countText(Math.round(value)) : String(Number(value.toFixed(6)));
 }

@@ -1,7 +1,7 @@
 import { element } from "../ui/page.js";
 import { bind, control, follow, labelled, selectOf } from "../ui/traits.js";
 import { whenNew } from "../transport/throttle.js";
-import { FIELDS, SCALES } from "./colormaps.js";
+import { FIELDS, SCALES } from "./quantities.js";
 import { levelWords } from "./volumescales.js";
 
 // What the 3D view draws: the quantity and its colours, and each part on or off, with its slider.

@@ -1,4 +1,4 @@
-import { short } from "../ui/axes.js";
+import { typeset } from "../ui/numbers.js";
 import { BAR_WIDTH, drawRamp, shadeTicks, titleOf } from "./colorscale.js";
 
 // The scale of the 3D view: its bar with the level of the isosurface, and levels in words.
@@ -14,7 +14,7 @@ function atLevel({ low, high, scale, signed, threshold }, level) {
 }
 
 export function levelWords(shades, level) {
-  return `${shades.signed ? "±\u2009" : ""}${short(atLevel(shades, level))}`;
+  return `${shades.signed ? "±\u2009" : ""}${typeset(atLevel(shades, level))}`;
 }
 
 // Pixels that the bar needs at the right.

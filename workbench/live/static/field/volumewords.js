@@ -1,4 +1,4 @@
-import { short } from "../ui/axes.js";
+import { typeset } from "../ui/numbers.js";
 import { titleOf } from "./colorscale.js";
 import { levelWords } from "./volumescales.js";
 
@@ -8,7 +8,7 @@ import { levelWords } from "./volumescales.js";
 export function inWords(picture, shown) {
   const { title = "", note = "", size, cells, low, high } = picture;
   if (!size[0]) return `${title}. ${note}`;
-  const range = low === high ? short(low) : `from ${short(low)} to ${short(high)}`;
+  const range = low === high ? typeset(low) : `from ${typeset(low)} to ${typeset(high)}`;
   const parts = [`${title}.`, `${titleOf(picture)} ${range}, ${cells.join(" by ")} cells.`];
   const [x, y, z] = shown.position.map((share) => share.toFixed(3));
   if (shown.slices && !shown.pieces) parts.push(`Slices at x = ${x}, y = ${y}, z = ${z}.`);

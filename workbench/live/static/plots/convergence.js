@@ -3,7 +3,7 @@ import { element } from "../ui/page.js";
 import { follow } from "../ui/traits.js";
 import { ConvergencePlot } from "./convergenceplot.js";
 import { toleranceGrip } from "./grip.js";
-import { typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
 import { plotPage } from "./plotpage.js";
 
 // The convergence view: the plot, the grip of its tolerance, and words for those who cannot see it.

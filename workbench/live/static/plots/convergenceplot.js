@@ -2,7 +2,7 @@ import { line, roundUp } from "../ui/axes.js";
 import { CurveLayer } from "./curvelayer.js";
 import { drawFlag, firstAt } from "./finish.js";
 import { crosses } from "./frame.js";
-import { typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
 import { drawLevelWords } from "./levelwords.js";
 import { drawNames } from "./names.js";
 import { Plot } from "./plot.js";

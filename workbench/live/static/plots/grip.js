@@ -1,6 +1,6 @@
 import { atMost } from "../transport/throttle.js";
 import { element } from "../ui/page.js";
-import { typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
 
 // The tolerance line: dragged anywhere along it or by its grip, or moved by keys. The
 // drawing follows at once; the kernel hears at most ten times a second, and the last of it.

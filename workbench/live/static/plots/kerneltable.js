@@ -1,6 +1,6 @@
 import { element, write } from "../ui/page.js";
-import { grouped } from "../ui/axes.js";
-import { duration, rate } from "../ui/units.js";
+import { countText } from "../ui/numbers.js";
+import { rateText, timeText } from "../ui/units.js";
 
 // The legend of a timeline, which is a table as well: what each kernel is drawn like, and what it took of the whole run.
 
@@ -68,7 +68,7 @@ function row({ calls, seconds, bytes, same, name }, sum) {
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
   const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
   made.append(titled, element("td", "", lanes));
-  for (const text of [grouped(calls), duration(seconds), share, duration(seconds / calls), rate(bytes, seconds) || "–"]) {
+  for (const text of [countText(calls), timeText(seconds), share, timeText(seconds / calls), rateText(bytes, seconds) || "–"]) {
     made.append(element("td", "wb-number", text));
   }
   return made;

@@ -2,7 +2,7 @@ import { line } from "../ui/axes.js";
 import { onPage } from "../ui/theme.js";
 import { drawMarker } from "./curve.js";
 import { drawLevelWords } from "./levelwords.js";
-import { typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
 import { setFont, drawText } from "./plotaxes.js";
 
 // What a plot shows besides curves: points, bars, and lines across it.

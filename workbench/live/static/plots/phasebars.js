@@ -1,5 +1,5 @@
 import { label, line } from "../ui/axes.js";
-import { duration } from "../ui/units.js";
+import { timeText } from "../ui/units.js";
 import { drawText, setFont, shortened } from "./plotaxes.js";
 
 // What an empty plot says, and below it the phases of the setup that its run is in: a hatched bar and a time for each.
@@ -30,6 +30,6 @@ export function drawWaiting({ context, frame: { box }, palette }, words, phases)
     context.setLineDash(done ? [2, 2] : [4, 4]);
     line(context, palette.soft, middle, y, middle + length, y);
     context.restore();
-    drawText(context, palette.soft, done ? duration(seconds) : "…", middle + length + GAP_PX, y, "left", "middle");
+    drawText(context, palette.soft, done ? timeText(seconds) : "…", middle + length + GAP_PX, y, "left", "middle");
   }
 }

@@ -1,4 +1,5 @@
-import { decadesBetween, evenTicks, quantity, typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
+import { decadesBetween, evenTicks, quantity } from "./ticks.js";
 
 // One axis of a plot: values become shares of it, from 0 to 1, and are said in words.
 
@@ -9,7 +10,7 @@ export class Scale {
   }
 
   // log: by its logarithm. whole: only integers lie on it. names: what the integers from 0 on are called. kind: of number,
-  // as in numbers.js. word: what a value is called where it is read out, as in "iteration 7". marks: values that have the ticks.
+  // as in ticks.js. word: what a value is called where it is read out, as in "iteration 7". marks: values that have the ticks.
   is({ title = "", kind = "", log = false, whole = false, names = null, word = "", marks = null }) {
     Object.assign(this, { title, kind, log, whole: whole || names !== null, names, word, marks });
     this.quantity = quantity(kind);

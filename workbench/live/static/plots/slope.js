@@ -1,5 +1,5 @@
 import { isWithin } from "./frame.js";
-import { typeset } from "./numbers.js";
+import { typeset } from "../ui/numbers.js";
 import { setFont, drawText } from "./plotaxes.js";
 
 // The slope ruler: two points of a plot, and what lies between them as a sentence.

@@ -7,10 +7,11 @@ import { linked } from "../ui/linked.js";
 import { FLOW_BYTES } from "./flows.js";
 import { HELP, gestures } from "./gestures.js";
 import { kernelTable } from "./kerneltable.js";
+import { moment } from "./timelineaxes.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
-import { grouped } from "../ui/axes.js";
 import { whenNew } from "../transport/throttle.js";
-import { amount, duration, moment, rate } from "../ui/units.js";
+import { countText } from "../ui/numbers.js";
+import { amountText, rateText, timeText } from "../ui/units.js";
 
 // The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
 // those who cannot see it.
@@ -113,13 +114,13 @@ function render({ model, el }) {
   function showTable() {
     const { selected } = shown;
     if (selected) table.root.open = true;
-    const caption = selected ? `Selected: ${duration(selected[1] - selected[0])} from ${moment(selected[0])}, by kernel` : "The whole run by kernel";
+    const caption = selected ? `Selected: ${timeText(selected[1] - selected[0])} from ${moment(selected[0])}, by kernel` : "The whole run by kernel";
     table.show(kernels, shown.totals, caption);
   }
 
   function describe() {
-    const events = `${grouped(shown.count)} events on ${shown.lanes.join(", ")}`;
-    const range = `Shown: ${duration(Math.max(0, shown.from))} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
+    const events = `${countText(shown.count)} events on ${shown.lanes.join(", ")}`;
+    const range = `Shown: ${timeText(Math.max(0, shown.from))} to ${timeText(shown.to)}, iterations up to ${shown.iterations}`;
     const state = reported.live ? "running" : "at rest";
     const spoken = shown.count ? `${reported.label}. ${events}. ${range}. ${state}. ${reported.words}` : reported.note;
     canvas.setAttribute("aria-label", `Timeline of ${reported.title || "a run"}. ${spoken}`);
@@ -130,11 +131,11 @@ function render({ model, el }) {
     others.tell(iteration, event?.code ?? null);
     if (!event) return;
     const { name, lane, start, seconds, bytes, waits } = event;
-    const moved = bytes ? [amount(bytes), rate(bytes, seconds)] : ["bytes not known"];
+    const moved = bytes ? [amountText(bytes), rateText(bytes, seconds)] : ["bytes not known"];
     const lines = [
-      [duration(seconds), ...moved].filter(Boolean).join(" · "),
-      `iteration ${grouped(iteration)} · ${lane} · from ${moment(start)}`,
-      ...(more ? [`the longest of ${grouped(more + 1)} events here; zoom in to tell them apart`] : []),
+      [timeText(seconds), ...moved].filter(Boolean).join(" · "),
+      `iteration ${countText(iteration)} · ${lane} · from ${moment(start)}`,
+      ...(more ? [`the longest of ${countText(more + 1)} events here; zoom in to tell them apart`] : []),
       ...(waits.length ? [`waits for ${waits.join(" and ")}`] : []),
     ];
     readout.replaceChildren(element("strong", "", name), ...lines.map((text) => element("div", "", text)));

@@ -1,5 +1,6 @@
-import { grouped, label, line, roundUp } from "../ui/axes.js";
-import { timeAxis } from "../ui/units.js";
+import { label, line, linearTicks, roundUp } from "../ui/axes.js";
+import { THIN, countText, decimalText } from "../ui/numbers.js";
+import { decimals } from "./ticks.js";
 
 // What stands around the lanes of a timeline: time, iterations, and what each set of lanes is.
 
@@ -29,7 +30,7 @@ export function drawMarks(plot, marks, { top, bottom }) {
   const apart = box.width / count;
   const every = roundUp((10 * count * WORD) / box.width, true) / 10;
   // The iteration that is under way at the left edge, where the next one leaves room to say so.
-  const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
+  const word = (k, x) => label(context, palette.soft, countText(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
   const next = first < last ? marks.starts[first + 1] : span.to;
   if (marks.starts[first] < span.from && plot.toX(next) > box.left + WORD) word(first, box.left);
   let free = box.left - 1;
@@ -59,4 +60,23 @@ export function drawHeads(plot) {
     label(context, palette.ink, title, 4, plot.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
   });
   context.font = `12px ${palette.type}`;
+}
+
+// Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
+function timeAxis(from, to, most) {
+  const width = to - from;
+  const [unit, factor] = width < 1e-3 ? ["µs", 1e6] : width < 1 ? ["ms", 1e3] : ["s", 1];
+  const coarse = 10 ** Math.ceil(Math.log10(width));
+  const base = from > 200 * width ? Math.floor(from / coarse) * coarse : 0;
+  const values = linearTicks((from - base) * factor, (to - base) * factor, most);
+  const digits = decimals(values);
+  const ticks = values.map((value) => [base + value / factor, decimalText(value, digits)]);
+  if (!base) return { ticks, title: `time from the start of the run, ${unit}` };
+  const start = decimalText(base * 1e3, Math.max(0, -Math.round(Math.log10(coarse * 1e3))));
+  return { ticks, title: `time after ${start} ms, ${unit}` };
+}
+
+// A time from the start of the run, to the microsecond.
+export function moment(seconds) {
+  return `${decimalText(1e3 * seconds, 3)}${THIN}ms`;
 }

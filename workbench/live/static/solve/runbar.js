@@ -1,5 +1,6 @@
 import { icon } from "../ui/icons.js";
-import { countText, timeText } from "../ui/numbers.js";
+import { countText } from "../ui/numbers.js";
+import { timeText } from "../ui/units.js";
 import { watchNeighbours } from "../ui/onpage.js";
 import { element, write } from "../ui/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";

@@ -1,4 +1,5 @@
-import { powerOfTen, decadeTicks, linearTicks } from "../ui/axes.js";
+import { decadeTicks, linearTicks } from "../ui/axes.js";
+import { powerOfTen } from "../ui/numbers.js";
 
 // A small convergence plot of the whole run, with the part that was walked so far in colour.
 

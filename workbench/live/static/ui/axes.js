@@ -1,24 +1,4 @@
-// Ticks and frames: a linear axis, a logarithmic axis, and how numbers are written on them.
-
-const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-
-// 1, 10, 10², 10⁻¹.
-export function powerOfTen(exponent) {
-  if (exponent === 0 || exponent === 1) return String(10 ** exponent);
-  return `10${String(exponent).replace(/./g, (sign) => SUPERSCRIPTS[sign])}`;
-}
-
-export function grouped(number) {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
-}
-
-// A number of at most so many digits, as in a text: 0.25 or 1.2 × 10⁻³.
-export function short(value, most = 3) {
-  const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
-  if (size === 0 || (size >= 0.01 && size < 1e4)) return sign + Number(size.toPrecision(most));
-  const [digits, exponent] = size.toExponential(most - 1).replace(/\.?0+e/, "e").split("e");
-  return `${sign}${digits === "1" ? "" : `${digits}\u2009×\u2009`}${powerOfTen(Number(exponent))}`;
-}
+// Ticks and frames: a linear axis and a logarithmic axis.
 
 // The smallest comfortable bound above a count. One that keeps growing gets a bound that lasts, as each new one means
 // to redraw everything.

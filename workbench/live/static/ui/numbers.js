@@ -1,42 +1,35 @@
 // How numbers, times and amounts are written on the page; number_text.py writes them alike.
-// Three significant digits, the unit that fits, thin spaces between groups of digits and before a unit, a true minus.
+// Three significant digits, thin spaces between groups of digits, a true minus.
 
-const THIN = "\u2009";
+export const THIN = "\u2009";
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-// Size, name, and the value from which a unit is used.
-const TIME_UNITS = [[1, "s", 0.1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
 
-function numberText(value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  if (value === 0) return "0";
-  const [mantissa, exponent] = Math.abs(value).toExponential(2).split("e");
-  const power = Number(exponent);
-  const sign = value < 0 ? "−" : "";
-  if (power >= -3 && power < 6) return sign + inGroups(Number(`${mantissa}e${power}`).toFixed(Math.max(0, 2 - power)));
-  return `${sign}${mantissa}${THIN}×${THIN}10${String(power).replace(/./g, (at) => RAISED[at])}`;
+// 1, 10, 10², 10⁻¹.
+export function powerOfTen(exponent) {
+  if (exponent === 0 || exponent === 1) return String(10 ** exponent);
+  return `10${String(exponent).replace(/./g, (sign) => RAISED[sign])}`;
 }
 
+// A number in digits, which are grouped from the fifth on.
 export function countText(value) {
-  return (value < 0 ? "−" : "") + inGroups(String(Math.abs(value)));
-}
-
-export function timeText(seconds) {
-  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
-  if (seconds < 99.95) return fitting(seconds);
-  const whole = Math.round(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const parts = [[hours, "h"], [minutes, "min"], [hours ? 0 : rest, "s"]];
-  return parts.filter(([amount]) => amount).map(([amount, unit]) => `${amount}${THIN}${unit}`).join(" ");
-}
-
-function fitting(seconds) {
-  if (seconds === 0) return `0${THIN}s`;
-  const [size, unit] = TIME_UNITS.find(([, , least]) => Math.abs(seconds) >= 0.9995 * least);
-  return `${numberText(seconds / size)}${THIN}${unit}`;
-}
-
-function inGroups(text) {
-  const [whole, rest] = text.split(".");
+  const [whole, rest] = String(Math.abs(value)).split(".");
   const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, THIN) : whole;
-  return rest ? `${grouped}.${rest}` : grouped;
+  return `${value < 0 ? "−" : ""}${grouped}${rest ? `.${rest}` : ""}`;
+}
+
+// So many decimals.
+export function decimalText(value, digits) {
+  const [integer, rest] = Math.abs(value).toFixed(digits).split(".");
+  return `${value < 0 && Number(value.toFixed(digits)) ? "−" : ""}${countText(Number(integer))}${rest ? `.${rest}` : ""}`;
+}
+
+// As in a text: 0.25, 20 000, 1.2 × 10⁻⁶; at most so many digits.
+export function typeset(value, digits = 3) {
+  if (!Number.isFinite(value)) return "–";
+  const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
+  if (Number.isInteger(size) && size < 1e7) return sign + countText(size);
+  if (size >= 1e-3 && size < 1e5) return sign + (size >= 10 ** (digits - 1) ? countText(Math.round(size)) : String(Number(size.toPrecision(digits))));
+  const [mantissa, exponent] = size.toExponential(digits - 1).split("e");
+  const factor = Number(mantissa) === 1 ? "" : `${Number(mantissa)}${THIN}×${THIN}`;
+  return `${sign}${factor}${powerOfTen(Number(exponent))}`;
 }

@@ -1,51 +1,38 @@
-import { grouped, linearTicks } from "./axes.js";
+import { THIN, decimalText, typeset } from "./numbers.js";
 
-// Times, amounts and rates in words, and the ticks of axes of time and of bytes.
+// Times and amounts in the unit that fits; number_text.py writes them alike.
 
-export const TIMES = [["ns", 1e9, 1e-6], ["µs", 1e6, 1e-3], ["ms", 1e3, 1], ["s", 1, Infinity]];
-export const AMOUNTS = [["B", 1, 1e3], ["kB", 1e-3, 1e6], ["MB", 1e-6, 1e9], ["GB", 1e-9, 1e12], ["TB", 1e-12, Infinity]];
+// Size, name, and the value from which a unit is used.
+export const TIMES = [[1, "s", 0.1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
+export const AMOUNTS = [[1e12, "TB", 1e12], [1e9, "GB", 1e9], [1e6, "MB", 1e6], [1e3, "kB", 1e3], [1, "B", 0]];
 
-export function duration(seconds) {
-  return inUnits(seconds, TIMES);
+// 0.458 s, 15.9 ms, 2 min 5 s.
+export function timeText(seconds) {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  if (seconds < 99.95) return inUnits(seconds, TIMES);
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const parts = [[hours, "h"], [minutes, "min"], [hours ? 0 : rest, "s"]];
+  return parts.filter(([amount]) => amount).map(([amount, unit]) => `${amount}${THIN}${unit}`).join(" ");
 }
 
-export function amount(bytes) {
+// 268 MB.
+export function amountText(bytes) {
   return inUnits(bytes, AMOUNTS);
 }
 
-// A moment, to the microsecond.
-export function moment(seconds) {
-  return `${written(1e3 * seconds, 3)}\u2009ms`;
-}
-
 // Bytes per second; empty where either is not known.
-export function rate(bytes, seconds) {
-  if (!(bytes > 0 && seconds > 0)) return "";
-  return `${amount(bytes / seconds)}/s`;
+export function rateText(bytes, seconds) {
+  return bytes > 0 && seconds > 0 ? `${amountText(bytes / seconds)}/s` : "";
 }
 
 function inUnits(value, units) {
-  if (value === 0) return `0\u2009${units[0][0]}`;
-  const [unit, factor] = units.find(([, , bound]) => Math.abs(value) < bound * 0.9995) ?? units.at(-1);
-  const scaled = value * factor;
-  return `${Math.abs(scaled) >= 999.5 ? Math.round(scaled) : scaled.toPrecision(3)}\u2009${unit}`;
+  const [size, unit] = units.find(([, , least]) => Math.abs(value) >= 0.9995 * least);
+  return `${value === 0 ? 0 : digitsOf(value / size)}${THIN}${value === 0 ? units.find(([each]) => each === 1)[1] : unit}`;
 }
 
-// Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
-export function timeAxis(from, to, most) {
-  const width = to - from;
-  const [unit, factor] = width < 1e-3 ? ["µs", 1e6] : width < 1 ? ["ms", 1e3] : ["s", 1];
-  const coarse = 10 ** Math.ceil(Math.log10(width));
-  const base = from > 200 * width ? Math.floor(from / coarse) * coarse : 0;
-  const values = linearTicks((from - base) * factor, (to - base) * factor, most);
-  const decimals = values.length > 1 ? Math.max(0, -Math.floor(Math.log10(values[1] - values[0]) + 1e-9)) : 0;
-  const ticks = values.map((value) => [base + value / factor, written(value, decimals)]);
-  if (!base) return { ticks, title: `time from the start of the run, ${unit}` };
-  const digits = Math.max(0, -Math.round(Math.log10(coarse * 1e3)));
-  return { ticks, title: `time after ${written(base * 1e3, digits)} ms, ${unit}` };
-}
-
-function written(value, decimals) {
-  const [whole, rest] = Math.abs(value).toFixed(decimals).split(".");
-  return `${value < 0 && Number(value.toFixed(decimals)) ? "−" : ""}${grouped(whole)}${rest ? `.${rest}` : ""}`;
+// Three digits, zeros among them.
+function digitsOf(value) {
+  const power = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(3)))));
+  return power < 6 ? decimalText(Number(value.toPrecision(3)), Math.max(0, 2 - power)) : typeset(value);
 }

@@ -1,45 +1,28 @@
-import { grouped, linearTicks, powerOfTen } from "../ui/axes.js";
-import { AMOUNTS, TIMES, amount, duration } from "../ui/units.js";
+import { linearTicks } from "../ui/axes.js";
+import { THIN, countText, decimalText, powerOfTen, typeset } from "../ui/numbers.js";
+import { AMOUNTS, TIMES, amountText, timeText } from "../ui/units.js";
 
-// Numbers as a plot writes them: three digits, powers of ten, thin spaces in groups of three, a true minus.
-
-export function typeset(value) {
-  if (Number.isNaN(value)) return "–";
-  if (value === 0) return "0";
-  const [sign, size] = [value < 0 ? "−" : "", Math.abs(value)];
-  if (Number.isInteger(size) && size < 1e7) return sign + counted(size);
-  if (size >= 1e-3 && size < 1e5) return sign + (size >= 100 ? counted(Math.round(size)) : String(Number(size.toPrecision(3))));
-  const exponent = Math.floor(Math.log10(size * (1 + 1e-12)));
-  const digits = Number((size / 10 ** exponent).toPrecision(3));
-  if (digits === 10) return `${sign}${powerOfTen(exponent + 1)}`;
-  return `${sign}${digits === 1 ? "" : `${digits}\u202f×\u202f`}${powerOfTen(exponent)}`;
-}
-
-// Digits are grouped from the fifth on.
-function counted(whole) {
-  return Math.abs(whole) < 1e4 ? String(whole) : grouped(whole);
-}
+// What the axes of a plot count, their ticks, and what is written at them.
 
 // What an axis may count: how a value is said, and which unit suits an axis that ends there, as [unit, how many of it].
-const PLAIN = { say: typeset, fit: () => ["", 1] };
 const QUANTITIES = {
-  "": PLAIN,
-  count: { say: (value) => counted(Math.round(value)), fit: () => ["", 1] },
-  s: { say: duration, fit: (end) => unitOf(TIMES, end) },
-  B: { say: amount, fit: (end) => unitOf(AMOUNTS, end) },
+  "": { say: typeset, fit: () => ["", 1] },
+  count: { say: (value) => countText(Math.round(value)), fit: () => ["", 1] },
+  s: { say: timeText, fit: (end) => unitOf(TIMES, end) },
+  B: { say: amountText, fit: (end) => unitOf(AMOUNTS, end) },
 };
 
 export function quantity(unit) {
-  return QUANTITIES[unit] ?? { say: (value) => `${typeset(value)}\u202f${unit}`, fit: () => [unit, 1] };
+  return QUANTITIES[unit] ?? { say: (value) => `${typeset(value)}${THIN}${unit}`, fit: () => [unit, 1] };
 }
 
 function unitOf(units, end) {
-  const [unit, factor] = units.find(([, , bound]) => Math.abs(end) < bound) ?? units.at(-1);
-  return [unit, factor];
+  const [size, unit] = units.find(([, , least]) => Math.abs(end) >= least);
+  return [unit, 1 / size];
 }
 
 // Decimals that tell neighbours of a list apart.
-function decimals(values) {
+export function decimals(values) {
   return values.length > 1 ? Math.max(0, -Math.floor(Math.log10(values[1] - values[0]) + 1e-9)) : 0;
 }
 
@@ -57,11 +40,6 @@ function wholes(low, high) {
   const found = [];
   for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k += 1) found.push(k);
   return found;
-}
-
-function decimalText(value, digits) {
-  const [integer, rest] = Math.abs(value).toFixed(digits).split(".");
-  return `${value < 0 && Number(value.toFixed(digits)) ? "−" : ""}${counted(Number(integer))}${rest ? `.${rest}` : ""}`;
 }
 
 // The same for a logarithmic axis between two exponents: powers of ten, with 2 and 5 within two decades only.
