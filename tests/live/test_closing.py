@@ -74,9 +74,9 @@ def raced(view):
 
 
 def opened_twice(view, record):
-    for name in ("Spectrum", "Timeline"):
+    for _ in range(2):
         view.show(record)
-        view.view(name)
+        until(lambda: view.inside.spectrum and view.inside.roofline)
     return view
 
 

@@ -17,15 +17,16 @@ from workbench.recording import load, save
 from workbench.run import Session, configure
 
 ELSEWHERE = """
-import json, sys
+import json, sys, time
 sys.modules["pyopencl"] = None
 from workbench.live import open_run
 replay = open_run(sys.argv[1], folder=sys.argv[2])
-(curve,) = replay.view("Convergence").children[0].curves
-parts = {name: replay.view(name).children[0].children for name in ("Spectrum", "Roofline")}
-words = {name: " ".join(part.value for part in found if isinstance(getattr(part, "value", 0), str))
-         for name, found in parts.items()}
-events = replay.view("Timeline").children[0].trace.count
+inside = replay.inside
+while not (inside.spectrum and inside.roofline):
+    time.sleep(0.05)
+(curve,) = inside.convergence.curves
+words = {"Spectrum": inside.spectrum.message.value, "Roofline": inside.roofline.message.value}
+events = inside.timeline.trace.count
 saved = [path.name for path in replay.save_bar.save("svg")]
 print(json.dumps({"samples": curve.history.count, "events": events, "saved": saved, **words}))
 """
@@ -41,7 +42,7 @@ def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
     pytest.importorskip("pyopencl")
     path = made(tmp_path, device="opencl", deflation="stripes")
     command = [sys.executable, "-c", ELSEWHERE, str(path), str(tmp_path / "exports")]
-    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout)
     record = load(path)
     assert shown["samples"] == record.history.count
     assert shown["events"] == record.trace.count > 0
@@ -58,7 +59,7 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     damaged, foreign = tmp_path / "damaged.npz", tmp_path / "foreign.txt"
     damaged.write_bytes((tmp_path / "a.run.npz").read_bytes()[:500])
     foreign.write_text("no run at all")
-    before = replay.tabs.children
+    before = replay.record
     for path in (damaged, foreign):
         replay.path.value = str(path)
         eventually(lambda path=path: replay.status.text.startswith(f"{path} is not a workbench run file"))
@@ -67,22 +68,22 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     assert replay.path.value == str(tmp_path / "nowhere.npz")
     replay.path.value = "~nosuchuser/a.npz"
     eventually(lambda: "cannot be a path" in replay.status.text)
-    assert replay.tabs.children == before
+    assert replay.record is replay.inside.source is before
     with pytest.raises(InputError, match="not a workbench run file"):
         open_run(foreign)
 
 
 def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually):
     replay = open_run(made(tmp_path))
-    record, before = replay.record, replay.tabs.children
+    record = replay.record
     damaged = save(dataclasses.replace(record, summary={}), tmp_path / "damaged.run.npz")
     replay.path.value = str(damaged)
     eventually(lambda: replay.status.text.startswith(f"{damaged} is damaged: in its summary, problem, N"))
     # One that nobody foresaw.
     replay._try(lambda: replay.show(dataclasses.replace(record, history=None)))
     eventually(lambda: replay.status.text.startswith("opening the run failed by a"))
-    assert (replay.record, replay.tabs.children) == (record, before)
-    assert replay.tabs.children[0].children[0].publisher is replay._publisher
+    assert replay.record is replay.inside.source is record
+    assert len(replay.inside.convergence.curves) == 1
 
 
 def test_a_file_can_be_uploaded(tmp_path, eventually):
@@ -94,9 +95,11 @@ def test_a_file_can_be_uploaded(tmp_path, eventually):
     eventually(lambda: replay.status.text.startswith("other.npz is not a workbench run file"))
 
 
-def test_a_run_without_a_trace_or_ritz_values_says_so(tmp_path):
+def test_a_run_without_a_trace_or_ritz_values_says_so(eventually):
     session = Session(configure("two-layer", n=8, solver="sd"))
     session.start()
     replay = Replay(session.wait(LIMIT).record())
-    assert "beta" in replay.view("Spectrum").children[0].value
-    assert "saved without a trace" in replay.view("Roofline").children[0].children[1].value
+    inside = replay.inside
+    eventually(lambda: "beta" in inside.parts["Spectrum"].children[1].children[0].value)
+    assert inside.parts["Roofline"].layout.display == "none"
+    assert "saved without a trace" in inside.timeline.hint

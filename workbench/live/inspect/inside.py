@@ -97,12 +97,14 @@ class InsideView(View):
 
     def follow(self, run: RunSource, label: str = "", style: int = 0) -> None:
         """Look into another run; returns at once. label, style: of its curve, as `ConvergenceView.add` takes them."""
-        self._run, handle = run, RunHandle(run)
+        handle, before = RunHandle(run), self._curve
+        # The first that a damaged run fails at; the run before then stays.
+        self._curve = self._curve_of(run, label or handle.method, style)
+        if before is not None:
+            self.convergence.drop(before)
+        self._run = run
         self.panel.follow(run)
         self.timeline.show(run, handle.title)
-        if self._curve is not None:
-            self.convergence.drop(self._curve)
-        self._curve = self._curve_of(run, label or handle.method, style)
         untraced = handle.trace is None and (handle.over or handle.run is not None)
         for name, missing in (("Convergence", self._curve is None), ("Roofline", untraced)):
             self.parts[name].layout.display = "none" if missing else None
