@@ -20,7 +20,8 @@ FIRST = ("contracts", "devices")
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
 AGAIN = ("--reruns", "1", "-raR")
-"""In the browser a failed test runs once more, and is listed as such: pages, kernels and servers share the machine."""
+"""In the browser a failed test runs once more, since pages, kernels and servers share the machine. It is listed with
+why it failed."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -240,7 +240,7 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
     app.keyboard.press("Escape")
 
 
-def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
+def test_the_tour_is_walked_by_keys_and_left_by_escape(app, shoot):
     app.keyboard.press("?")
     app.get_by_role("button", name="Start the tour").click()
     card = app.locator(".wb-tour")
@@ -257,7 +257,10 @@ def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
     app.wait_for_selector(".wb-solving .wb-convergence canvas[data-count]:not([data-count='0'])")
     around = "at => { const { x, y, width, height } = at.getBoundingClientRect(); return [x, y, width, height]; }"
     plot = app.locator(".wb-solving .wb-convergence").first
+    # The result comes above the plot, which moves.
+    app.locator(".wb-solving .wb-result", has_text="Converged").wait_for()
     until(app, lambda: app.locator(".wb-toured").evaluate(around) == plot.evaluate(around))
+    shoot("tour")
     app.keyboard.press("Escape")
     card.wait_for(state="detached")
     assert not app.locator(".wb-toured").count()

@@ -228,7 +228,6 @@ class Suggest(ControlledView):
         done, of = self._progress.work
         active = self._job is not None and self._job.alive
         self.status.progress = {"word": "probed", "iterations": done, "left": of - done} if active else {}
-        self.best.disabled = len(self._measured) < BEST
         if self._shown == (estimates, len(self._ruled)):
             return
         self._shown = estimates, len(self._ruled)
@@ -245,6 +244,8 @@ class Suggest(ControlledView):
         rest = f" And {count(more)} slower pairs." if more > 0 else ""
         said = f'<p class="wb-empty">{html.escape(LEGEND + rest)}</p>' if shown else ""
         self.note.value = said + ruled_out(self._ruled)
+        # Once the page has the rows that would be raced.
+        self.best.disabled = sum(each.measured for each in estimates) < BEST
 
     def _act(self, verb: str, places: list[Any], _value: str) -> None:
         if verb == "take":
