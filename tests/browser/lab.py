@@ -13,6 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ WEBGL_ARGS = [
     "--enable-unsafe-swiftshader",
 ]
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
+TO_END = 60
+"""Seconds that a server takes at most to end its kernels and itself."""
 OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 BROKEN_CHAINS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
@@ -131,8 +134,9 @@ def _serving(program: str, options: Sequence[str], folder: Path, env: dict[str, 
         finally:
             server.terminate()
             try:
-                server.wait(LIMIT)
+                server.wait(TO_END)
             except subprocess.TimeoutExpired:
+                warnings.warn(f"{program} did not end within {TO_END} s and was killed", stacklevel=2)
                 server.kill()
                 server.wait()
 

@@ -148,7 +148,9 @@ def test_a_choice_is_found_by_searching_and_says_what_it_is(used):
     used.keyboard.press("Escape")
     # What speaks against choices comes a moment after the menu has opened; it took the press away that it met.
     field.locator(".wb-pick").click()
-    field.locator('.wb-option[data-value="jacobi"] .wb-name').hover(force=True)
+    name = field.locator('.wb-option[data-value="jacobi"] .wb-name')
+    name.wait_for()
+    name.hover(force=True)
     used.mouse.down()
     field.locator(".wb-menu").evaluate("menu => menu.refresh()")
     used.mouse.up()
