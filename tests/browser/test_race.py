@@ -182,7 +182,7 @@ def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_ur
     shoot("race_offers_what_was_chosen_elsewhere")
     press(page, "Take over Poisson, 48²")
     page.locator(
-        "[role=status]", has_text="poisson5:48, 2 entries. The problem or the stopping rule changed. Press Start"
+        "[role=status]", has_text="Poisson, 48², 2 entries. The problem or the stopping rule changed. Press Start"
     ).first.wait_for(state="attached")
     page.get_by_text("Chosen elsewhere").wait_for(state="hidden")
     until(page, lambda: page.locator(".wb-race input[type=text]").first.input_value() == "0.0001")
