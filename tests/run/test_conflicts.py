@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from tests.all_pairs import all_pairs
 from workbench import devices, limits
 from workbench.errors import MOST_UNKNOWNS, InputError
 from workbench.registry import lookup, registered
@@ -77,18 +77,14 @@ def test_a_reason_without_a_way_out_is_told_whole():
 
 @pytest.mark.parametrize("solver", registered("solver"))
 def test_every_choice_of_blocks_is_possible_or_mended(solver):
-    preconditioners = [name for name in registered("preconditioner") if name != "sum"]
-    kinds = preconditioners, ("none", "levelset:4"), ("auto", "a-def2"), devices.names()
-    for preconditioner, deflation, variant, device in itertools.product(*kinds):
-        configuration = configure(
-            "bubbles-2d",
-            n=16,
-            solver=solver,
-            preconditioner=preconditioner,
-            deflation=deflation,
-            variant=variant,
-            device=device,
-        )
+    kinds = {
+        "preconditioner": [name for name in registered("preconditioner") if name != "sum"],
+        "deflation": ("none", "levelset:4"),
+        "variant": ("auto", "a-def2"),
+        "device": devices.names(),
+    }
+    for case in all_pairs(**kinds):
+        configuration = configure("bubbles-2d", n=16, solver=solver, **case)
         found = conflicts(configuration)
         assert conflicts(changed(configuration, changes_of(found))) == [], configuration.label
 
