@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from workbench.cli.common import CompilationNotice
 
 COMMAND = [sys.executable, "-m", "workbench.cli", "solve", "poisson5", "--n", "8", "--json"]
@@ -21,6 +23,8 @@ def solve(cache):
     return json.loads(done.stdout)["residual_history"], done.stderr
 
 
+# Four processes, two of which compile everything.
+@pytest.mark.slow
 def test_compiling_is_said_once_and_a_damaged_cache_is_rebuilt(tmp_path):
     first, said = solve(tmp_path)
     assert said == LINE

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 # The same lines for two precisions, in the order that is asked for, so that one function is compiled for different
 # types by both processes at the same time.
 COMPILE = """
@@ -44,6 +46,8 @@ def end(process):
     return json.loads(told.splitlines()[-1])
 
 
+# Each of three processes imports and compiles.
+@pytest.mark.slow
 def test_two_processes_that_compile_the_same_lines_at_once_both_succeed(tmp_path):
     go, cache = tmp_path / "go", tmp_path / "cache"
     both = [begin(cache, go, order) for order in ("float32,float64", "float64,float32")]

@@ -57,7 +57,7 @@ trees = st.recursive(leaves, grown, max_leaves=8).filter(lambda drawn: len(drawn
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(trees)
 def test_the_values_are_those_of_numpy(tree):
     text, expected = tree
@@ -173,7 +173,7 @@ def test_hostile_text_is_refused(text):
     assert threading.active_count() == before
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.one_of(st.text(max_size=60), st.text("xy()+-*/.,0123 sincoeifls<>=!", max_size=60)))
 def test_any_text_is_parsed_or_refused(text):
     try:
