@@ -26,7 +26,8 @@ export function kernelTable() {
       write(about, caption);
       const all = totals.map((total, style) => ({ ...total, same: kernels.filter((kernel) => kernel.style === style) }));
       const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
-      const rows = inOrder(all.filter(({ calls }) => calls > 0));
+      // Totals of another run may come before its kernels.
+      const rows = inOrder(all.filter(({ calls, same }) => calls > 0 && same.length));
       root.hidden = rows.length === 0;
       body.replaceChildren(...rows.map((reported) => row(reported, sum)));
     },
