@@ -208,8 +208,15 @@ def test_nor_do_builders_many_methods_a_hybrid_run_and_a_run_that_is_opened(page
         names.read(f"Inspect {place}")
     bench.turn_to("Open a run", ".wb-replay")
     names.read("Open a run")
+    assert not names.found, names.found
+
+
+@pytest.mark.parametrize("width", [1280])
+def test_a_method_of_ones_own_has_its_name_in_its_race(bench):
     bench.turn_to("Your method", ".wb-own-body")
-    page.locator(".wb-own").get_by_role("button", name="Race", exact=True).click()
-    page.locator(".wb-own .wb-race .wb-words[data-state=done]").wait_for()
+    bench.page.locator(".wb-own").get_by_role("button", name="Race", exact=True).click()
+    bench.page.locator(".wb-own .wb-race .wb-words[data-state=done]").wait_for()
+    bench.page.locator(".wb-own .wb-race tbody", has_text="2: Method my-cg").wait_for()
+    names = Names(bench)
     names.read("Your method")
     assert not names.found, names.found
