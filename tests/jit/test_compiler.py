@@ -43,8 +43,8 @@ def asked(monkeypatch):
 @pytest.fixture
 def here(monkeypatch):
     """How many kernels this process compiled itself."""
-    made, compile_here = [], compiled.Kernel._compile_here
-    monkeypatch.setattr(compiled.Kernel, "_compile_here", lambda *one: made.append(one) or compile_here(*one))
+    made, compile_here = [], compiled.Kernel.compile_here
+    monkeypatch.setattr(compiled.Kernel, "compile_here", lambda *one: made.append(one) or compile_here(*one))
     return made
 
 
@@ -72,9 +72,9 @@ def refuse(*_, **__):
 
 @pytest.mark.parametrize("way", ["no name of Python", "no process", "no thread"])
 def test_where_no_process_can_be_started_kernels_are_compiled_here(monkeypatch, here, way):
-    if compiler._running is not None:
-        compiler._running.end()
-    monkeypatch.setattr(compiler, "_running", None)
+    if compiler.running is not None:
+        compiler.running.end()
+    monkeypatch.setattr(compiler, "running", None)
     if way == "no name of Python":
         monkeypatch.setattr(sys, "executable", "")
     elif way == "no process":
@@ -90,10 +90,10 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(monkeypatch, 
 
 def test_a_process_that_was_killed_is_started_again(here):
     check(*new_kernel())
-    before = compiler._running._process.pid
-    compiler._running._process.kill()
+    before = compiler.running.process.pid
+    compiler.running.process.kill()
     check(*new_kernel())
-    assert compiler._running._process.pid != before
+    assert compiler.running.process.pid != before
     assert not here
 
 
@@ -105,21 +105,21 @@ def test_a_process_that_has_just_ended_is_replaced_by_another(monkeypatch, here)
             self.alive = False
             raise BrokenPipeError
 
-    monkeypatch.setattr(compiler, "_running", Ended())
+    monkeypatch.setattr(compiler, "running", Ended())
     check(*new_kernel())
-    assert compiler._running.alive
+    assert compiler.running.alive
     assert not here
-    compiler._running.end()
+    compiler.running.end()
 
 
 def test_where_a_process_cannot_be_forked_kernels_are_compiled_one_by_one(monkeypatch, here):
-    monkeypatch.setattr(compiler, "_running", None)
+    monkeypatch.setattr(compiler, "running", None)
     without = "compile_server.FORKS, compile_server.MOST_HERE = False, 2\ncompile_server.serve()"
     monkeypatch.setattr(compiler, "START", compiler.START.replace("compile_server.serve()", without))
     for _ in range(5):
         check(*new_kernel())
     assert not here
-    compiler._running.end()
+    compiler.running.end()
 
 
 def test_no_process_is_started_while_the_interpreter_ends(monkeypatch, here):
@@ -141,7 +141,7 @@ def test_code_that_cannot_be_linked_is_compiled_again(here):
     kernel, number = new_kernel()
     kinds = (compiled.numba.int64[:, ::1], compiled.numba.float64[::1])
     # Its checksum is right, as if another version had written it.
-    store.write(kernel._key(kinds), b"no machine code")
+    store.write(kernel.key(kinds), b"no machine code")
     check(kernel, number)
     assert not here
 
@@ -165,7 +165,7 @@ import os, sys
 from workbench.jit import compiled, compiler
 kernel = compiled.generated(compiled.WARM_UP)
 kernel.prepare((compiled.numba.int64[:, ::1], compiled.numba.float64[::1]))
-print(compiler._running._process.pid, flush=True)
+print(compiler.running.process.pid, flush=True)
 {end}
 """
 
@@ -189,7 +189,7 @@ open(sys.argv[1] if len(sys.argv) > 1 else {out!r}, "a").write("main ran\\n")
 import numpy as np
 from workbench.devices.cpu import Cpu
 from workbench.jit import compiled
-compiled.Kernel._compile_here = None
+compiled.Kernel.compile_here = None
 x = np.arange(4.0)
 found = Cpu().lines("x = 3*x\\ng = (x, x)")(x=x)
 open({out!r}, "a").write(str(found))

@@ -115,7 +115,7 @@ def test_what_cannot_be_linked_is_compiled_again(tmp_path, monkeypatch, code):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     kernel = generated.kernel(SUM.replace("x[chunk]", "5*x[chunk]"))
     names, machine_code = pickle.loads(code)
-    store.write(kernel._key(TYPES), pickle.dumps(([*names, "no_such_symbol"], machine_code)))
+    store.write(kernel.key(TYPES), pickle.dumps(([*names, "no_such_symbol"], machine_code)))
     out = np.zeros(5)
     launch(1, kernel, out, np.arange(5.0))
     assert (out == 5 * np.arange(5.0)).all()

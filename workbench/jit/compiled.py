@@ -101,7 +101,7 @@ class Kernel:
         with _loading:
             if kinds in self._linked or kinds in self._coming:
                 return
-            code = store.read(self._key(kinds))
+            code = store.read(self.key(kinds))
             if code is None or not self._link(kinds, code):
                 self._coming[kinds] = self._ask(kinds)
                 _unsettled[self, kinds] = None
@@ -116,7 +116,7 @@ class Kernel:
         with _loading:
             try:
                 if kinds not in self._linked and not (code and self._link(kinds, code)):
-                    self._compile_here(kinds)
+                    self.compile_here(kinds)
             # Also where that raises: `settle` must not raise the same again for another solve.
             finally:
                 self._coming.pop(kinds, None)
@@ -129,7 +129,7 @@ class Kernel:
 
     def _ask(self, kinds: tuple) -> Future[bytes]:
         """The code for these types; it is stored on disk, where possible, before the future resolves."""
-        key, coming = self._key(kinds), Future()
+        key, coming = self.key(kinds), Future()
 
         def keep(done: Future[bytes]) -> None:
             try:
@@ -141,11 +141,12 @@ class Kernel:
         compiler.compile_elsewhere(self.source, kinds).add_done_callback(keep)
         return coming
 
-    def _compile_here(self, kinds: tuple) -> None:
+    def compile_here(self, kinds: tuple) -> None:
+        """Compile in this process, and store the code."""
         with compiling.here(at_once=True):
             code = compiled_bytes(self.source, kinds)
         self._linked[kinds] = linking.link(code, kinds)
-        store.write(self._key(kinds), code)
+        store.write(self.key(kinds), code)
 
     def _link(self, kinds: tuple, code: bytes) -> bool:
         try:
@@ -155,7 +156,8 @@ class Kernel:
             return False
         return True
 
-    def _key(self, kinds: tuple) -> str:
+    def key(self, kinds: tuple) -> str:
+        """Under which the code for these types is stored."""
         text = "\n".join((*_environment(), *map(str, self.source), _text_of(self.source.module), repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -32,7 +32,8 @@ compile_server.serve()
 """
 
 _changing = threading.Lock()
-_running: _Process | None = None
+running: _Process | None = None
+"""The compiling process; None before the first request."""
 _ending = False
 """Whether the interpreter is shutting down."""
 
@@ -50,14 +51,14 @@ def compile_elsewhere(source: Any, kinds: tuple) -> Future[bytes]:
 
 
 def _send(request: bytes, coming: Future[bytes], tries: int) -> None:
-    global _running
+    global running
     with _changing:
         for left in range(0 if _ending else tries, 0, -1):
             # It cannot be started (forbidden, out of memory, interpreter shutdown), or has just ended.
             with contextlib.suppress(OSError, RuntimeError, ValueError):
-                if _running is None or not _running.alive:
-                    _running = _Process()
-                _running.ask(request, coming, left)
+                if running is None or not running.alive:
+                    running = _Process()
+                running.ask(request, coming, left)
                 return
     coming.set_result(b"")
 
@@ -71,7 +72,7 @@ class _Process:
         self.alive = True
         self._asked: dict[int, tuple[bytes, Future[bytes], int]] = {}
         self._count = 0
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-c", START, json.dumps(_path())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -81,9 +82,9 @@ class _Process:
             # It compiles in one thread; BLAS threads would only take memory.
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._input: Any = self._process.stdin
-        self._output: Any = self._process.stdout
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self._input: Any = self.process.stdin
+        self._output: Any = self.process.stdout
         try:
             threading.Thread(target=self._listen, name="kernel compiler", daemon=True).start()
         except RuntimeError:
@@ -124,8 +125,8 @@ class _Process:
         """Kill the process and wait for its end; it has no state to save."""
         _close(self._input)
         with contextlib.suppress(OSError):
-            self._process.kill()
-        self._process.wait()
+            self.process.kill()
+        self.process.wait()
 
 
 def _path() -> list[str]:
@@ -145,7 +146,7 @@ def _close(file: Any) -> None:
 def _end() -> None:
     global _ending
     with _changing:
-        running, _ending = _running, True
+        _ending = True
     if running is not None and running.alive:
         running.end()
 
@@ -153,8 +154,8 @@ def _end() -> None:
 def _forked() -> None:
     """In a forked process: the compiling process belongs to the parent. Its pipes stay open here, so that it may
     outlive the parent until it is idle."""
-    global _running, _changing
-    _changing, _running = threading.Lock(), None
+    global running, _changing
+    _changing, running = threading.Lock(), None
 
 
 atexit.register(_end)

@@ -70,7 +70,7 @@ def test_other_flags_are_another_program(device, monkeypatch, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"no binary"])
 def test_a_binary_that_the_driver_refuses_is_compiled_again(device, monkeypatch, tmp_path, content):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    assert store.write(binaries._key(cl, device, SOURCE, ()), content)
+    assert store.write(binaries.key_of(cl, device, SOURCE, ()), content)
     counting = Counting()
     assert doubled(counting, cl.Context([device]), device) == EXPECTED
     assert counting.made[-1] == 2

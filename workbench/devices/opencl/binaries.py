@@ -18,7 +18,7 @@ from workbench.jit import store
 
 def built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -> Any:
     """The program of a source, from its binary if there is one. Raises what PyOpenCL raises for the source."""
-    key = _key(cl, device, text, flags)
+    key = key_of(cl, device, text, flags)
     with warnings.catch_warnings():
         # Compilers report vectorized loops as warnings.
         warnings.simplefilter("ignore")
@@ -31,7 +31,8 @@ def built(cl: Any, context: Any, device: Any, text: str, flags: Sequence[str]) -
     return program
 
 
-def _key(cl: Any, device: Any, text: str, flags: Sequence[str]) -> str:
+def key_of(cl: Any, device: Any, text: str, flags: Sequence[str]) -> str:
+    """Under which the binary of a source is stored: of this driver, device and PyOpenCL."""
     versions = (device.platform.name, device.platform.version, device.name, device.version, device.driver_version)
     parts = ("opencl", cl.VERSION_TEXT, *versions, *flags, text)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
