@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.all_pairs import all_pairs, name_of, on_accelerators
 from workbench import devices
+from workbench.devices.accelerator import tile_plan
 from workbench.devices.cpu import box_sweeps as on_cores
 from workbench.devices.jacobi_boxes import PRECISIONS
 from workbench.errors import InputError
@@ -212,3 +213,13 @@ def test_wrong_input_is_refused(cpu, changes, sentence):
     chosen = {"shapes": [(2, 3)], "main": 4.0, "lower_x": -1.0, "lower_y": -1.0, "sweeps": 2, "precision": "float64"}
     with pytest.raises(InputError, match=sentence):
         cpu.box_sweeps(**(chosen | changes))
+
+
+def test_tiles_of_the_persistent_kernel_fit_the_chip():
+    for side in (1, 20, 99, 249, 600):
+        tile = tile_plan.persistent_tile([(side, side)], 4, 132, 1, 1000)
+        assert tile is not None
+        assert tile_plan.count([(side, side)], tile.edge) <= 132
+        assert tile.local_bytes(4) <= tile_plan.LOCAL_MEMORY
+    assert tile_plan.persistent_tile([(5000, 5000)], 4, 132, 4, 1000) is None
+    assert tile_plan.persistent_tile([(9, 9)], 4, 132, 1, 2).halo <= 2

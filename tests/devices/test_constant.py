@@ -47,20 +47,12 @@ def test_the_diagonal_of_a_box_is_one_number():
     assert constant_of(BoxStencil((1024,) * 3, 1, 26.0, -1.0).diagonal()) == 26
 
 
-def test_the_setup_of_a_box_moves_no_vector(accelerator, monkeypatch):
+def test_the_setup_of_a_box_moves_no_vector(accelerator, transfers):
     """Right-hand side, start, diagonal and the look for a null space are made on the device."""
-    moved = []
-    runtime = accelerator.runtime
-    upload, download = runtime.upload, runtime.download
-    monkeypatch.setattr(runtime, "upload", lambda handle, values: (moved.append(values.nbytes), upload(handle, values)))
-    monkeypatch.setattr(
-        runtime, "download", lambda handle, values: (moved.append(values.nbytes), download(handle, values))
-    )
     n = 48
     run = Run(configure("poisson27", n=n, form="matrix-free", device=accelerator.spec))
     # The parts of dot products, and scalars.
-    assert max(moved) < 8 * n**3 / 4
-    monkeypatch.undo()
+    assert max(values.nbytes for arrays in transfers.values() for values in arrays) < 8 * n**3 / 4
     found, expected = run_through(run), run_through(Run(configure("poisson27", n=n, form="matrix-free")))
     assert found.iterations == expected.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-6)
@@ -73,15 +65,11 @@ def test_a_singular_matrix_is_still_found_and_a_nearly_singular_one_is_not(accel
 
 
 @pytest.mark.parametrize("problem", ["bubbles-2d", "two-layer"])
-def test_the_setup_copies_b_and_the_start_once(accelerator, monkeypatch, problem):
+def test_the_setup_copies_b_and_the_start_once(accelerator, transfers, problem):
     """The norms that tell whether they have to be scaled, and the solve, share the copies."""
-    moved, upload = [], accelerator.runtime.upload
-    monkeypatch.setattr(
-        accelerator.runtime, "upload", lambda handle, values: (moved.append(values), upload(handle, values))
-    )
     n = 64
     system = configure(problem, n=n).problem.assemble()
     start = np.random.default_rng(3).random(n * n)
     Run(configure(problem, n=n, device=accelerator.spec), system, start)
-    copied = [sum(np.array_equal(found, values) for found in moved) for values in (system.b, start)]
+    copied = [sum(np.array_equal(found, values) for found in transfers["upload"]) for values in (system.b, start)]
     assert copied == [0 if problem == "two-layer" else 1, 1]

@@ -137,16 +137,12 @@ def held(device, values):
 
 
 @pytest.mark.parametrize("scale", [1, 1e-300], ids=["in range", "scaled"])
-def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, scale):
+def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, transfers, scale):
     device = accelerator
     b, x0 = held(device, scale * B), held(device, np.full(N, float(scale)))
     monkeypatch.setattr("workbench.run.single.diagnostics.array_of", lambda vector: ("stayed", device.to_host(vector)))
     monkeypatch.setattr("workbench.run.kept", lambda values, name: {"b": b, "x0": x0}[name])
-    uploads = []
-    upload = device.runtime.upload
-    monkeypatch.setattr(
-        device.runtime, "upload", lambda handle, values: (uploads.append(values), upload(handle, values))
-    )
+    transfers["upload"].clear()
     found = solve(MATRIX, scale * B, x0=x0, device=device.spec, rtol=1e-9, M=None)
     expected = solve(MATRIX, scale * B, x0=np.full(N, float(scale)), rtol=1e-9, M=None)
     assert found.converged
@@ -154,7 +150,7 @@ def test_vectors_on_the_device_stay_there(accelerator, monkeypatch, scale):
     if scale == 1:
         place, x = found.x
         assert place == "stayed"
-        assert not any(values.shape == (N,) for values in uploads)
+        assert not any(values.shape == (N,) for values in transfers["upload"])
     else:
         x = found.x
     np.testing.assert_allclose(x, expected.x, rtol=1e-8)

@@ -1,11 +1,12 @@
 """Pieces of vectors: runs and segments by hand, and every operation against dense algebra on every device."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tests.all_pairs import on_devices
+from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces, colours
 
@@ -30,7 +31,7 @@ def test_colours_of_columns_that_overlap_differ():
     np.testing.assert_array_equal(colours(columns), [0, 1, 0, 1])
 
 
-def some(seed, size, count, dtype):
+def some(seed, size, count):
     """Pieces of random sets and ranges, where A times each may be nonzero, and vectors."""
     rng = np.random.default_rng(seed)
     parts = [np.sort(rng.choice(size, rng.integers(1, size + 1), replace=False)) for _ in range(count)]
@@ -40,22 +41,17 @@ def some(seed, size, count, dtype):
     return rng, pieces, sparse.csc_array(reach)
 
 
-def vector(rng, size, dtype):
-    values = rng.standard_normal(size)
-    return (values + 1j * rng.standard_normal(size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
-
-
 def check(device, seed, size, count, rows, dtype):
-    rng, pieces, reach = some(seed, size, count, dtype)
+    rng, pieces, reach = some(seed, size, count)
     made = device.pieces(pieces, np.dtype(dtype))
     tolerance = 1e-4 if np.finfo(dtype).bits == 32 else 1e-12
     covers = [sparse.eye_array(size, format="csr")[pieces.part(k)] for k in range(count)]
-    v = vector(rng, size, dtype)
+    v = random_values(size, dtype, rng)
     local = device.zeros(pieces.local_size, dtype)
     made.gather(device.array(v, dtype), local)
     np.testing.assert_array_equal(device.to_host(local), v[pieces.indices])
 
-    values = [vector(rng, pieces.local_size, dtype) for _ in range(rows)]
+    values = [random_values(pieces.local_size, dtype, rng) for _ in range(rows)]
     terms = [
         np.stack([covers[k].T @ z[pieces.firsts[k] : pieces.firsts[k + 1]] for k in range(count)], 1) for z in values
     ]
@@ -71,8 +67,8 @@ def check(device, seed, size, count, rows, dtype):
     couplings = Couplings(pieces, reach, panel_of)
     panel = made.panel(panel_of.max() + 2)
     columns = np.zeros((size, count + 1), dtype)
-    columns[:, :count] = reach.toarray() * vector(rng, size * count, dtype).reshape(size, count)
-    columns[:, count] = vector(rng, size, dtype)
+    columns[:, :count] = reach.toarray() * random_values(size * count, dtype, rng).reshape(size, count)
+    columns[:, count] = random_values(size, dtype, rng)
     for place, target in enumerate(panel):
         inside = columns[:, [*np.flatnonzero(panel_of == place), *([count] if place == panel_of.max() + 1 else [])]]
         device.assign(target, device.array(inside.sum(axis=1), dtype))
@@ -85,10 +81,9 @@ def check(device, seed, size, count, rows, dtype):
         )
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("rows", [1, 3, ROWS_AT_ONCE])
-def test_on_the_cores(rows, dtype):
-    check(devices.device("cpu"), 0, 61, 5, rows, dtype)
+@on_devices(rows=[1, 3, ROWS_AT_ONCE], dtype=DTYPES, form=[(0, 61, 5), (2, 5003, 3)])
+def test_on_devices(device, case):
+    check(device, *case["form"], case["rows"], np.dtype(case["dtype"]))
 
 
 def test_many_elements_on_all_cores():
@@ -99,9 +94,3 @@ def test_many_elements_on_all_cores():
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 6), st.integers(1, ROWS_AT_ONCE))
 def test_random_pieces(seed, size, count, rows):
     check(devices.device("cpu"), seed, size, count, rows, np.float64)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
-def test_on_accelerators(accelerator, dtype):
-    check(accelerator, 0, 61, 5, 3, dtype)
-    check(accelerator, 2, 5003, 3, ROWS_AT_ONCE, dtype)

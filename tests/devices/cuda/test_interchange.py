@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.conftest import random_matrix
+from tests.conftest import DTYPES, random_matrix, random_values
 from workbench import devices
 from workbench.errors import InputError
 from workbench.run import Reason, solve
@@ -23,32 +23,20 @@ def cupy():
     return pytest.importorskip("cupy")
 
 
-@pytest.fixture
-def transfers(monkeypatch):
-    """The sizes of all copies between the host and the device."""
-    runtime, seen = devices.device("cuda").runtime, []
-    for name in ("upload", "download"):
-        copied = getattr(runtime, name)
-        monkeypatch.setattr(
-            runtime, name, lambda handle, values, copied=copied: (seen.append(values.size), copied(handle, values))[1]
-        )
-    return seen
-
-
 def b_of(dtype=np.float64):
-    rng = np.random.default_rng(1)
-    b = rng.random(N) + (1j * rng.random(N) if np.dtype(dtype).kind == "c" else 0)
-    return b.astype(dtype)
+    return 1 + random_values(N, dtype, 1)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_vectors_stay_on_the_device(cupy, transfers, dtype):
+@pytest.mark.parametrize("accelerator", ["cuda"], indirect=True)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vectors_stay_on_the_device(cupy, accelerator, transfers, dtype):
     A, b, x0 = MATRIX.astype(dtype), b_of(dtype), np.ones(N, dtype)
     rtol = 1e-5 if np.finfo(dtype).eps > 1e-10 else 1e-10
     b_there, x0_there = cupy.asarray(b), cupy.asarray(x0)
-    transfers.clear()
+    for arrays in transfers.values():
+        arrays.clear()
     found = solve(A, b_there, x0=x0_there, M=None, device="cuda", rtol=rtol)
-    assert N not in transfers
+    assert N not in {values.size for arrays in transfers.values() for values in arrays}
     assert isinstance(found.x, cupy.ndarray)
     assert (found.x.dtype, found.x.shape) == (np.dtype(dtype), (N,))
     assert found.converged

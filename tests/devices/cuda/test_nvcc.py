@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import re
 import shutil
 import subprocess
@@ -12,17 +14,20 @@ import pytest
 from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
-from tests.conftest import grid_stencil
+from tests.conftest import DTYPES, grid_stencil
 from workbench import registry
+from workbench.devices.accelerator import tile_plan
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import (
     box_stencil,
+    box_sweeps,
     cycles,
     deflation,
     faces,
+    fast_diagonalization,
     passes,
     products,
     scalars,
@@ -152,10 +157,43 @@ def needs_nvcc(test):
 
 @needs_nvcc
 @pytest.mark.parametrize("index", ["int32", "int64"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
+    compile_together(kernels(np.dtype(dtype)), dtype, tmp_path, index)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("constant", [True, False], ids=["constant", "variable"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nvcc_compiles_box_sweeps_that_are_launched_for_some_sweeps(tmp_path, dtype, constant):
+    tile = tile_plan.tile_in_local_memory(LAYOUT, np.dtype(dtype).itemsize)
+    texts = [box_sweeps.plain(constant=constant), box_sweeps.tiles(tile, constant=constant), box_sweeps.peaks()]
+    texts += [box_sweeps.begin(constant=constant, mixed=mixed) for mixed in (True, False)]
+    compile_together([*texts, *(box_sweeps.end(mixed=mixed) for mixed in (True, False))], dtype, tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("constant", [True, False], ids=["constant", "variable"])
+@pytest.mark.parametrize(("dtype", "side"), [("float32", 99), ("float32", 600), ("float64", 249)])
+def test_nvcc_compiles_persistent_box_sweeps(tmp_path, dtype, side, constant):
+    tile = tile_plan.persistent_tile([(side, side)], np.dtype(dtype).itemsize, 132, 1, 1000)
+    assert tile is not None
+    layout = dataclasses.replace(LAYOUT, group=tile.group)
+    compile_with_nvcc(prelude(layout, np.dtype(dtype)) + box_sweeps.persistent(tile, constant=constant), tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nvcc_compiles_every_form_of_fast_diagonalization(tmp_path, dtype):
+    names = ("mixed", "first", "divided", "last")
+    forms = (dict(zip(names, flags, strict=True)) for flags in itertools.product((True, False), repeat=4))
+    compile_together([fast_diagonalization.product(chunked=False, **form) for form in forms], dtype, tmp_path)
+
+
+def compile_together(kernels, dtype, tmp_path, index="int32"):
+    """Each under a name of its own."""
     text = prelude(LAYOUT, np.dtype(dtype), np.dtype(index))
-    for number, kernel in enumerate(kernels(np.dtype(dtype))):
+    for number, kernel in enumerate(kernels):
         text += re.sub(r"KERNEL (\w+)", lambda name, number=number: f"KERNEL {name[1]}_{number}", kernel)
     compile_with_nvcc(text, tmp_path)
 
@@ -224,7 +262,7 @@ def parts(operator):
 
 
 @needs_nvcc
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2", "chebyshev:1"])
 def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtype):
     launches, scalars = launches_of(preconditioner, dtype)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import DTYPES, random_matrix
+from tests.all_pairs import on_devices
+from tests.conftest import DTYPES, random_matrix, random_values
 from workbench import devices
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.cpu import Cpu
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.pair import RowBlocks, decompose, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows
@@ -24,59 +24,32 @@ def box(n, reach):
     return BoxStencil((n,) * 3, reach, float((2 * reach + 1) ** 3 - 1), -1.0).to_csr()
 
 
-def vectors(size, dtype, count=2):
-    rng = np.random.default_rng(3)
-    made = [rng.standard_normal(size) + 1j * rng.standard_normal(size) for _ in range(count)]
-    return [(vector if np.dtype(dtype).kind == "c" else vector.real).astype(dtype) for vector in made]
-
-
 def close(found, expected):
     eps = np.finfo(found.dtype).eps
     np.testing.assert_allclose(found, expected, rtol=0, atol=200 * eps * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rows", [1, 37, 100])
-def test_the_cores_two_blocks_make_their_rows_of_the_product(dtype, rows):
-    matrix = random_matrix(101, np.dtype(dtype).type).csr
-    (x,) = vectors(101, dtype, 1)
-    splits = split_rows(matrix.indices, matrix.indptr, rows)
-    cpu, ends = Cpu(), matrix.indptr[1 : rows + 1]
-    local = RowBlock(cpu, matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
-    remote = RowBlock(cpu, matrix.data, matrix.indices, splits[:rows], ends, remote=x)
-    first, whole = np.zeros(rows, dtype), np.zeros(rows, dtype)
-    local.apply(x[:rows].copy(), first)
-    close(first, matrix[:rows, :rows] @ x[:rows])
+@on_devices(rows=[1, 37, 100, 700], dtype=DTYPES)
+def test_two_blocks_of_rows_make_the_rows_of_a_side(device, case):
+    """The first rows on the cores, the others on an accelerator: its own columns, then the others.
+
+    Many work-items share a row of the largest matrix.
+    """
+    rows, dtype = case["rows"], np.dtype(case["dtype"])
+    matrix = sparse.csr_array(box(12, 2).astype(dtype)) if rows > 101 else random_matrix(101, dtype.type).csr
+    x, splits = random_values(matrix.shape[0], dtype), split_rows(matrix.indices, matrix.indptr, rows)
+    here, there = (slice(rows), slice(rows, None))[:: 1 if device.name == "cpu" else -1]
+    if device.name == "cpu":
+        local = RowBlock(device, matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
+        remote = RowBlock(device, matrix.data, matrix.indices, splits[:rows], matrix.indptr[1 : rows + 1], remote=x)
+        assert local.entries + remote.entries == matrix.indptr[rows]
+    else:
+        local, remote = row_blocks_below(device, matrix, splits, rows, device.array(x[there], dtype))
+    first, whole = (device.zeros(x[here].size, dtype) for _ in range(2))
+    local.apply(device.array(x[here].copy(), dtype), first)
+    close(device.to_host(first), matrix[here, here] @ x[here])
     remote.apply(first, whole)
-    close(whole, (matrix @ x)[:rows])
-    assert local.entries + remote.entries == matrix.indptr[rows]
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rows", [1, 37, 100])
-def test_the_accelerators_two_blocks_make_the_other_rows(accelerator, dtype, rows):
-    matrix = random_matrix(101, np.dtype(dtype).type).csr
-    (x,) = vectors(101, dtype, 1)
-    splits = split_rows(matrix.indices, matrix.indptr, rows)
-    near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
-    first, whole = (accelerator.zeros(101 - rows, x.dtype) for _ in range(2))
-    local, remote = row_blocks_below(accelerator, matrix, splits, rows, near)
-    local.apply(far, first)
-    close(accelerator.to_host(first), matrix[rows:, rows:] @ x[rows:])
-    remote.apply(first, whole)
-    close(accelerator.to_host(whole), (matrix @ x)[rows:])
-
-
-def test_rows_in_two_blocks_where_many_work_items_share_a_row(accelerator):
-    matrix, rows = box(12, 2), 700
-    x = np.random.default_rng(0).random(12**3)
-    splits = split_rows(matrix.indices, matrix.indptr, rows)
-    near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
-    first, whole = (accelerator.zeros(x.size - rows, x.dtype) for _ in range(2))
-    local, remote = row_blocks_below(accelerator, matrix, splits, rows, near)
-    local.apply(far, first)
-    remote.apply(first, whole)
-    close(accelerator.to_host(whole), (matrix @ x)[rows:])
+    close(device.to_host(whole), (matrix @ x)[here])
 
 
 def graded(size=20_000, seed=1):

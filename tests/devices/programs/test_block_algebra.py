@@ -7,24 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.all_pairs import on_accelerators, pairwise
+from tests.all_pairs import on_devices
+from tests.conftest import DTYPES, random_values
 from workbench import devices
 
 SIZES, COLUMNS = (1, 63, 1000), (1, 3, 17, 64)
-DTYPES = ("float32", "float64", "complex64", "complex128")
-
-
-def block(rng, size, columns, dtype):
-    values = rng.standard_normal((size, columns))
-    if np.dtype(dtype).kind == "c":
-        values = values + 1j * rng.standard_normal((size, columns))
-    return np.ascontiguousarray(values, dtype)
 
 
 def check(device, size, s, t, dtype):
     """All operations of the algebra on random blocks."""
     rng = np.random.default_rng(size + s + t)
-    X, Y = block(rng, size, s, dtype), block(rng, size, t, dtype)
+    X, Y = random_values((size, s), dtype, rng), random_values((size, t), dtype, rng)
     x, y = device.array(X, X.dtype), device.array(Y.copy(), Y.dtype)
     wide = np.result_type(dtype, np.float64)
     expected = X.astype(wide).conj().T @ Y.astype(wide)
@@ -32,7 +25,7 @@ def check(device, size, s, t, dtype):
     near = {"rtol": 1e-12, "atol": 1e-12 * size}
     np.testing.assert_allclose(algebra.gram(x, y)(), expected, **near)
     np.testing.assert_allclose(algebra.gram(x, y, transposed=True)(), X.astype(wide).T @ Y.astype(wide), **near)
-    small = block(rng, s, t, dtype)
+    small = random_values((s, t), dtype, rng)
     near = {"rtol": 0, "atol": 50 * np.finfo(dtype).eps * s}
     algebra.combine(y, y, x, (s, t))(small)
     np.testing.assert_allclose(device.to_host(y), Y + X @ small, **near)
@@ -58,14 +51,9 @@ def check_square(device, algebra, X, small, near):
     np.testing.assert_allclose(device.to_host(y), X * small[0], **near)
 
 
-@pairwise(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)
-def test_on_cores(case):
-    check(devices.device("cpu"), **case)
-
-
-@on_accelerators(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)
-def test_on_accelerators(accelerator, case):
-    check(accelerator, **case)
+@on_devices(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)
+def test_gram_matrices_and_products(device, case):
+    check(device, **case)
 
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
@@ -78,7 +66,7 @@ def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
     from workbench.jit import threads
 
     rng = np.random.default_rng(0)
-    X = block(rng, 50_000, 4, "float64")
+    X = random_values((50_000, 4), "float64", rng)
     gram = devices.device("cpu").block_algebra().gram(X, X)
     several = gram()
     monkeypatch.setattr(threads, "WORTH_SHARING", 10**9)

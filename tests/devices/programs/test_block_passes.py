@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES, random_values
 from workbench import devices
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.programs.block_workspace import BlockWorkspace
@@ -12,7 +13,6 @@ from workbench.lines.block_passes import BlockPass, Products, Scaling, Update, s
 from workbench.lines.block_terms import Term
 from workbench.lines.types import small
 
-DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
 TEXT = """
     X = X + P*alpha
     R = R - S*alpha
@@ -32,16 +32,9 @@ SIZE = 1003
 
 def values_of(columns, dtype):
     rng = np.random.default_rng(columns)
-
-    def normal(*shape):
-        values = rng.standard_normal(shape)
-        return (values + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
-
-    return {name: normal(SIZE, columns) for name in "XPRSU"} | {
-        "d": np.abs(normal(SIZE)).astype(dtype),
-        "alpha": normal(columns),
-        "beta": normal(columns),
-    }
+    values = {name: random_values((SIZE, columns), dtype, rng) for name in "XPRSU"}
+    values |= {name: random_values(columns, dtype, rng) for name in ("alpha", "beta")}
+    return values | {"d": np.abs(random_values(SIZE, dtype, rng)).astype(dtype)}
 
 
 def space_of(device, text, values, formula):
@@ -73,10 +66,8 @@ def expected(values, formula):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
 @pytest.mark.parametrize(("columns", "formula"), [(1, "d*v"), (3, "v"), (9, "0.25*v"), (17, "d*v")])
-def test_a_pass_is_what_numpy_computes(where, columns, formula, dtype, accelerator):
-    device = devices.device("cpu") if where == "cpu" else accelerator
+def test_a_pass_is_what_numpy_computes(device, columns, formula, dtype):
     values = values_of(columns, dtype)
     space, program = space_of(device, TEXT, values, formula)
     program()
@@ -88,9 +79,7 @@ def test_a_pass_is_what_numpy_computes(where, columns, formula, dtype, accelerat
         np.testing.assert_allclose(space.matrices[name], right, rtol=0, atol=50 * eps * np.abs(sums["rr"]).max())
 
 
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-def test_several_lines_are_one_pass_that_reads_and_writes_once(where, accelerator):
-    device = devices.device("cpu") if where == "cpu" else accelerator
+def test_several_lines_are_one_pass_that_reads_and_writes_once(device):
     values = values_of(17, np.float64)
     _, program = space_of(device, TEXT, values, "d*v")
     assert program.passes == 1
@@ -99,9 +88,7 @@ def test_several_lines_are_one_pass_that_reads_and_writes_once(where, accelerato
     assert program.flops == 17 * SIZE * (2 * 5 + 1)
 
 
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-def test_products_without_conjugation(where, accelerator):
-    device = devices.device("cpu") if where == "cpu" else accelerator
+def test_products_without_conjugation(device):
     values = values_of(8, np.complex128)
     space, program = space_of(device, TRANSPOSED, values, "d*v")
     program()
@@ -110,10 +97,8 @@ def test_products_without_conjugation(where, accelerator):
     np.testing.assert_allclose(space.matrices["gamma"], (made["R"] * made["U"]).sum(axis=0), rtol=1e-10)
 
 
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
 @pytest.mark.parametrize("twice", [True, False])
-def test_a_product_counts_where_its_line_is_and_may_be_missing(where, twice, accelerator):
-    device = devices.device("cpu") if where == "cpu" else accelerator
+def test_a_product_counts_where_its_line_is_and_may_be_missing(device, twice):
     values = values_of(17, np.float64)
     update, product = "R = R - S*alpha\n", "gamma = dots(R, R)\n" * twice
     space, program = space_of(device, product + update + product + "X = X + P*beta", values, "v")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.conftest import grid_stencil
+from tests.all_pairs import on_devices
+from tests.conftest import grid_stencil, random_values
 from workbench.devices.cpu import Cpu
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.programs import Workspace
@@ -39,11 +40,7 @@ SIZE = 5 * 7 * 11
 def system(columns, dtype="float64"):
     """A stencil, its matrix, the reciprocal diagonal of Jacobi, and a right-hand side."""
     stencil = grid_stencil(GRID, np.dtype(dtype).type)
-    rng = np.random.default_rng(columns)
-    B = rng.standard_normal((SIZE, columns)).astype(dtype)
-    if np.dtype(dtype).kind == "c":
-        B = (B + 1j * rng.standard_normal((SIZE, columns))).astype(dtype)
-    return stencil, stencil.to_csr(), (1 / stencil.main).astype(dtype), B
+    return stencil, stencil.to_csr(), (1 / stencil.main).astype(dtype), random_values((SIZE, columns), dtype)
 
 
 def reference(matrix, d, B, iterations):
@@ -75,33 +72,14 @@ def solved(device, kind, columns, iterations=6, dtype="float64"):
     return space, iterate, reference(matrix, d, B, iterations)
 
 
-def assert_as_numpy(device, kind, columns, dtype="float64"):
-    space, _, expected = solved(device, kind, columns, dtype=dtype)
+@on_devices(columns=[1, 3, 8], kind=["csr", "stencil", "callable"], dtype=["float64", "complex128"])
+def test_a_device_does_what_numpy_does(device, case):
+    if device.name == "cuda" and case["columns"] == 8:
+        pytest.skip("a Gram matrix of 8 columns has more sums than a group has room for")
+    space, _, expected = solved(device, **case)
     for name in "XRP":
         scale = np.abs(expected[name]).max()
         np.testing.assert_allclose(device.to_host(space.vector(name)), expected[name], rtol=0, atol=1e-8 * scale)
-
-
-@pytest.mark.parametrize("columns", [1, 3, 8])
-@pytest.mark.parametrize("kind", ["csr", "stencil", "callable"])
-def test_the_cpu_does_what_numpy_does(kind, columns):
-    assert_as_numpy(Cpu(), kind, columns)
-
-
-@pytest.mark.parametrize("columns", [1, 3, 8])
-@pytest.mark.parametrize("kind", ["csr", "stencil", "callable"])
-def test_an_accelerator_does_what_numpy_does(accelerator, kind, columns):
-    if accelerator.layout.language == "cuda" and columns == 8:
-        pytest.skip("a Gram matrix of 8 columns has more sums than a group has room for")
-    assert_as_numpy(accelerator, kind, columns)
-
-
-def test_complex_blocks():
-    assert_as_numpy(Cpu(), "csr", 3, "complex128")
-
-
-def test_complex_blocks_on_an_accelerator(accelerator):
-    assert_as_numpy(accelerator, "stencil", 3, "complex128")
 
 
 def test_blocks_solve_a_system():

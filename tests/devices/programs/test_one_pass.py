@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import DTYPES, random_values
+from tests.devices.comparing import on_host
 from workbench import devices
 from workbench.lines.types import LinesError
 
@@ -17,24 +19,12 @@ xx = (r, r)
 """
 
 
-def numbers(size, dtype, seed):
-    rng = np.random.default_rng(seed)
-    values = rng.uniform(-1, 1, size)
-    return (values + 1j * rng.uniform(-1, 1, size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
-
-
-def on_host(dots):
-    return dots if isinstance(dots, np.ndarray) else dots.to_host()
-
-
-@pytest.mark.parametrize("where", ["cpu", "accelerator"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_numbers_stay_and_vectors_change_in_place(where, dtype, accelerator):
-    device = devices.device("cpu") if where == "cpu" else accelerator
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_stay_and_vectors_change_in_place(device, dtype):
     step = device.one_pass(STEP, ("d", "r", "s", "p", "u"), np.dtype(dtype), numbers={"a": 0.3, "b": 0.7})
     # Other sizes in between, since partial sums are kept from call to call.
     for size in (20011, 300, 20011):
-        d, r, s, p, u = (numbers(size, dtype, seed) for seed in range(5))
+        d, r, s, p, u = random_values((5, size), dtype)
         placed = [device.copy(device.array(values, values.dtype)) for values in (d, r, s, p, u)]
         dots = on_host(step.apply(*placed))
         p = 0.3 * p + 0.7 * d * (r - s)

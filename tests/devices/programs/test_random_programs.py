@@ -3,14 +3,13 @@
 Three kinds of devices run them. One is written here in NumPy and does exactly what a plan says: a pass sees the arrays
 that it loads and leaves those that it stores, and what was never stored is NaN. It makes the same roundings as the
 reference, so results are equal to the last bit, and as nothing is compiled, many programs can be tried. The other is
-the CPU; each program costs it about half a second per pass and dtype, so programs are few and sizes many. The third are
-the accelerators of this machine.
+the CPU; each program costs it about half a second per pass and dtype, so programs are few, the same in every run, and
+sizes many. The third are the accelerators of this machine.
 """
 
 from __future__ import annotations
 
 import ast
-import os
 
 import numpy as np
 import pytest
@@ -18,6 +17,8 @@ from hypothesis import HealthCheck, Phase, assume, example, given, note, setting
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tests.all_pairs import on_devices
+from tests.conftest import DTYPES
 from workbench.devices.cpu import Cpu
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import OperatorTraits
@@ -28,7 +29,6 @@ from workbench.lines.interpret import evaluate
 from workbench.lines.parse import parse
 from workbench.lines.types import Application, Binary, Call, Dot, Name, Negation, Number, Selection, accumulator, walk
 
-DTYPES = ("float32", "float64", "complex64", "complex128")
 SIZES = (1, 2, 7, 16383, 16384, 16385, 3 * 16384 + 5)
 LARGE = 200001
 # Vectors and numbers that every program may read. k, d and k0 are never written: a comparison looks at nothing else, so
@@ -48,6 +48,26 @@ CG = """
     a = b/e
     z = z + c*p
     p = u + a*p
+"""
+EVERYTHING = """
+    c = (a + 1)/(2 + abs(a)) if k0 > 0 else -a
+    t = x*y - 0.5*conj(z)/d
+    u = sqrt(1 + abs(t)) if k < 0.25 else -t
+    x = c*x + b*u
+    g = (x, t)
+    h = (u, x)
+    e = sqrt(1 + abs(g))
+    y = y + u/e - sqrt(d)
+    z = t if k >= k0 else h*t/e
+    a = (y, y)
+"""
+COUNTING = """
+    a = a + 1
+    h = a*a
+    x = x + h*y
+    g = (x, y)
+    a = a + h
+    x = x - a*y
 """
 PIPELINED = """
     z = y + b*z
@@ -351,17 +371,6 @@ def test_many_programs_of_one_workspace_hand_vectors_and_scalars_on(first, more)
 # Part 2: the CPU.
 
 
-@pytest.fixture(scope="module", autouse=True)
-def kernels_of_random_programs_are_thrown_away(tmp_path_factory):
-    before = os.environ.get("WORKBENCH_CACHE")
-    os.environ["WORKBENCH_CACHE"] = str(tmp_path_factory.mktemp("kernels"))
-    yield
-    if before is None:
-        del os.environ["WORKBENCH_CACHE"]
-    else:
-        os.environ["WORKBENCH_CACHE"] = before
-
-
 class UnboundedError(Exception):
     """Rounding may change the result of this program by more than is worth a comparison."""
 
@@ -515,25 +524,10 @@ def test_programs_with_operators_on_the_cpu(text, dtype):
     compare_where_bounded(text, dtype, fusions=(True,), uses_operators=True)
 
 
-EVERYTHING = """
-    c = (a + 1)/(2 + abs(a)) if k0 > 0 else -a
-    t = x*y - 0.5*conj(z)/d
-    u = sqrt(1 + abs(t)) if k < 0.25 else -t
-    x = c*x + b*u
-    g = (x, t)
-    h = (u, x)
-    e = sqrt(1 + abs(g))
-    y = y + u/e - sqrt(d)
-    z = t if k >= k0 else h*t/e
-    a = (y, y)
-"""
+TEXTS = {"everything": EVERYTHING, "counting": COUNTING, "pipelined": PIPELINED}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_form_of_the_language_in_every_dtype(dtype):
-    compare(EVERYTHING, dtype, sizes=(*SIZES, LARGE), fusions=(True,))
-
-
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-def test_every_form_of_the_language_line_by_line(dtype):
-    compare(EVERYTHING, dtype, sizes=(7, LARGE), fusions=(False,))
+@on_devices(text=list(TEXTS), dtype=DTYPES, fuse=[True, False])
+def test_every_form_of_the_language(device, case):
+    sizes = (*SIZES, LARGE) if case["fuse"] else (7, LARGE)
+    compare(TEXTS[case["text"]], case["dtype"], sizes=sizes, fusions=(case["fuse"],), device=device)

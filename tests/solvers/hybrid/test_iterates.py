@@ -131,7 +131,7 @@ def test_vectors_are_allocated_on_the_expected_side(accelerator):
     assert isinstance(split, Split)
     matrix = third.setup.operator.to_csr()
     # The cores' parts and the whole matrix are one and the same memory.
-    assert all(np.shares_memory(part._bound.fixed["data"], matrix.data) for part in split.blocks.near)
+    assert all(np.shares_memory(part.bound.fixed["data"], matrix.data) for part in split.blocks.near)
     note = "\n".join(third.result().provenance["notes"])
     assert f"the cores have {split.rows} of 512 rows" in note
 

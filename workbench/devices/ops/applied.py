@@ -16,17 +16,17 @@ class Applied(OperatorTraits):
     """
 
     def __init__(self, bound: Bound) -> None:
-        self._bound, self._count = bound, len(bound.free)
+        self.bound, self._count = bound, len(bound.free)
         self.fused_dots = tuple(OperatorDot) if bound.typed.sums else ()
 
     def apply(self, *vectors: Any) -> Any:
         """Returns the dot products, None where there are none."""
-        return self._bound(*vectors[: self._count])
+        return self.bound(*vectors[: self._count])
 
     @property
     def traffic(self) -> int:
-        return self._bound.traffic
+        return self.bound.traffic
 
     @property
     def flops(self) -> int:
-        return self._bound.flops
+        return self.bound.flops

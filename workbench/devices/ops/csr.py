@@ -67,7 +67,7 @@ class CsrProduct(Applied):
         return Applied(
             _bound(
                 self._device,
-                self._bound.fixed,
+                self.bound.fixed,
                 self._starts,
                 summed=False,
                 constants={"onto": added},
@@ -126,13 +126,13 @@ class RowBlock(Applied):
     @property
     def traffic(self) -> int:
         """Bytes; of the remote vector as many elements as the block has entries, at most those of other rows."""
-        fixed = self._bound.fixed
+        fixed = self.bound.fixed
         sizes = fixed["data"].itemsize, fixed["indices"].itemsize
         return block_bytes(fixed["starts"].size, self.entries, *sizes, self._others)
 
     @property
     def flops(self) -> int:
-        return product_flops(self.entries, self._bound.fixed["data"].dtype)
+        return product_flops(self.entries, self.bound.fixed["data"].dtype)
 
 
 class FactorizedInverse(OperatorTraits):

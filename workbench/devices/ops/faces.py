@@ -99,11 +99,11 @@ class FaceProduct(Applied):
 
     def request(self) -> Request:
         """What computes y = A x."""
-        return self._bound.request
+        return self.bound.request
 
     def residual(self) -> Request:
         """What computes y = base - A x."""
-        request = self._bound.request
+        request = self.bound.request
         return dataclasses.replace(request, constants={**request.constants, "residual": True}, summed=False)
 
 

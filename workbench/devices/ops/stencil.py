@@ -67,15 +67,15 @@ class StencilProduct(Applied):
 
     def block(self, columns: int) -> Applied:
         """The product with N x columns block vectors, without dot products."""
-        return Applied(self._device.bind(self._bound.request.in_blocks(columns, self._bound.fixed)))
+        return Applied(self._device.bind(self.bound.request.in_blocks(columns, self.bound.fixed)))
 
     def request(self) -> Request:
         """What computes y = A x."""
-        return self._bound.request
+        return self.bound.request
 
     def residual(self) -> Request:
         """What computes y = base - A x."""
-        request = self._bound.request
+        request = self.bound.request
         form = {**request.constants, "based": True, "minus": True}
         return dataclasses.replace(request, constants=form, summed=False)
 

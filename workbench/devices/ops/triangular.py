@@ -66,11 +66,11 @@ class CsrFactor(Applied):
 
     @property
     def traffic(self) -> int:
-        fixed = self._bound.fixed
+        fixed = self.bound.fixed
         matrices = [fixed[f"{half}{part}"] for half in ("low", "up") for part in ("", "_columns", "_starts")]
         return sum(array.nbytes for array in matrices) + 7 * fixed["inverse"].nbytes
 
     @property
     def flops(self) -> int:
-        inverse = self._bound.fixed["inverse"]
+        inverse = self.bound.fixed["inverse"]
         return 2 * (product_flops(self._entries, inverse.dtype) + inverse.size)
