@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from tests.conftest import DTYPES, random_values
+from tests.conftest import random_values
 from workbench.jit import by_front_end, by_numba, by_threads, compiled, linking
 from workbench.jit.front_end import UnsupportedError
 from workbench.jit.work_stealing import counters
@@ -104,9 +104,12 @@ def check(text, *arguments, **options):
 
 
 @pytest.mark.parametrize(
-    "dtypes", [(np.int64, np.int64), (np.int32, np.int64), (np.int8, np.int16), (np.uint32, np.int64)]
+    ("dtypes", "error_model"),
+    [
+        *[((np.int64, np.int64), "python"), ((np.int64, np.int64), "numpy"), ((np.int32, np.int64), "python")],
+        *[((np.int8, np.int16), "numpy"), ((np.uint32, np.int64), "python")],
+    ],
 )
-@pytest.mark.parametrize("error_model", ["python", "numpy"])
 def test_integers(dtypes, error_model):
     rng = np.random.default_rng(1)
     low = 0 if dtypes[0] == np.uint32 else -9
@@ -122,8 +125,13 @@ def test_division_by_zero_is_that_of_the_error_model():
     assert not check(text, *arguments, error_model="numpy")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("scale", [2, 0.5, np.float32(0.5)])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [
+        *[("float32", 2), ("float32", 0.5), ("float64", np.float32(0.5)), ("float64", 2)],
+        *[("complex64", np.float32(0.5)), ("complex64", 0.5), ("complex128", 2), ("complex128", 0.5)],
+    ],
+)
 def test_numbers_of_all_types(dtype, scale):
     rng = np.random.default_rng(2)
     x, y = random_values(30, dtype, rng), random_values(30, dtype, rng)
