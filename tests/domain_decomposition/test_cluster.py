@@ -55,16 +55,6 @@ def running(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
-@pytest.fixture(scope="module")
-def scheduler():
-    """The address of a scheduler with two workers."""
-    made = LocalWorkers(distributed, 2)
-    with distributed.Client(made.address, set_as_default=False) as client:
-        made.wait_for(client)
-    yield made.address
-    made.close()
-
-
 def solved(*options: str, capfd) -> dict:
     """What `workbench solve --json` prints; nothing else may be printed."""
     command = ["solve", "poisson-fd", "--n", "100", "--solver", "mpcg", "--preconditioner", BOXES, "--json", *options]

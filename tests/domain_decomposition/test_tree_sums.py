@@ -13,7 +13,6 @@ from scipy import sparse
 from tests.domain_decomposition.faults import hang_and_be_missed, kill_during, process_of, watched_clusters
 from workbench import registry
 from workbench.devices.pieces import Pieces
-from workbench.domain_decomposition.local_workers import LocalWorkers
 from workbench.domain_decomposition.part_sums import PartSums, edge_of, part_of
 from workbench.domain_decomposition.tree_node import Neighbour, Peer, Place, TreeNode, Unreached
 from workbench.domain_decomposition.tree_sums import TreeSums
@@ -22,16 +21,6 @@ from workbench.run import Configuration, Run, configure, run_through, solve
 
 distributed = pytest.importorskip("distributed")
 BOXES = "schwarz:3x3,overlap=4"
-
-
-@pytest.fixture(scope="module")
-def scheduler():
-    """The address of a scheduler with three workers."""
-    made = LocalWorkers(distributed, 3)
-    with distributed.Client(made.address, set_as_default=False) as client:
-        made.wait_for(client)
-    yield made.address
-    made.close()
 
 
 def configuration(cluster: str | None, name: str = "mpcg", M: str = BOXES, n: int = 40, **choice) -> Configuration:
