@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
+from tests.papers.conftest import small
 from workbench.machine.profile import profile
-from workbench.papers import PAPERS, reproduce
+from workbench.papers import reproduce
 from workbench.papers.block_cg import _sum, flops_printed, gflops, printed, systems
 from workbench.papers.block_cg_iteration import iteration, scipy_seconds
-from workbench.problems import suitesparse
 from workbench.run import Run, configure
 
 SIZE = 16
 """max_n of the tests: stand-ins of at most 17,600 rows, or as small as they get."""
-
-
-@pytest.fixture(autouse=True)
-def no_downloads(monkeypatch, tmp_path):
-    """No matrix is in the cache, and none can be fetched; compiled kernels are."""
-    monkeypatch.setattr(suitesparse, "cache_folder", lambda: tmp_path)
-    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", (tmp_path / "nowhere").as_uri())
-    monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
-
-
-@pytest.mark.parametrize("target", sorted(PAPERS["block-cg"]))
-def test_every_target_runs_small(target):
-    made = reproduce("block-cg", target, max_n=SIZE)
-    assert made.rows
-    assert made.notes
-    assert all(set(row) == set(made.rows[0]) for row in made.rows)
-    assert json.dumps(made.to_dict())
-    assert (made.figure is not None) == PAPERS["block-cg"][target].draws
 
 
 def test_sizes_are_those_printed(monkeypatch, real_matrices):
@@ -45,7 +25,7 @@ def test_sizes_are_those_printed(monkeypatch, real_matrices):
 
 
 def test_a_matrix_that_is_not_at_hand_is_said_to_be_missing():
-    (row, *_) = reproduce("block-cg", "table1", max_n=SIZE).rows
+    (row, *_) = small("block-cg", "table1").rows
     assert row["n"] is None
     assert "1138_bus" in row["ours_is"]
 
@@ -104,10 +84,10 @@ def test_measured_rates_are_operations_over_seconds():
 
 def test_printed_gains_and_limits():
     claims = printed()["claims"]
-    rows = reproduce("block-cg", "fig6", max_n=SIZE).rows
+    rows = small("block-cg", "fig6").rows
     gains = [row["printed_gain"] for row in rows if row["matrix"].startswith("stand-in for m_t1")]
     assert max(gains) > claims["block_over_single"]
-    gpu, cpu = reproduce("block-cg", "table3", max_n=SIZE).rows
+    gpu, cpu = small("block-cg", "table3").rows
     assert gpu["printed_most"] == 47 < gpu["block-cg_most"] < cpu["block-cg_most"]
     # The matrix, and five block vectors of 97578 numbers of 4 bytes for each column, on 8 GB.
     assert gpu["block-cg_most"] == (8 * 10**9 - 9753570 * 8 - 4 * 97579) // (5 * 4 * 97578)

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
-from workbench.papers import PAPERS, hybrid_pipecg, reproduce
+from tests.papers.conftest import small
+from workbench.papers import reproduce
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.papers.hybrid_pipecg import printed
-from workbench.problems import suitesparse
-
-
-@pytest.fixture(autouse=True)
-def no_downloads(monkeypatch, tmp_path):
-    """No matrix is in the cache, and none can be fetched; compiled kernels are."""
-    monkeypatch.setattr(suitesparse, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(hybrid_pipecg, "cache_folder", lambda: tmp_path)
-    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", (tmp_path / "nowhere").as_uri())
-    monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
-
-
-@pytest.mark.parametrize("target", sorted(PAPERS["hybrid-pipecg"]))
-def test_every_target_runs_small(target):
-    made = reproduce("hybrid-pipecg", target, max_n=16)
-    assert made.rows
-    assert made.notes
-    assert all(set(row) == set(made.rows[0]) for row in made.rows)
-    assert json.dumps(made.to_dict())
-    assert made.text().count("\n") >= len(made.rows) + 3
-    assert (made.figure is not None) == PAPERS["hybrid-pipecg"][target].draws
 
 
 def test_printed_entries_per_row_are_those_of_the_printed_sizes_but_for_one_misprint():
-    rows = reproduce("hybrid-pipecg", "table1", max_n=16).rows
+    rows = small("hybrid-pipecg", "table1").rows
     far = {
         row["matrix"]: (row["printed_nnz/N"], round(row["printed_nnz"] / row["printed_N"], 2))
         for row in rows
@@ -126,7 +102,7 @@ def test_assumptions_are_noted():
 
 
 def test_measured_times_name_the_machine():
-    made = reproduce("hybrid-pipecg", "measured", max_n=16)
+    made = small("hybrid-pipecg", "measured")
     assert made.notes[0].startswith("measured on ")
     assert all(row["cg cpu"] > 0 and row["pipecg cpu"] > 0 for row in made.rows)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
+from tests.papers.conftest import small
 from workbench.machine.profile import profile
-from workbench.papers import PAPERS, reproduce
 from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
 from workbench.papers.mpcg_model import box_seconds, fitted
 from workbench.papers.mpcg_printed import printed, printed_seconds
@@ -17,21 +15,6 @@ from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, swee
 
 SIZE = 16
 """max_n of the tests."""
-
-
-@pytest.mark.parametrize("target", sorted(PAPERS["mpcg"]))
-def test_every_target_prints_all_columns(target):
-    made = reproduce("mpcg", target, max_n=SIZE)
-    assert made.rows
-    assert made.notes
-    assert all(set(row) == set(made.rows[0]) for row in made.rows)
-    for kind in ("printed", "modelled", "measured"):
-        assert any(name.startswith(kind) for name in made.rows[0])
-        assert kind in made.text()
-    assert all(row["N_here"] == SIZE for row in made.rows)
-    assert f"--max-n {max(row['N'] for row in made.rows)} takes" in " ".join(made.notes)
-    assert json.dumps(made.to_dict())
-    assert (made.figure is not None) == PAPERS["mpcg"][target].draws
 
 
 def test_the_model_meets_table_3():
@@ -86,7 +69,7 @@ def test_the_gpu_is_modelled_by_launches_and_bytes():
 
 
 def test_printed_ratios_of_figure_6_are_those_to_table_1():
-    for row in reproduce("mpcg", "fig6", max_n=SIZE).rows[:2]:
+    for row in small("mpcg", "fig6").rows[:2]:
         assert row["ratio_to_table_1"] == pytest.approx(row["printed_ratio"], rel=2e-3)
         assert row["ratio_to_table_2"] > 1.05 * row["printed_ratio"]
 

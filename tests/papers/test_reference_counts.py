@@ -19,43 +19,46 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("name", ["1138_bus", "bcsstk15"])
-@pytest.mark.parametrize("rule", RULES)
-def test_real_matrices_take_as_many_iterations_as_an_independent_run(real_matrices, name, rule):
-    with open(real_matrices / "iterations_reference.csv") as table:
-        (row,) = [row for row in csv.DictReader(table) if row["name"] == name]
-    path = str(real_matrices / f"{name}.mtx.gz")
-    configuration = configure(path, preconditioner="jacobi", rhs="ones-scaled", x0="zero", stopping=RULES[rule])
-    result = run_through(Run(configuration))
-    assert result.converged
-    assert abs(result.iterations - int(row[rule])) <= 3
-
-
-@pytest.mark.parametrize("name", ["494_bus", "bcsstk14", "bcsstk16", "bcsstk27", "nos3", "nos5", "mhd1280b", "vem1"])
-def test_more_matrices_by_the_residual_rule(real_matrices, name):
-    with open(real_matrices / "iterations_reference.csv") as table:
-        (row,) = [row for row in csv.DictReader(table) if row["name"] == name]
-    path = str(real_matrices / f"{name}.mtx.gz")
-    result = run_through(Run(configure(path, rhs="ones-scaled", x0="zero")))
-    assert result.converged
-    assert abs(result.iterations - int(row["pcg_r_rel1e-6"])) <= 3
-
-
-def literature(real_matrices, matrix, prec):
-    with open(real_matrices / "iterations_literature.csv") as table:
-        (row,) = [row for row in csv.DictReader(table) if (row["matrix"], row["prec"]) == (matrix, prec)]
+def row_of(table: Path, **wanted: str) -> dict[str, str]:
+    """The row with these values in these columns."""
+    with open(table) as rows:
+        (row,) = [row for row in csv.DictReader(rows) if wanted.items() <= row.items()]
     return row
+
+
+def reference(folder, name):
+    """Of the table of independent runs."""
+    return row_of(folder / "iterations_reference.csv", name=name)
+
+
+def literature(folder, matrix, prec):
+    return row_of(folder / "iterations_literature.csv", matrix=matrix, prec=prec)
+
+
+def solved(folder, matrix, **choices):
+    path = str(folder / f"{matrix}.mtx.gz")
+    return run_through(Run(configure(path, rhs="ones-scaled", x0="zero", **choices)))
+
+
+RESIDUAL = "pcg_r_rel1e-6"
+MORE = ["494_bus", "bcsstk14", "bcsstk16", "bcsstk27", "nos3", "nos5", "mhd1280b", "vem1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [*((name, rule) for name in ("1138_bus", "bcsstk15") for rule in RULES), *((name, RESIDUAL) for name in MORE)],
+)
+def test_real_matrices_take_as_many_iterations_as_an_independent_run(real_matrices, name, rule):
+    result = solved(real_matrices, name, preconditioner="jacobi", stopping=RULES[rule])
+    assert result.converged
+    assert abs(result.iterations - int(reference(real_matrices, name)[rule])) <= 3
 
 
 @pytest.mark.parametrize("name", ["494_bus", "bcsstk15", "bcsstk27", "nos3", "mhd1280b"])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("solver", ["pipecg", "pipecg-rr"])
 def test_pipelined_cg_takes_as_many_iterations_as_an_independent_run(real_matrices, name, rule, solver):
-    with open(real_matrices / "iterations_reference.csv") as table:
-        (row,) = [row for row in csv.DictReader(table) if row["name"] == name]
-    path = str(real_matrices / f"{name}.mtx.gz")
-    configuration = configure(path, solver=solver, rhs="ones-scaled", x0="zero", stopping=RULES[rule])
-    result = run_through(Run(configuration))
+    result, row = solved(real_matrices, name, solver=solver, stopping=RULES[rule]), reference(real_matrices, name)
     assert result.converged
     # The independent run replaces no residuals. Where that is done rounding decides a little more: permuting the
     # unknowns of bcsstk15 moves pipecg between 453 and 454 iterations, pipecg-rr between 456 and 459.
@@ -67,12 +70,12 @@ FAMILY = {"cg": "hs", "cgcg": "cgcg", "pr-cg": "pr", "pipecg": "gv_pipecg", "pip
 """The names of Chen and Carson's table."""
 
 
+FIRST_LEVELS = {"-": "none", "Jac.": "jacobi"}
+
+
 def to_the_error(real_matrices, matrix, prec, solver):
-    path = str(real_matrices / f"{matrix}.mtx.gz")
-    first = "none" if prec == "-" else "jacobi"
     stopping = RULES["pcg_errA_rel1e-5"]
-    choices = {"preconditioner": first, "solver": solver, "rhs": "ones-scaled", "x0": "zero"}
-    return run_through(Run(configure(path, stopping=stopping, **choices)))
+    return solved(real_matrices, matrix, solver=solver, preconditioner=FIRST_LEVELS[prec], stopping=stopping)
 
 
 @pytest.mark.parametrize("matrix", ["1138_bus", "494_bus", "bcsstk14", "bcsstk15", "bcsstk27", "nos5"])
@@ -99,11 +102,9 @@ def test_long_runs_without_a_preconditioner_are_near_the_literature(real_matrice
 )
 @pytest.mark.parametrize("prec", ["-", "Jac."])
 def test_the_attainable_error_is_that_of_the_literature(real_matrices, matrix, solver, column, prec):
-    path = str(real_matrices / f"{matrix}.mtx.gz")
-    first = "none" if prec == "-" else "jacobi"
     stopping = Stopping(rtol=1e-17, norm="error", maxiter=4000, stagnation=1000)
-    choices = {"preconditioner": first, "solver": solver, "rhs": "ones-scaled", "x0": "zero"}
-    error = run_through(Run(configure(path, stopping=stopping, **choices))).history["error"]
+    result = solved(real_matrices, matrix, solver=solver, preconditioner=FIRST_LEVELS[prec], stopping=stopping)
+    error = result.history["error"]
     reached = np.log10(np.nanmin(error) / error[0])
     expected = float(literature(real_matrices, matrix, prec)[column])
     assert reached <= expected + 1
@@ -114,11 +115,8 @@ def test_the_attainable_error_is_that_of_the_literature(real_matrices, matrix, s
 @pytest.mark.parametrize("matrix", ["nos3", "nos5", "494_bus"])
 def test_pipelined_cg_beyond_its_attainable_accuracy_is_not_converged(real_matrices, matrix):
     stopping = Stopping(rtol=1e-12, true_every=10)
-    choices = {"rhs": "ones-scaled", "x0": "zero", "stopping": stopping}
-    results = {
-        name: run_through(Run(configure(str(real_matrices / f"{matrix}.mtx.gz"), solver=name, **choices)))
-        for name in ("cg", "pipecg", "pipecg-rr", "pipe-pr-cg")
-    }
+    solvers = ("cg", "pipecg", "pipecg-rr", "pipe-pr-cg")
+    results = {name: solved(real_matrices, matrix, solver=name, stopping=stopping) for name in solvers}
     assert [name for name, result in results.items() if not result.converged] == ["pipecg"]
     pipelined = results["pipecg"]
     assert pipelined.reason in (Reason.INACCURATE, Reason.ROUNDING, Reason.STAGNATED)

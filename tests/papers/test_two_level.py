@@ -1,27 +1,17 @@
 """The two-level paper: tables and figures on small grids, and printed iteration counts."""
 
 import dataclasses
-import functools
 import itertools
 import json
 import types
 
 import pytest
 
+from tests.papers.conftest import small
 from workbench.cli import main
-from workbench.errors import InputError
-from workbench.papers import PAPERS, Reproduction, reproduce, two_level
+from workbench.papers import reproduce, two_level
 from workbench.papers.two_level import printed
 from workbench.run import Stopping
-
-TARGETS = [(paper, name) for paper, targets in PAPERS.items() for name in targets]
-TABLES = [(paper, name) for paper, name in TARGETS if not PAPERS[paper][name].draws]
-
-
-@functools.cache
-def small(target):
-    """A target as small as it gets."""
-    return reproduce("two-level", target, PAPERS["two-level"][target].smallest)
 
 
 @pytest.fixture
@@ -34,20 +24,8 @@ def made(monkeypatch):
     return configurations
 
 
-@pytest.mark.parametrize("target", sorted(PAPERS["two-level"]))
-def test_every_target_runs_on_a_small_grid(target):
-    made = small(target)
-    assert made.rows
-    assert made.notes
-    assert all(set(row) == set(made.rows[0]) for row in made.rows)
-    text = made.text()
-    assert text.count("\n") >= len(made.rows) + 3
-    assert json.dumps(made.to_dict())
-    assert (made.figure is not None) == PAPERS["two-level"][target].draws
-
-
 def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
-    made = small("table2")
+    made = small("two-level", "table2")
     assert [row["preconditioner"] for row in made.rows] == [line[0] for line in printed()["table2"]["rows"]]
     for row in made.rows:
         assert abs(row["deviation_percent"]) <= 20
@@ -62,7 +40,7 @@ def test_large_deviations_are_named_as_not_explained(made):
 
 
 def test_figure_1_shows_the_jump_between_the_phases():
-    (row,) = small("fig1").rows
+    (row,) = small("two-level", "fig1").rows
     assert row["eigenvalues"] == 256
     assert row["largest_jump_after"] == 128
     assert row["jump_factor"] > 2
@@ -70,14 +48,14 @@ def test_figure_1_shows_the_jump_between_the_phases():
 
 @pytest.mark.parametrize("target", ["table3", "table4"])
 def test_small_versions_of_tables_3_and_4_are_labelled_and_not_compared(target):
-    made = small(target)
+    made = small("two-level", target)
     assert any("--max-n 128 runs the paper's size" in note for note in made.notes)
     assert {row["deviation_percent"] for row in made.rows} == {None}
 
 
 @pytest.mark.parametrize("target", ["fig9", "fig10"])
 def test_sizes_are_ticks(target):
-    (axes,) = small(target).figure.axes
+    (axes,) = small("two-level", target).figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["128"]
     assert not any(label.get_text() for label in axes.get_xticklabels(minor=True))
 
@@ -112,42 +90,3 @@ def test_the_reproduce_command(capsys, tmp_path):
     printed_text = capsys.readouterr().out
     assert json.loads(printed_text)["name"] == "fig1"
     assert picture.read_text().startswith("<?xml")
-
-
-@pytest.mark.parametrize(("paper", "target"), TARGETS, ids="-".join)
-def test_every_target_names_its_smallest_size(paper, target):
-    smallest = PAPERS[paper][target].smallest
-    with pytest.raises(InputError, match=f"max_n must be at least {smallest} for {paper} {target}, got {smallest - 1}"):
-        reproduce(paper, target, smallest - 1)
-
-
-@pytest.mark.parametrize(("paper", "target"), TABLES, ids="-".join)
-def test_a_picture_of_a_table_is_refused_before_the_work(paper, target, capsys, tmp_path):
-    assert main(["reproduce", paper, target, "--picture", str(tmp_path / "a.svg")]) == 2
-    assert f"{paper} {target} is a table and has no figure" in capsys.readouterr().err
-
-
-def test_all_leaves_out_what_begins_at_larger_sizes(capsys, monkeypatch):
-    made = {
-        name: dataclasses.replace(one, make=lambda n, _: Reproduction("a", "a", [{"n": n}], []))
-        for name, one in PAPERS["two-level"].items()
-    }
-    monkeypatch.setitem(PAPERS, "two-level", made)
-    assert main(["reproduce", "two-level", "all", "--max-n", "64", "--json"]) == 0
-    printed_text = capsys.readouterr()
-    assert [one["rows"] for one in json.loads(printed_text.out)] == [[{"n": 64}]] * 6
-    assert "left out: two-level table2, which begins at --max-n 128" in printed_text.err
-    assert main(["reproduce", "two-level", "all", "--max-n", "3"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("two-levels", "table1"), "did you mean two-level"),
-        (("two-level", "table9"), "unknown target of two-level 'table9'"),
-        (("two-level", "fig1", 3), "max_n must be at least 16 for two-level fig1, got 3"),
-    ],
-)
-def test_unknown_targets_are_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        reproduce(*arguments)
