@@ -1,7 +1,5 @@
 """HTML tables: escaping, alignment, and rows with fewer cells than columns."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 import pytest

@@ -1,7 +1,5 @@
 """Contrast of curves on light and dark pages, and dashes and markers that distinguish them without colour."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

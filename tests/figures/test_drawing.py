@@ -1,7 +1,5 @@
 """Both renderers of a scene get the same: what the page is sent is what Matplotlib draws."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

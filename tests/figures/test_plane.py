@@ -1,14 +1,11 @@
 """The picture of a field, drawn by Matplotlib."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.colors import LogNorm, Normalize, SymLogNorm
 from scipy import sparse
 
 from workbench.figures import boundaries, draw_plane, pattern_counts
-from workbench.live.field.cuts import Cut
 from workbench.live.field.pictures import Scene, plane_of
 from workbench.scenes.colormap import Colormap
 from workbench.scenes.plane import Plane, ordinal
@@ -88,11 +85,6 @@ def test_a_plane_of_a_cube(normal, across, up, index):
     assert figure.axes[0].get_xlabel().startswith(across)
     assert figure.axes[0].get_ylabel().startswith(up)
     assert figure.axes[0].get_title() == f"problem, {normal} = 0.500"
-
-
-def test_no_plane_lies_beyond_the_last():
-    cube = np.arange(8.0).reshape(2, 2, 2)
-    np.testing.assert_array_equal(Cut(cube.shape, "z", 7).plane(cube), cube[1])
 
 
 def test_a_matrix_has_row_zero_on_top_and_names_its_axes():

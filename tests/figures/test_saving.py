@@ -1,7 +1,5 @@
 """Figure files: provenance, plotted data and column width."""
 
-from __future__ import annotations
-
 import csv
 import re
 import struct
@@ -14,12 +12,11 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import draw, draw_plane, plotted_data, read_provenance, save
 from workbench.figures.columns import MIN_FONT_SIZE, resized
 from workbench.naming import kernel_name
-from workbench.run import Session, configure
+from workbench.run import Run, configure, run_through
 from workbench.scenes import Axis, CellsOf, Scene, convergence_scene, row_lengths_scene, timeline_scene
 from workbench.scenes.colormap import Colormap
 from workbench.scenes.plane import Plane
@@ -30,14 +27,14 @@ KINDS = ("svg", "pdf", "png")
 
 @pytest.fixture(scope="module")
 def record():
-    session = Session(configure("two-layer", n=16, deflation="stripes"), trace=True)
-    session.start()
-    return session.wait(LIMIT).record()
+    return run_through(Run(configure("two-layer", n=16, deflation="stripes"), trace=True)).record()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_provenance_is_written_and_read_back(record, tmp_path, kind):
     path = save(draw(convergence_scene([record])), tmp_path / f"a.{kind}", {**PROVENANCE, "run": record.provenance})
+    assert path.read_bytes().startswith({"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind])
+    assert list(tmp_path.iterdir()) == [path]
     found = read_provenance(path)
     assert {name: found[name] for name in PROVENANCE} == PROVENANCE
     assert found["run"] == record.provenance

@@ -1,7 +1,5 @@
 """Figure files: formats, searchable text, errors, display without pyplot."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -18,13 +16,6 @@ def figure():
     made = new_figure(3, 2)
     made.add_subplot().set_xlabel("iteration")
     return made
-
-
-@pytest.mark.parametrize(("ending", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_the_suffix_selects_the_format(figure, tmp_path, ending, start):
-    path = save(figure, tmp_path / f"a.{ending}")
-    assert path.read_bytes().startswith(start)
-    assert [file.name for file in tmp_path.iterdir()] == [f"a.{ending}"]
 
 
 def test_text_in_a_drawing_stays_text(figure, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 from tests.waiting import LIMIT, LONGEST, until
-from workbench.run import Session, Stopping, configure
+from workbench.run import Session, Stopping, configure, setup
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 """Of runs that end when they are stopped."""
@@ -27,7 +28,7 @@ def status_lines_are_read(request, monkeypatch):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests here wait for runs, for threads and for pictures."""
     for item in items:
-        if item.path.parent == Path(__file__).parent:
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(LONGEST))
 
 
@@ -84,11 +85,32 @@ def page_says(widget: Any, content: Any, buffers: Sequence[bytes] = ()) -> None:
     widget.comm.handle_msg({"content": {"data": data}, "buffers": list(buffers)})
 
 
+def upload(widget: Any, name: str, content: bytes) -> None:
+    """A file that is given to a page, to a button that takes it."""
+    file = {"name": name, "type": "", "size": len(content), "content": content, "last_modified": 0}
+    widget.set_state({"value": [file]})
+
+
 def ended(problem: str = "two-layer", *, trace: bool = False, **choices: Any) -> Session:
     """A session of this configuration that has ended."""
     session = Session(configure(problem, **choices), trace=trace)
     session.wait(LIMIT)
     return session
+
+
+@pytest.fixture
+def endless_run() -> Iterator[Callable[..., Session]]:
+    """Makes a session that ends with the test, as `ended` does; it is not started."""
+    sessions: list[Session] = []
+
+    def make(problem: str = "two-layer", *, trace: bool = False, **choices: Any) -> Session:
+        sessions.append(Session(configure(problem, **{"stopping": ENDLESS, **choices}), trace=trace))
+        return sessions[-1]
+
+    yield make
+    for session in sessions:
+        session.stop()
+        session.join(LIMIT)
 
 
 @pytest.fixture
@@ -108,6 +130,12 @@ def opened() -> Iterator[Callable[[Any], Any]]:
 def widgets() -> set[str]:
     """The widgets that are open, by their ids. ipywidgets has no public list of them."""
     return set(_instances)
+
+
+@pytest.fixture
+def page(view: Any) -> Page:
+    """The page of the `view` that a file of tests is about."""
+    return Page(view)
 
 
 @pytest.fixture
@@ -141,6 +169,20 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         monkeypatch.setenv("QUERY_STRING", query)
 
     return serve
+
+
+@pytest.fixture
+def held_setup(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Holds each run as it assembles its problem: set when it has begun to, and what lets it go on."""
+    inside, on, assemble = threading.Event(), threading.Event(), setup.assembled
+
+    def slow(configuration: Any) -> Any:
+        inside.set()
+        on.wait(LIMIT)
+        return assemble(configuration)
+
+    monkeypatch.setattr(setup, "assembled", slow)
+    return inside, on
 
 
 @pytest.fixture

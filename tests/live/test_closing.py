@@ -1,7 +1,5 @@
 """Every view leaves nothing when it is closed, and a cell that is run again closes what it replaces."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """What the convergence plot shows of records."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 
 from workbench.live import ConvergenceView
 from workbench.live.ui.run_list import RunList
-from workbench.recording import load, save
+from workbench.recording import History, load, save
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.scenes import CurveOf, LineAt, PointsOf, convergence_scene, residual_gap_scene
 from workbench.scenes.style import COLOURS, DASHES, curve_style
@@ -64,9 +62,10 @@ def test_colour_and_dash_differ_for_64_runs():
 
 def test_a_zero_residual_stays_a_number():
     record = record_of(stopping=Stopping(rtol=1e-30, maxiter=3))
-    record.history._columns["residual"][record.history.count - 1] = 0.0
+    residual = np.append(record.history["residual"][:-1], 0.0)
+    history = History.from_arrays(record.history.to_arrays() | {"residual": residual})
     record.summary["relative_residual"] = 0.0
-    (curve,) = curves(convergence_scene([record]))
+    (curve,) = curves(convergence_scene([dataclasses.replace(record, history=history)]))
     assert (curve.y[0], curve.y[-1]) == (1.0, 0.0)
 
 

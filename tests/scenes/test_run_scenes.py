@@ -50,6 +50,11 @@ def test_eigenvalues_removed_by_deflation_are_counted_and_coloured():
     )
     assert scene.y.names == ["M⁻¹PA, κ = 4.00, 2 zeros", "M⁻¹A, κ = 200", "A, κ = 1.00\u2009×\u200910⁶"]
     assert named(scene)["2 eigenvalues removed by deflation"].style == 1
+    one = np.array([0.0, 1.0, 2.0])
+    scene = levels_scene({"A": one, "M^-1 A": one + 0.5, "M^-1 P A": one})
+    assert scene.y.names == ["M⁻¹PA, κ = 2.00, 1 zero", "M⁻¹A, κ = 5.00", "A, κ = 2.00, 1 zero"]
+    assert list(named(scene)) == ["1 eigenvalue removed by deflation"]
+    assert scene.y.span == (-0.6, 2.6)
 
 
 def test_unknown_estimates_are_not_drawn():

@@ -1,7 +1,5 @@
 """What pages of a class share: on a real connection, with kernels of the page server, and by its addresses."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.cookiejar
@@ -40,6 +38,11 @@ class Page:
 
     def tell(self, kind, **facts):
         self.say(json.dumps({"kind": kind, **facts}).encode())
+
+    def turn(self, request=1):
+        """Ask for a turn; returns how many pages come before."""
+        self.tell("turn", request=request)
+        return self.hear()["ahead"]
 
     def say(self, line):
         self.socket.sendall(line + b"\n")
@@ -112,8 +115,7 @@ def test_as_many_pages_as_are_allowed_have_a_turn(page):
     pages = [page(room) for _ in range(4)]
     heard = []
     for one in pages:
-        one.tell("turn", request=1)
-        heard.append(one.hear()["ahead"])
+        heard.append(one.turn())
     assert heard == [0, 0, 1, 2]
 
 
@@ -125,8 +127,7 @@ def test_a_token_serves_once_and_no_other_one_serves(page):
     assert guessed.enter("x" * 22) is None
     long.socket.sendall(b"x" * (LONGEST_HELLO + 1))
     assert long.hear() is None
-    entered.tell("turn", request=1)
-    assert entered.hear()["ahead"] == 0
+    assert entered.turn() == 0
 
 
 @pytest.mark.parametrize("kind", ["problem", "collect"])
@@ -195,12 +196,10 @@ MALFORMED = [
 def test_a_malformed_message_ends_its_connection_alone(line, page):
     room = Classroom(1)
     one, other = page(room), page(room)
-    one.tell("turn", request=1)
-    assert one.hear()["ahead"] == 0
+    assert one.turn() == 0
     one.say(line)
     assert one.hear() is None
-    other.tell("turn", request=1)
-    assert other.hear()["ahead"] in (0, 1)
+    assert other.turn() in (0, 1)
     until(lambda: [at.number for at in room.pages] == [2])
 
 

@@ -1,7 +1,5 @@
 """Kernels of served pages: forked, ended, restarted, and bounded in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -15,7 +13,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.server import PageKernels
 from workbench.server.forking import AVAILABLE, ForkServer
-from workbench.server.memory_limit import bytes_of, data_bytes
+from workbench.server.memory_limit import bytes_of
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
 
@@ -150,37 +148,65 @@ def test_kernels_end_with_the_fork_server(tmp_path):
     server.close()
 
 
-def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
+def answers(*codes, forks=None, **options):
+    """What a new kernel prints for each of these codes. forks: in place of the fork server."""
+    found = []
+
     async def test(kernels):
-        kernels.forks.close()
-        kernels.forks = Ended()
+        if forks is not None:
+            kernels.forks.close()
+            kernels.forks = forks
         manager, client = await opened(kernels)
-        assert await answer(client, "import os; print(os.getppid())") == str(os.getpid())
+        found.extend([await answer(client, code) for code in codes])
         client.stop_channels()
         return [manager.provisioner.pid]
 
-    run(test)
+    run(test, **options)
+    return found
+
+
+def test_without_a_fork_server_a_kernel_is_a_process_of_its_own(lent):
+    assert answers("import os; print(os.getppid())", forks=Ended()) == [str(os.getpid())]
+
+
+FREE = """
+import os
+from workbench.limits import memory
+from workbench.server.memory_limit import data_bytes
+print(memory()[0] - data_bytes(os.getpid()))
+"""
+TOO_LARGE = """
+from workbench.run import Session, configure
+session = Session(configure('poisson-2d', n=8192))
+session.start(); session.join(); print(session.error)
+"""
+ENDS = """
+from workbench.run import Run, configure, run_through
+result = run_through(Run(configure('poisson5', n=64)))
+print(result.reason.name, result.detail)
+"""
+CLUSTER = """
+from workbench.run import Run, configure
+try:
+    Run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
 
 
 def test_a_kernel_takes_no_more_memory_than_it_may(lent):
-    async def test(kernels):
-        manager, client = await opened(kernels)
-        pid = manager.provisioner.pid
-        assert await answer(client, "import numpy; print(numpy.ones(5 * 10**7).size)") == "50000000"
-        assert await answer(client, "numpy.ones(10**8)") in ("MemoryError", "_ArrayMemoryError")
-        from_workbench = "from workbench.limits import memory; print(memory()[0])"
-        assert int(await answer(client, from_workbench)) < data_bytes(pid) + 700 * 10**6
-        run_of_it = (
-            "from workbench.run import Session, configure\n"
-            "session = Session(configure('poisson-2d', n=8192))\n"
-            "session.start(); session.join(); print(session.error)"
-        )
-        assert "GB free" in (said := await answer(client, run_of_it))
-        assert said.strip().endswith("which fits")
-        client.stop_channels()
-        return [pid]
+    arrays = "import numpy; print(numpy.ones(5 * 10**7).size)", "numpy.ones(10**8)"
+    kept, refused, free, said = answers(*arrays, FREE, TOO_LARGE, kernel_memory="600MB")
+    assert (kept, refused in ("MemoryError", "_ArrayMemoryError")) == ("50000000", True)
+    assert int(free) < 700 * 10**6
+    assert "GB free" in said
+    assert said.endswith("which fits")
 
-    run(test, kernel_memory="600MB")
+
+def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):
+    limit, cluster = answers(ENDS, CLUSTER, run_seconds="1e-9")
+    assert re.fullmatch(r"PAGE_TIME .* s of 1e-09 s, WORKBENCH_RUN_SECONDS", limit)
+    assert cluster == "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
 
 
 @pytest.mark.parametrize(("text", "nbytes"), [("1.5GB", 1_500_000_000), (" 800 mb ", 800_000_000)])
@@ -194,40 +220,6 @@ def test_a_wrong_size_of_memory_is_refused(text):
         bytes_of(text)
     with pytest.raises(SystemExit, match="got"):
         PageKernels(kernel_memory=text)
-
-
-def test_a_run_ends_at_the_limit_of_its_page_with_the_best_iterate(lent):
-    async def test(kernels):
-        manager, client = await opened(kernels)
-        run = (
-            "from workbench.run import Run, configure, run_through\n"
-            "result = run_through(Run(configure('poisson5', n=64)))\n"
-            "print(result.reason.name, result.detail)"
-        )
-        said = r"PAGE_TIME .* s of 1e-09 s, WORKBENCH_RUN_SECONDS"
-        assert re.fullmatch(said, await answer(client, run))
-        client.stop_channels()
-        return [manager.provisioner.pid]
-
-    run(test, run_seconds="1e-9")
-
-
-def test_a_page_has_no_cluster(lent):
-    async def test(kernels):
-        manager, client = await opened(kernels)
-        asked = (
-            "from workbench.run import Run, configure\n"
-            "try:\n"
-            "    Run(configure('poisson-fd', n=8, preconditioner='schwarz:2x2', cluster='tcp://127.0.0.1:9'))\n"
-            "except Exception as error:\n"
-            "    print(type(error).__name__, error)"
-        )
-        said = "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
-        assert await answer(client, asked) == said
-        client.stop_channels()
-        return [manager.provisioner.pid]
-
-    run(test)
 
 
 @pytest.mark.parametrize("text", ["60s", "nan", "0", "-1"])

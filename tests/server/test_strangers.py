@@ -1,7 +1,5 @@
 """Real servers against what strangers send: malformed messages, foreign names of hosts, odd addresses."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

@@ -1,12 +1,11 @@
 """The workbench: one configuration goes from page to page, and nothing of it is lost on the way."""
 
-from __future__ import annotations
-
 import threading
 
 import ipywidgets as widgets
 import pytest
 
+from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
@@ -25,7 +24,7 @@ def builder(bench):
 
 
 def add_bubble(bench):
-    builder(bench)._ask("add")
+    builder(bench).buttons["add"].click()
     return builder(bench).problem
 
 
@@ -89,19 +88,13 @@ def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path, op
 def test_a_link_is_shown_on_all_pages(bench):
     bench.view("Race")
     wanted = configure("bubbles-2d", n=40, preconditioner="ic", deflation="stripes:4")
+    # Drawn and not yet looked at elsewhere, when the link takes its place.
+    add_bubble(bench)
     bench.share.take(to_link(wanted))
     assert bench.configuration == wanted
     assert builder(bench).problem == wanted.problem
     bench.pages["Race"].turn_to()
     assert bench.view("Race").base == wanted
-
-
-def test_a_link_takes_the_place_of_what_was_drawn_and_not_looked_at(bench):
-    wanted = configure("bubbles-2d", n=40, preconditioner="ic", deflation="stripes:4")
-    add_bubble(bench)
-    bench.share.take(to_link(wanted))
-    assert builder(bench).problem == wanted.problem
-    assert bench.configuration == wanted
 
 
 def test_runs_are_looked_into_the_latest_first(bench):
@@ -217,31 +210,29 @@ def test_closing_ends_the_runs_though_nobody_has_looked_at_them(tmp_path, eventu
     eventually(lambda: session.state is State.DONE and set(threading.enumerate()) <= others)
 
 
-def test_what_is_built_is_solved_by_a_button_and_named_in_the_header(bench):
+def test_what_is_built_is_solved_by_a_button_and_named_in_the_header(bench, eventually):
     bench.turn_to("Build")
-    kinds = next(at for at in bench.view("Build").box.children if "wb-kinds" in at._dom_classes)
-    press = kinds.children[-1]
-    bench.view("Build").kind.value = "Poisson"
-    assert bench.view("Build").builder.wait()
-    bench._name_problem()
-    assert bench.frame.shell.problem["name"].startswith("Poisson from formulas")
-    press.click()
+    build = bench.view("Build")
+    build.kind.value = "Poisson"
+    assert build.builder.wait()
+    eventually(lambda: bench.frame.shell.problem["name"].startswith("Poisson from formulas"))
+    build.press.click()
     assert bench.frame.shell.shown == "solve.solve"
     assert bench.explorer.session.wait(LIMIT) is not None
-    assert bench.explorer.session.configuration.problem == bench.view("Build").problem
+    assert bench.explorer.session.configuration.problem == build.problem
     # A matrix that is not there, or is refused, is neither solved nor named.
-    bench.view("Build").kind.value = "Matrix"
+    build.kind.value = "Matrix"
     bench.turn_to("Build")
-    bench._name_problem()
+    assert build.builder.wait()
     assert bench.frame.shell.problem["name"].startswith("Poisson from formulas")
     runs = len(bench.runs.runs)
-    press.click()
+    build.press.click()
     assert len(bench.runs.runs) == runs
 
 
 def test_the_tour_makes_one_run_with_timings(bench):
-    bench.frame.shell._receive(None, {"kind": "tour"}, None)
-    bench.frame.shell._receive(None, {"kind": "tour"}, None)
+    for _ in range(2):
+        page_says(bench.frame.shell, {"kind": "tour"})
     assert len(bench.runs.runs) == 1
     assert bench.explorer.session.wait(LIMIT).trace
     assert not bench.explorer.form.trace.value

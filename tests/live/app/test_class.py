@@ -1,7 +1,5 @@
 """The page's part in a class, with a server that is not there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.live.conftest import page_says
@@ -37,12 +35,10 @@ class Room:
 
 
 @pytest.fixture
-def bar():
+def bar(opened):
     """A bar of a page with one configuration, which is a list of all that it has shown."""
     room, runs, shown = Room(), RunList(), [OWN]
-    made = ClassBar(room, runs, lambda: shown[-1], shown.append)
-    yield made, room, runs, shown
-    made.close()
+    return opened(ClassBar(room, runs, lambda: shown[-1], shown.append)), room, runs, shown
 
 
 def solved(runs, origin):
@@ -54,7 +50,7 @@ def solved(runs, origin):
     runs.notify()
 
 
-def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar):
+def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar, eventually, opened):
     made, room, runs, _ = bar
     record = run_through(Run(OWN)).record()
     runs.add(record, FILE)
@@ -66,14 +62,12 @@ def test_runs_that_were_made_here_are_sent_once_when_they_have_ended(bar):
     assert sent[0] == "run"
 
     teachers = Room()
-    page = ClassPage(teachers, lambda: to_link(OTHER))
+    page = opened(ClassPage(teachers, lambda: to_link(OTHER)))
     teachers.acts["run"]({"where": "Page 3", "who": "Ada <b>", **sent[1]})
     teachers.acts["run"]({"where": "Page 4", "who": "Page 4", "file": "00"})
-    assert page._worker.wait(LIMIT)
+    eventually(lambda: page.page.status.text.startswith("A run of Page 4 is not shown: "))
     (run,) = page.runs.runs
     assert (run.origin, run.name) == ("Page 3", "Ada <b>: CG, Jacobi")
-    assert page.page.status.text.startswith("A run of Page 4 is not shown: ")
-    page.close()
 
 
 def test_a_run_that_is_too_large_is_not_sent(bar, monkeypatch):
@@ -101,12 +95,16 @@ def test_a_problem_of_the_teacher_is_shown_and_ones_own_comes_back(bar):
     assert room.sent == [("name", {"name": "Ada"})]
 
 
-def test_a_class_of_one_and_what_no_link_holds_are_said():
-    def refuse():
-        raise InputError("this problem has no link")
+def test_a_class_of_one_and_what_no_link_holds_are_said(opened):
+    links = iter([to_link(OTHER)])
+
+    def link():
+        if (found := next(links, "")) == "":
+            raise InputError("this problem has no link")
+        return found
 
     room = Room()
-    page = ClassPage(room, lambda: to_link(OTHER))
+    page = opened(ClassPage(room, link))
     page.send.click()
     assert page.status.text == "no other page is open; send the problem when there is one"
     room.acts["pages"]({"pages": 1})
@@ -114,10 +112,8 @@ def test_a_class_of_one_and_what_no_link_holds_are_said():
     page.send.click()
     assert page.status.text == "Sent to 1 page."
     assert room.sent == [("collect", {}), ("problem", {"link": to_link(OTHER)})]
-    page._link = refuse
     page.send.click()
     assert page.status.text == "this problem has no link"
-    page.close()
 
 
 def test_the_limits_are_said(monkeypatch):

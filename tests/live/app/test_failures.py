@@ -1,7 +1,5 @@
 """Whatever goes wrong in a solve is a sentence in the view, and everything can be used again."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest
@@ -76,15 +74,6 @@ def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, brea
     eventually(lambda: explorer.status.text.startswith("Run 2: Converged"))
     eventually(lambda: not solving())
     assert len(explorer.records) == 1
-
-
-def test_a_queue_goes_on_after_a_run_that_failed(explorer, eventually, break_step):
-    break_step(ZeroDivisionError("division by zero"))
-    sessions = [explorer.run() for _ in range(3)]
-    eventually(lambda: not any(session.alive for session in sessions))
-    assert [session.state for session in sessions] == [State.FAILED, State.DONE, State.DONE]
-    eventually(lambda: explorer.table.table.marks == ["", "", "failed"])
-    assert "ZeroDivisionError" in explorer.table.table.rows[2][-1]["tip"]
 
 
 def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkeypatch):

@@ -1,7 +1,5 @@
 """The frame of the page: views, the problem in words, the glossary, and what the page asks of it."""
 
-from __future__ import annotations
-
 import ipywidgets as widgets
 import pytest
 
@@ -55,14 +53,6 @@ def test_a_view_is_listed_with_its_pages_once_it_has_one():
 )  # fmt: skip
 def test_a_problem_is_named_in_words(problem, choices, words):
     assert " | ".join(problem_words(configure(problem, **choices).problem)).replace("\u2009", " ") == words
-
-
-def test_terms_are_those_of_the_glossary():
-    terms = glossary.terms()
-    assert terms["tolerance"] == "relative residual at which a run stops"
-    assert "convergence check" in " ".join(terms)
-    # Neither symbols nor words to avoid.
-    assert not {"a", "z", "lane, lanes", "avoid"} & set(terms)
 
 
 @pytest.mark.parametrize("name", glossary.PAGES)

@@ -1,7 +1,5 @@
 """What a served page keeps in its browser, with a browser that is not there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.live.conftest import page_says
@@ -107,7 +105,7 @@ def test_a_run_that_is_too_large_is_told_and_not_kept(kept, result, monkeypatch)
 )
 def test_what_a_page_makes_up_is_told_and_adds_nothing(kept, content, buffers, sentence):
     runs, keeper, _, shown = kept()
-    keeper._receive(keeper, content, buffers)
+    page_says(keeper, content, buffers)
     assert keeper.wait(LIMIT)
     assert keeper.said.startswith(sentence)
     assert bool(keeper.said) == bool(sentence)
@@ -148,7 +146,7 @@ def test_the_address_opens_the_view_and_what_is_drawn(served_page, eventually):
     eventually(lambda: page.keeper.link and "5 bubbles" in page.frame.shell.problem["name"])
     eventually(lambda: page.keeper.link == to_link(page.configuration))
     wanted = configure("bubbles-2d", n=40)
-    page.keeper._receive(page.keeper, {"kind": "place", "link": to_link(wanted), "view": "runs.runs"}, [])
+    page_says(page.keeper, {"kind": "place", "link": to_link(wanted), "view": "runs.runs"})
     assert page.keeper.wait(LIMIT)
     assert page.configuration == wanted
     eventually(lambda: (page.keeper.link, page.keeper.view) == (to_link(wanted), "runs.runs"))

@@ -1,7 +1,5 @@
 """A day of runs in one process leaves memory, threads and widgets as they were."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """Solving while bubbles are dragged: the newest request wins, each starts from the last solution, errors are said."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 
@@ -9,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
 
-from tests.live.conftest import page_says
+from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
-from workbench.live import BubbleBuilder
+from workbench.live import BubbleBuilder, workbench
 from workbench.live.build.live_configuration import live_configuration
 from workbench.live.build.live_panel import ending
 from workbench.live.build.live_scenes import curve_scene, spectrum_scene
@@ -71,8 +69,7 @@ def builder(opened):
 def say(builder, **message):
     """As the canvas does, and wait until it is done and considered."""
     page_says(builder.canvas, message)
-    assert builder._acts.wait(LIMIT)
-    assert builder.live.wait(LIMIT)
+    assert builder.wait(LIMIT)
 
 
 def until_ended(builder, before=None):
@@ -98,8 +95,8 @@ def test_a_solve_starts_from_the_last_solution_and_needs_fewer_iterations(solvin
     assert not first.warm
     warm = solving.solve(configure(moved(0.26), preconditioner="neumann:2"))
     assert warm.warm
-    solving.solver._solution = None
-    cold = solving.solve(configure(moved(0.26), preconditioner="neumann:2"))
+    assert (solving.solver.shown, solving.solver.before) == (warm, first)
+    cold = Solving().solve(configure(moved(0.26), preconditioner="neumann:2"))
     assert not cold.warm
     iterations = [solve.session.result.summary["iterations"] for solve in (warm, cold)]
     assert 0 < iterations[0] < iterations[1]
@@ -107,7 +104,6 @@ def test_a_solve_starts_from_the_last_solution_and_needs_fewer_iterations(solvin
     exact = spsolve(system.operator.to_csr().tocsc(), np.asarray(system.b))
     for solve in (warm, cold):
         assert np.linalg.norm(solve.session.result.x - exact) <= 1e-4 * np.linalg.norm(exact)
-    assert (solving.solver.shown, solving.solver.before) == (cold, warm)
     # The same problem again is solved before the first iteration.
     again = solving.solve(configure(moved(0.26), preconditioner="neumann:2"))
     assert again.session.result.summary["iterations"] == 0
@@ -122,9 +118,7 @@ def test_another_grid_and_a_solve_without_convergence_start_from_zero(solving):
 
 
 def test_the_newest_request_wins_and_no_queue_grows(solving):
-    # No solve of these ends by itself.
-    endless = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
-    solves = [solving.solver.solve(configure(moved(x), stopping=endless)) for x in (0.25, 0.26, 0.27)]
+    solves = [solving.solver.solve(configure(moved(x), stopping=ENDLESS)) for x in (0.25, 0.26, 0.27)]
     last = solving.solve(configure(moved(0.28)))
     for solve in solves:
         solve.session.join(LIMIT)
@@ -137,8 +131,7 @@ def test_the_newest_request_wins_and_no_queue_grows(solving):
 
 
 def test_stop_ends_the_solve_and_nothing_is_shown_of_it(solving):
-    endless = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
-    solve = solving.solver.solve(configure(SQUARE, stopping=endless))
+    solve = solving.solver.solve(configure(SQUARE, stopping=ENDLESS))
     solving.solver.stop()
     solve.session.join(LIMIT)
     assert solve.session.over
@@ -223,35 +216,27 @@ def test_a_drag_solves_when_the_pointer_rests_and_the_line_says_how(builder):
     until(lambda: len(builder.live.curve.scene.layers) == 3)
     until(lambda: len(builder.live.spectrum.scene.layers) == 2)
     builder.undo()
-    assert builder._acts.wait(LIMIT)
-    assert builder.live.wait(LIMIT)
+    assert builder.wait(LIMIT)
     assert until_ended(builder, second).warm
 
 
-def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again():
+def test_a_failure_is_said_in_one_sentence_and_the_next_change_solves_again(opened):
     page = configure("bubbles-2d", preconditioner="jacobi")
-    builder = BubbleBuilder(SQUARE, DEFLATION, configuration=lambda: page)
-    try:
-        first = ticked(builder)
-        # Blocks of which there are more than cells.
-        builder.form.load_deflation(configure(SQUARE, deflation="levelset:64").deflation)
-        builder._read_deflation()
-        assert builder._acts.wait(LIMIT)
-        assert builder.live.wait(LIMIT)
-        failed = until_ended(builder, first)
-        assert failed.session.error
-        assert (builder.live.line.text, builder.live.line.tone) == (failed.session.error, "bad")
-        say(builder, act="clear")
-        until(lambda: builder.live.line.text.startswith("there is no bubble on the canvas"))
-        builder.form.load_deflation(DEFLATION)
-        builder._read_deflation()
-        assert builder._acts.wait(LIMIT)
-        say(builder, act="undo")
-        again = until_ended(builder, failed)
-        assert again.session.result.converged
-        assert builder.live.line.text.startswith("Converged in")
-    finally:
-        builder.close()
+    builder = opened(BubbleBuilder(SQUARE, DEFLATION, configuration=lambda: page))
+    first = ticked(builder)
+    # Blocks of which there are more than cells.
+    builder.form.set("deflation.k", "64")
+    assert builder.wait(LIMIT)
+    failed = until_ended(builder, first)
+    assert failed.session.error
+    assert (builder.live.line.text, builder.live.line.tone) == (failed.session.error, "bad")
+    say(builder, act="clear")
+    until(lambda: builder.live.line.text.startswith("there is no bubble on the canvas"))
+    builder.form.set("deflation.k", "4")
+    say(builder, act="undo")
+    again = until_ended(builder, failed)
+    assert again.session.result.converged
+    assert builder.live.line.text.startswith("Converged in")
 
 
 def test_a_large_grid_disables_the_box_with_a_reason(builder):
@@ -266,16 +251,13 @@ def test_a_large_grid_disables_the_box_with_a_reason(builder):
     assert until_ended(builder).session.result.converged
 
 
-def test_the_field_of_a_cube_shows_the_plane_of_the_canvas():
-    builder = BubbleBuilder(Bubbles3D(n=16), "none")
-    try:
-        ticked(builder)
-        builder.canvas.normal, builder.canvas.position = "x", 0.7
-        field = builder.live.field.field
-        until(lambda: (field.normal, field.index) == ("x", 11))
-        assert field.quantity == "solution"
-    finally:
-        builder.close()
+def test_the_field_of_a_cube_shows_the_plane_of_the_canvas(opened):
+    builder = opened(BubbleBuilder(Bubbles3D(n=16), "none"))
+    ticked(builder)
+    builder.canvas.normal, builder.canvas.position = "x", 0.7
+    field = builder.live.field.field
+    until(lambda: (field.normal, field.index) == ("x", 11))
+    assert field.quantity == "solution"
 
 
 def test_a_page_that_is_left_solves_nothing(builder):
@@ -290,14 +272,8 @@ def test_a_page_that_is_left_solves_nothing(builder):
     assert until_ended(builder).warm
 
 
-def test_solves_do_not_enter_the_list_of_runs():
-    from workbench.live import workbench
-
-    page = workbench("bubbles-2d", n=32, preconditioner="jacobi", deflation="levelset:2")
-    try:
-        builder = page.view("Build").builder
-        solve = ticked(builder)
-        assert solve.session.configuration.preconditioner.name == "jacobi"
-        assert page.runs.runs == ()
-    finally:
-        page.close()
+def test_solves_do_not_enter_the_list_of_runs(opened):
+    page = opened(workbench("bubbles-2d", n=32, preconditioner="jacobi", deflation="levelset:2"))
+    solve = ticked(page.view("Build").builder)
+    assert solve.session.configuration.preconditioner.name == "jacobi"
+    assert page.runs.runs == ()

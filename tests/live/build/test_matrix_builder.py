@@ -1,7 +1,5 @@
 """The matrix builder without a page: uploads are kept and looked at, downloads wait for the button."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile
@@ -46,6 +44,12 @@ def upload(builder, name, content):
     assert builder.wait()
 
 
+@pytest.fixture
+def here(tmp_path):
+    """The path of a file with a matrix."""
+    return written(tmp_path, "here")[0]
+
+
 def choose(builder, source, text):
     """As the page does."""
     builder.form.set("source", source)
@@ -78,22 +82,27 @@ def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
     assert store("my matrix.mtx", SMALL) == path
 
 
+def archive():
+    """As the collection has them."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as opened:
+        entry = tarfile.TarInfo("a/a.mtx")
+        entry.size = len(SMALL)
+        opened.addfile(entry, io.BytesIO(SMALL))
+    return packed.getvalue()
+
+
+PACKED = gzip.compress(SMALL, mtime=0)
+
+
 @pytest.mark.parametrize(
-    ("name", "content"), [("a.mtx.gz", gzip.compress(SMALL, mtime=0)), ("a.MTX", SMALL), ("a.mtx.gz", SMALL)]
+    ("name", "content"),
+    [("a.mtx.gz", PACKED), ("a.MTX", SMALL), ("a.mtx.gz", SMALL), ("a.tar.gz", archive())],
+    ids=["gz", "text", "text in gz", "archive"],
 )
 def test_an_upload_is_read_by_its_content(builder, name, content):
     upload(builder, name, content)
     assert builder.status.text == "Matrix a: 3 unknowns, 5 entries"
-
-
-def test_an_archive_as_the_collection_has_them(builder):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        entry = tarfile.TarInfo("b/b.mtx")
-        entry.size = len(SMALL)
-        archive.addfile(entry, io.BytesIO(SMALL))
-    upload(builder, "b.tar.gz", packed.getvalue())
-    assert builder.status.text == "Matrix b: 3 unknowns, 5 entries"
 
 
 @pytest.mark.parametrize(
@@ -103,14 +112,16 @@ def test_an_archive_as_the_collection_has_them(builder):
         ("a.mtx", b"", "'a.mtx' is empty"),
         ("a.mtx", b" " * (MOST_UPLOAD + 1), "uploads may have 10 MiB"),
         ("a.mtx", b"nonsense", "line 1 must be a banner"),
+        ("cut off.mtx", SMALL[:-9], "cannot read cut-off.mtx: "),
         ("a.mtx", UNSYMMETRIC, "the matrix is not symmetric: A[0, 1] and A[1, 0] differ by 1"),
         ("a.mtx.gz", gzip.compress(SMALL, mtime=0)[:-3], "the compressed file is truncated"),
     ],
 )
-def test_a_bad_upload_is_told(builder, name, content, sentence):
+def test_a_bad_upload_is_told_by_its_name_alone(builder, cache, name, content, sentence):
     upload(builder, name, content)
     assert builder.status.tone == "bad"
     assert sentence in builder.status.text
+    assert str(cache) not in builder.status.text
     assert sentence in state(builder, "upload", "wrong")
     assert builder.facts is None
 
@@ -122,12 +133,6 @@ def test_a_file_that_is_too_large_does_not_come_at_all(builder):
     assert "'a.mtx' has 64.0 MiB, uploads may have 10 MiB" in state(builder, "upload", "wrong")
     upload(builder, "a.mtx", SMALL)
     assert builder.form.box.state["wrong"] == {}
-
-
-def test_an_upload_that_cannot_be_read_is_reported_by_its_name_alone(builder, cache):
-    upload(builder, "cut off.mtx", SMALL[:-9])
-    assert builder.status.text.startswith("cannot read cut-off.mtx: ")
-    assert str(cache) not in builder.status.text
 
 
 def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
@@ -173,18 +178,16 @@ def test_what_is_in_the_cache_is_read_at_once(builder, cache):
     assert builder.status.text == "Matrix Mine/tiny: 3 unknowns, 5 entries"
 
 
-def test_a_path_and_what_is_no_matrix(builder, tmp_path):
+def test_a_path_and_what_is_no_matrix(builder, tmp_path, here):
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
     choose(builder, "path", str(tmp_path / "nowhere.mtx"))
     assert "no file at" in state(builder, "path", "wrong")
     choose(builder, "path", "~nosuchuser/a.mtx")
     assert "cannot be a path" in state(builder, "path", "wrong")
-    file = tmp_path / "here.mtx"
-    file.write_bytes(SMALL)
-    choose(builder, "path", str(file))
+    choose(builder, "path", here)
     assert builder.wait()
-    assert builder.problem == MatrixFile(path=str(file))
+    assert builder.problem == MatrixFile(path=here)
     assert builder.form.box.state["wrong"] == {}
     choose(builder, "name", "bcsstk155")
     assert "did you mean bcsstk15?" in state(builder, "name", "wrong")
@@ -206,18 +209,16 @@ def test_an_upload_is_taken_again_when_its_source_is(builder):
 
 
 @pytest.mark.parametrize("text", ["", "nowhere.mtx"])
-def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, tmp_path, text):
-    file = tmp_path / "here.mtx"
-    file.write_bytes(SMALL)
-    builder.load(MatrixFile(path=str(file)))
+def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, text, here):
+    builder.load(MatrixFile(path=here))
     assert builder.wait()
     builder.form.set("path", text)
     assert not can_load(builder)
     with pytest.raises(InputError, match="no matrix has been chosen"):
         _ = builder.problem
-    builder.form.set("path", str(file))
+    builder.form.set("path", here)
     assert builder.wait()
-    assert builder.problem == MatrixFile(path=str(file))
+    assert builder.problem == MatrixFile(path=here)
     assert can_load(builder)
 
 
@@ -237,25 +238,21 @@ def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
     assert (builder.status.text, builder.status.tone) == (sentence, "bad")
 
 
-def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, tmp_path, monkeypatch):
-    file = tmp_path / "here.mtx"
-    file.write_bytes(SMALL)
+def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, monkeypatch, here):
 
     def slow(problem):
         builder.form.set("path", "")
         return facts(problem)
 
     monkeypatch.setattr("workbench.live.build.matrix_builder.facts", slow)
-    choose(builder, "path", str(file))
+    choose(builder, "path", here)
     assert builder.wait()
     assert (builder.facts, builder.table.value, can_load(builder)) == (None, "", False)
 
 
-def test_large_files_wait_for_the_button(tmp_path, monkeypatch):
+def test_large_files_wait_for_the_button(monkeypatch, here):
     monkeypatch.setattr("workbench.live.build.matrix_builder.MOST_BYTES", 10)
-    file = tmp_path / "here.mtx"
-    file.write_bytes(SMALL)
-    builder = MatrixBuilder(MatrixFile(path=str(file)))
+    builder = MatrixBuilder(MatrixFile(path=here))
     assert builder.wait()
     assert builder.facts is None
     assert "not loaded yet; press Load" in builder.status.text

@@ -1,7 +1,5 @@
 """The Poisson builder without a page: fields in, a problem and sentences out."""
 
-from __future__ import annotations
-
 import pytest
 
 from workbench.errors import InputError
@@ -156,20 +154,6 @@ def test_the_section_of_a_cube_is_one_for_all_pictures():
     builder.views["a"].normal = "z"
     builder.views["a"].index = 5
     assert {(view.normal, view.index) for view in builder.views.values()} == {("z", 5)}
-
-
-def test_undo_takes_wrong_input_back_before_it_takes_the_last_change_back(builder):
-    type_into(builder, "n", "64")
-    type_into(builder, "n", "abc")
-    assert builder.form.box.state["canUndo"]
-    builder.undo()
-    assert builder.problem.n == 64
-    builder.undo()
-    assert builder.problem.n == 128
-    assert not builder.form.box.state["canUndo"]
-    type_into(builder, "n", "abc")
-    builder.undo()
-    assert builder.problem.n == 128
 
 
 def test_changes_of_a_field_are_undone_apart_when_another_was_changed_between(builder):

@@ -1,23 +1,19 @@
 """The race's widget: lanes, axis, tolerance and winner, without a browser."""
 
-from __future__ import annotations
-
 import re
 import time
 
 import numpy as np
 import pytest
 
-from tests.live.conftest import page_says
+from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
 from workbench.number_text import amount, duration
-from workbench.recording import load
-from workbench.run import Race, Session, State, Stopping, configure
+from workbench.recording import History, load
+from workbench.run import Race, Run, Session, State, Stopping, configure
 from workbench.run.setup_phases import SetupPhase
-
-ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 
 
 def lane_of(**choices):
@@ -35,9 +31,14 @@ def view(tmp_path, opened):
     return made
 
 
-def finished(view, eventually):
+def run(view):
+    """Race to the end; returns the results."""
     view.start()
-    view.race.wait(LIMIT)
+    return view.race.wait(LIMIT)
+
+
+def finished(view, eventually):
+    run(view)
     eventually(lambda: view.status.state == "done" and "wins" in view.winner.text)
 
 
@@ -88,13 +89,15 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     eventually(lambda: not page.messages[-1]["setup"])
 
 
-def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually):
+def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually, monkeypatch):
     finished(view, eventually)
     first, second = view.race.entries
-    for lane in (first, second):
-        even = np.arange(lane.run.history.count) * 1e-3
-        lane.run.history._columns["seconds"][: even.size] = even
-    first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
+    histories = {}
+    for lane, held_up in ((first, 1.0), (second, 0.0)):
+        rows = np.arange(lane.run.history.count)
+        columns = lane.run.history.to_arrays() | {"seconds": 1e-3 * rows + held_up * (rows >= 5)}
+        histories[lane.run] = History.from_arrays(columns)
+    monkeypatch.setattr(Run, "history", property(histories.get))
     view.measure.value = "seconds"
     eventually(lambda: f"Entry 1 ({first.name}): held up by other work" in view.winner.text)
     assert f"ntry 2 ({second.name}): held" not in view.winner.text
@@ -169,8 +172,7 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     view.tolerance.set(1e-9)
     elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
     view.rebase(elsewhere)
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.entries} == {
         ("residual", 1e-9)
     }
@@ -215,8 +217,13 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened)
     view.form.set("solver", "cg")
     view.form.set("preconditioner", "neumann")
     view.form.set("preconditioner.order", "3")
+    assert view.form.blocks["coarse"].choice.disabled
+    view.form.set("deflation", "stripes")
+    view.form.set("coarse", "sparse")
+    view.form.set("variant", "a-def2")
     lane = view.add_from_form()
-    assert lane.configuration.preconditioner.spec == "neumann:3"
+    chosen = lane.configuration
+    assert (chosen.preconditioner.spec, chosen.coarse.name, chosen.variant.name) == ("neumann:3", "sparse", "a-def2")
     assert lane.configuration.problem == first.configuration.problem
     eventually(lambda: lane.run and lane.run.iterations > 5)
     eventually(lambda: len(view.table.rows) == 2)
@@ -229,22 +236,6 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened)
     view.stop()
     eventually(lambda: view.status.state == "done")
     assert not view.race.alive
-
-
-def test_a_lane_may_have_any_block_and_device(view):
-    form = view.form
-    assert form.blocks["coarse"].choice.disabled
-    form.set("deflation", "stripes")
-    assert not form.blocks["variant"].choice.disabled
-    form.set("coarse", "sparse")
-    form.set("variant", "a-def2")
-    chosen = view.add_from_form().configuration
-    assert (chosen.coarse.name, chosen.variant.name, chosen.device) == (
-        "sparse",
-        "a-def2",
-        view.form.settings["device"].value,
-    )
-    assert chosen.problem == view.base.problem
 
 
 def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, eventually):
@@ -263,16 +254,8 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     assert not view.convergence.curves
     assert view.form.blocks["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     eventually(lambda: view.status.state == "done")
-
-
-def test_rebasing_on_the_same_system_keeps_the_lanes(view):
-    lanes = view.race.entries
-    view.rebase(lane_of(solver="pipecg"))
-    assert view.race.entries == lanes
-    assert view.form.blocks["solver"].choice.value == "pipecg"
 
 
 def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
@@ -286,8 +269,7 @@ def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, e
     assert view.offer.box.layout.display == "none"
     assert [lane.configuration.problem.label for lane in view.race.entries] == ["Poisson, 16²"] * 2
     assert view.tolerance.value == 1e-4
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     view.rebase(configure("poisson5", n=20))
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
     # What was offered is chosen no more.
@@ -312,21 +294,10 @@ def test_a_page_that_is_turned_to_again_changes_nothing(view):
     assert view.race.entries == lanes
     assert view.form.blocks["solver"].choice.value == "pipecg"
     view.rebase(lane_of(solver="sd"))
+    assert (view.race.entries, view.form.blocks["solver"].choice.value) == (lanes, "sd")
     view.form.set("solver", "pipecg")
     view.rebase(lane_of(solver="sd"))
     assert view.form.blocks["solver"].choice.value == "pipecg"
-
-
-def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
-    def burst(*_):
-        raise RuntimeError("a wheel came off")
-
-    monkeypatch.setattr(view.race, "add", burst)
-    view.add_button.click()
-    eventually(lambda: view.status.text == "adding an entry failed by a RuntimeError: a wheel came off")
-    monkeypatch.setattr("workbench.live.compare.race.export_race", burst)
-    view.exports["csv"].click()
-    eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
 
 
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
@@ -342,20 +313,21 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
 
 def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually, opened):
     view = opened(RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4)))
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     bad, good = view.race.entries
-    states = lambda: {cells[0]["text"][0]: cells[-1] for cells in view.table.rows}  # noqa: E731
-    eventually(lambda: "400 vectors" in states()[str(bad.number)].get("tip", ""))
-    eventually(lambda: states()[str(good.number)]["text"] == "converged")
+
+    def state_of(entry):
+        return next(cells[-1] for cells in view.table.rows if cells[0]["text"].startswith(str(entry.number)))
+
+    eventually(lambda: "400 vectors" in state_of(bad).get("tip", ""))
+    eventually(lambda: state_of(good)["text"] == "converged")
     eventually(lambda: f"Entry {bad.number} (" in view.winner.text and bad.error in view.winner.text)
 
 
 def test_mpcg_races_and_is_left_out_where_bytes_decide(eventually, opened):
     view = opened(RaceView(lane_of(solver="mpcg"), lane_of()))
     view.measure.value = "bytes"
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     eventually(lambda: "the bytes of its iterations differ or are not known" in view.winner.text)
     assert all(entry.result.converged for entry in view.race.entries)
 
@@ -411,8 +383,7 @@ def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(
     assert [run.number for run in first] == [1, 2]
     styles = [view.curves.of(run).style for run in first]
     assert styles == [run.style for run in first] == [0, 1]
-    view.start()
-    view.race.wait(LIMIT)
+    run(view)
     eventually(lambda: len([run for run in view.runs.runs if run.record is not None]) == 4)
     assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
     assert [run.style for run in view.runs.runs] == [0, 1, 2, 3]

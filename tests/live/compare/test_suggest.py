@@ -1,7 +1,5 @@
 """The advisor on the page: a ranking that grows, what was ruled out, and what is done with the best."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 
@@ -48,7 +46,7 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
     assert [c.label for c in raced[0]] == [view.configuration_of(row).label for row in estimates[:3]]
 
 
-def test_a_point_for_each_pair_tells_measured_ones_from_estimates(view):
+def test_a_point_for_each_pair_tells_measured_ones_from_estimates():
     measured = advise("two-layer", n=16).estimates
     pale = [dataclasses.replace(row, measured=False, grid_n=8) for row in measured[4:]]
     estimated, known = scene([*measured[:4], *pale]).layers

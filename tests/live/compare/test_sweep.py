@@ -1,14 +1,12 @@
 """The sweep's widget: progress, table and heat map follow the rows."""
 
-from __future__ import annotations
-
 import json
 import math
 
 import numpy as np
 import pytest
 
-from tests.live.conftest import page_says
+from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live import SweepView
@@ -25,27 +23,36 @@ ROWS = [
     {"n": 8, "deflation": "stripes", "seed": 0, "iterations": 5, "converged": False},
     {"n": 16, "deflation": "none", "seed": 0, "iterations": 40, "converged": True},
 ]
+RUNS = Runs(ROWS, {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}, "iterations", "iterations")
+
+
+@pytest.fixture
+def swept(opened):
+    """Makes the view of a sweep that has ended."""
+
+    def make(over, **options):
+        view = opened(SweepView("two-layer", over, **options))
+        view.wait(LIMIT)
+        return view
+
+    return make
 
 
 def test_the_grid_holds_the_smallest_of_the_converged():
-    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
-    runs = Runs(ROWS, over, "iterations", "iterations")
-    (layer,) = map_scene(runs, "n", "deflation").layers
+    (layer,) = map_scene(RUNS, "n", "deflation").layers
     # The first row of a table is on top, which is the last of a plot.
     assert layer.values[:, 0].tolist() == [40, 18]
     assert np.isnan(layer.values[:, 1]).all()
     assert layer.absent[3] == "not converged"
     assert layer.keys[2] == "1"
     assert layer.texts[2][0] == "run 2"
-    (row,) = map_scene(runs, "n", "n").layers
+    (row,) = map_scene(RUNS, "n", "n").layers
     assert row.values.tolist() == [[18, 40]]
 
 
 def test_curves_hold_the_smallest_over_all_others_and_know_their_runs():
-    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
-    runs = Runs(ROWS, over, "iterations", "iterations")
-    assert runs.numeric == ["n", "seed"]
-    scene = curves_scene(runs, "deflation", "n")
+    assert RUNS.numeric == ["n", "seed"]
+    scene = curves_scene(RUNS, "deflation", "n")
     curve, points = scene.layers[:2]
     assert (curve.name, curve.x.tolist(), curve.y.tolist()) == ("no deflation", [8, 16], [18, 40])
     assert points.keys == ["1", "3"]
@@ -54,8 +61,7 @@ def test_curves_hold_the_smallest_over_all_others_and_know_their_runs():
 
 
 def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_result():
-    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
-    axes, shares = parallel_of(Runs(ROWS, over, "iterations", "iterations"))
+    axes, shares = parallel_of(RUNS)
     assert [title for title, _ in axes] == ["cells per side", "deflation", "seed", "iterations"]
     assert shares.shape == (4, 4)
     assert shares[:, 0].tolist() == [0, 0, 0, 1]
@@ -88,9 +94,8 @@ def test_everything_is_shown_at_the_end():
     assert len(view.map.figure().axes[0].lines) == 8 + 4
 
 
-def test_a_click_on_a_point_chooses_the_run_in_the_list():
-    view = SweepView("two-layer", {"n": [8, 16]})
-    view.wait(LIMIT)
+def test_a_click_on_a_point_chooses_the_run_in_the_list(swept):
+    view = swept({"n": [8, 16]})
     assert view.map.view.value == "curves"
     page_says(view.map.plot, {"kind": "picked", "key": "1"})
     (chosen,) = view.listed.chosen
@@ -118,8 +123,7 @@ def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(e
 
 
 def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
-    slow = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
-    view = SweepView("two-layer", {"n": [24, 32]}, stopping=slow, solver="sd")
+    view = SweepView("two-layer", {"n": [24, 32]}, stopping=ENDLESS, solver="sd")
     view.run()
     eventually(lambda: not view.status.stop.disabled)
     view.stop()
@@ -130,23 +134,29 @@ def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
     until(lambda: not view.status.run.disabled)
 
 
-def test_exports_wait_for_the_end(tmp_path):
+def test_exports_wait_for_the_end_and_are_downloaded(tmp_path, downloads, eventually):
     view = SweepView("two-layer", {"n": [8, 16], "solver": ["cg", "pipecg"]}, folder=tmp_path / "exports")
     with pytest.raises(InputError, match="has not ended"):
         view.export("csv")
+    files = downloads(view.save_bar.saver.download)
     found = view.wait(LIMIT)
-    assert json.loads(view.export("json").read_text(encoding="utf-8"))["rows"] == found.to_dict()["rows"]
+    view.exports[1].click()
+    ((name, content),) = eventually(files)
+    assert name.startswith("sweep-Two-layers-")
+    assert name.endswith(".json")
+    assert not view.folder.exists()
+    written = view.export("json").read_bytes()
+    assert json.loads(content)["rows"] == json.loads(written)["rows"] == found.to_dict()["rows"]
     assert "iterations" in view.export("csv").read_text(encoding="utf-8")
     assert "pipelined CG" in view.export("svg").read_text(encoding="utf-8")
 
 
-def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
+def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch, swept):
     def burst(run, most=None):
         raise RuntimeError("a wheel came off")
 
     monkeypatch.setattr(Run, "step", burst)
-    view = SweepView("two-layer", {"n": [8]})
-    view.wait(LIMIT)
+    view = swept({"n": [8]})
     (layer,) = view.map.plot.scene.layers
     assert layer.absent == ["failed"]
     with pytest.raises(InputError, match="no run has a value to draw yet"):
@@ -350,9 +360,8 @@ def test_a_page_that_is_turned_to_again_changes_nothing(small):
     assert small.form.blocks["solver"].choice.value == "sd"
 
 
-def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp_path):
-    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path)
-    view.wait(LIMIT)
+def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp_path, swept):
+    view = swept({"n": [8]}, folder=tmp_path)
     view.rebase(configure("poisson5", n=8))
     assert view.export("csv").name.startswith("sweep-Two-layers-")
 
@@ -373,23 +382,24 @@ def test_cells_are_sorted_by_value_and_written_for_people():
     assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
 
 
-def test_times_are_shown_in_the_unit_that_suits_with_their_sum():
-    view = SweepView("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
-    view.wait(LIMIT)
-    times = [(5e-3, 2e-3), (1e-3, 0.5e-3)]
-    view.rows = [
-        {**row, "setup_seconds": setup, "iteration_seconds": each}
-        for row, (setup, each) in zip(view.rows, times, strict=True)
+def test_times_are_shown_in_the_unit_that_suits_with_their_sum(swept):
+    over = {"n": [8], "preconditioner": ["jacobi", "neumann:2"]}
+    view = swept(over)
+    first, second = view.rows
+    rows = [
+        {**first, "setup_seconds": 5e-3, "iteration_seconds": 2e-3},
+        {**second, "setup_seconds": 1e-3, "iteration_seconds": 0.5e-3},
     ]
-    view._mark()
-    heads = ["setup [ms]", "iterating [ms]", "setup + iterating [ms]"]
-    places = [view.table.columns.index(head) for head in heads]
-    assert [[cells[place]["key"] for place in places] for cells in view.table.rows] == [
+    heads, cells = columns(rows, over)
+    places = [heads.index(head) for head in ("setup [ms]", "iterating [ms]", "setup + iterating [ms]")]
+    shown = SortTable()
+    shown.show(heads, cells)
+    assert [[row[place]["key"] for place in places] for row in shown.rows] == [
         pytest.approx([5, 2, 7]),
         pytest.approx([1, 0.5, 1.5]),
     ]
     view.map.value.value = "seconds"
-    view.map.rows = view.rows
+    view.map.rows = rows
     assert view.map.figure().axes[1].get_ylabel() == "setup + iteration time (ms)"
     assert unit_of([20.0, None, math.nan]) == ("s", 1.0)
     assert unit_of([]) == ("s", 1.0)
@@ -423,18 +433,6 @@ def test_the_answer_names_methods_and_says_compilation_apart():
     assert (setup["key"], setup["tip"]) == (1.0, "compiling kernels took 0.500\u2009s more, once per machine")
 
 
-def test_exports_are_downloaded(tmp_path, downloads, eventually):
-    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path / "exports")
-    files = downloads(view.save_bar.saver.download)
-    found = view.wait(LIMIT)
-    view.exports[1].click()
-    ((name, content),) = eventually(files)
-    assert name.startswith("sweep-Two-layers-")
-    assert name.endswith(".json")
-    assert json.loads(content)["rows"] == found.to_dict()["rows"]
-    assert not view.folder.exists()
-
-
 def test_results_are_runs_of_the_list_hidden_on_plots(opened):
     view = opened(SweepView("two-layer", {"n": [8, 16], "rtol": ["1e-3", 1e-6]}))
     found = view.wait(LIMIT)
@@ -447,9 +445,8 @@ def test_results_are_runs_of_the_list_hidden_on_plots(opened):
     assert len({run.style for run in runs}) == 4
 
 
-def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run(opened):
-    view = opened(SweepView("two-layer", {"n": [8, 16]}))
-    view.wait(LIMIT)
+def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run(swept):
+    view = swept({"n": [8, 16]})
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done")
     view.choices.rows[0].text.value = "8, 16, 24"
     until(lambda: view.status.text == "Two layers: 2 of 2 runs done; 3 runs are chosen now")

@@ -1,7 +1,5 @@
 """Cuts: planes of cells, thinned without losing a hot spot, and bands over unknowns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

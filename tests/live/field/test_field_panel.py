@@ -1,15 +1,13 @@
 """The switch between slices and the 3D view, and what both of them show."""
 
-from __future__ import annotations
-
 import pytest
 
+from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.live import explore
 from workbench.live.field.field_panel import SLICES, SOLID, FieldPanel
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.publisher import Publisher
-from workbench.run import Session, configure
 
 CUBE = {"n": 12, "preconditioner": "jacobi", "deflation": "none"}
 
@@ -25,20 +23,13 @@ def panel():
     publisher.close()
 
 
-def session_of(problem, **choices):
-    session = Session(configure(problem, **choices))
-    session.start()
-    session.wait(LIMIT)
-    return session
-
-
 def test_the_3d_view_is_offered_for_cubes_alone_and_made_when_it_is_chosen(panel, eventually, page_of):
     page_of(panel.field)
-    panel.follow(session_of("two-layer", n=12))
+    panel.follow(ended("two-layer", n=12))
     panel.field.quantity = "residual"
     eventually(lambda: panel.field.look is not None)
     assert panel.view.layout.display == "none"
-    panel.follow(session_of("bubbles-3d", **CUBE))
+    panel.follow(ended("bubbles-3d", **CUBE))
     eventually(lambda: panel.field.solid)
     assert panel.view.layout.display is None
     assert panel.volume is None
@@ -57,19 +48,19 @@ def test_a_run_in_a_square_after_one_in_a_cube_is_shown_by_the_field(panel, even
     # While the 3D view is in front, the field is sent nothing and does not see which grid the next run has.
     page_of(panel.field)
     panel.field.quantity = "residual"
-    panel.follow(session_of("bubbles-3d", **CUBE))
+    panel.follow(ended("bubbles-3d", **CUBE))
     eventually(lambda: panel.field.solid)
     panel.view.value = SOLID
     page_of(panel.volume)
-    panel.follow(session_of("two-layer", n=12))
+    panel.follow(ended("two-layer", n=12))
     eventually(lambda: panel.view.layout.display == "none")
     assert (panel.field.layout.display, panel.volume.layout.display) == (None, "none")
-    panel.follow(session_of("bubbles-3d", **CUBE))
+    panel.follow(ended("bubbles-3d", **CUBE))
     eventually(lambda: panel.volume.layout.display is None)
 
 
 def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of, opened):
-    first, second = (session_of("bubbles-3d", solver=solver, **CUBE) for solver in ("cg", "sd"))
+    first, second = (ended("bubbles-3d", solver=solver, **CUBE) for solver in ("cg", "sd"))
     view = opened(InsideView(first))
     page_of(view.field)
     eventually(lambda: view.panel.field.solid)
@@ -133,7 +124,7 @@ def test_a_problem_changed_before_the_views_have_seen_the_run_stays_drawn(eventu
 @pytest.mark.parametrize("at_rest", [False, True])
 def test_the_column_of_a_run_with_several_right_hand_sides_is_chosen(panel, eventually, page_of, at_rest):
     page = page_of(panel.field)
-    session = session_of("two-layer", n=12, solver="block-cg", rhs="random:3")
+    session = ended("two-layer", n=12, solver="block-cg", rhs="random:3")
     panel.follow(session.result if at_rest else session)
     eventually(lambda: panel.field.columns == 3)
     assert panel.column.layout.display == "none"
@@ -144,7 +135,7 @@ def test_the_column_of_a_run_with_several_right_hand_sides_is_chosen(panel, even
         eventually(lambda chosen=f"column {column}": page.messages and page.messages[-1]["title"].endswith(chosen))
         seen, X = panel.field.look.values, session.result.x
         assert (seen.min(), seen.max()) == pytest.approx((X[:, column].min(), X[:, column].max()))
-    panel.follow(session_of("two-layer", n=12))
+    panel.follow(ended("two-layer", n=12))
     eventually(lambda: panel.column.layout.display == "none")
     assert (panel.column.value, panel.field.column) == (0, 0)
     panel.field.quantity = "residual"

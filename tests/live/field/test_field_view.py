@@ -1,7 +1,5 @@
 """The field view: what is shown is sent, sections follow the sliders, a sentence can stand for a picture."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import math
@@ -15,6 +13,7 @@ import traitlets
 from scipy import sparse
 
 from tests.waiting import LIMIT
+from workbench.deflation.nested import NestedParts
 from workbench.figures import plotted_data
 from workbench.live import FieldView
 from workbench.live.field import field_view as module
@@ -24,7 +23,7 @@ from workbench.number_text import amount
 from workbench.number_text import count as grouped
 from workbench.recording import load, save
 from workbench.recording.film import Film
-from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
+from workbench.run import Run, Session, State, configure, run_through, solve
 from workbench.run.filming import Camera
 from workbench.scenes.colormap import Colormap
 
@@ -38,8 +37,7 @@ def cube(n=16):
     return scene("cube", configure("bubbles-3d", n=n).problem.assemble())
 
 
-def test_a_scene_is_sent_and_sent_again_after_a_reload(view, page_of, eventually):
-    page = page_of(view)
+def test_a_scene_is_sent_and_sent_again_after_a_reload(view, page, eventually):
     view.show(scene("layers", configure("two-layer", n=16).problem.assemble()))
     eventually(lambda: page.messages and page.messages[-1]["title"] == "layers")
     assert len(page.buffers[-1]) == 256
@@ -49,8 +47,7 @@ def test_a_scene_is_sent_and_sent_again_after_a_reload(view, page_of, eventually
     assert page.messages[-1]["title"] == "layers"
 
 
-def test_a_cube_opens_a_quarter_in_and_follows_the_section(view, page_of, eventually):
-    page = page_of(view)
+def test_a_cube_opens_a_quarter_in_and_follows_the_section(view, page, eventually):
     view.show(cube())
     assert view.index == 4
     eventually(lambda: page.messages and page.messages[-1]["cells"] == 16)
@@ -67,24 +64,11 @@ def test_the_section_stays_while_the_cells_do(view):
     assert view.index == 2
 
 
-def test_an_index_out_of_the_cube_is_brought_back(view, page_of, eventually):
-    page = page_of(view)
-    view.show(cube())
-    view.index = 10_000
-    eventually(lambda: page.messages and page.messages[-1]["width"] == 16)
-
-
-def test_a_sentence_can_stand_for_a_picture(view, page_of, eventually):
-    page = page_of(view)
+def test_a_sentence_can_stand_for_a_picture(view, page, eventually):
     view.say("bcsstk15", "downloaded when the run starts")
     eventually(lambda: page.messages and page.messages[-1]["note"])
     assert page.messages[-1]["width"] == 0
     assert view.figure() is None
-
-
-def test_what_is_shown_is_a_figure_too(view):
-    view.show(cube())
-    assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
 
 
 def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
@@ -96,9 +80,6 @@ def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
     assert set(plotted_data(figure)["series"]) == {"y = 0.969"}
 
 
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
-
-
 def plane(page):
     """The last picture, row 0 at the bottom, as shares of the colour scale."""
     message, buffer = page.received[-1]
@@ -107,15 +88,20 @@ def plane(page):
     return pixels.reshape(message["height"], message["width"])[::-1] / 255
 
 
+def draws(page, values, *, logarithmic):
+    """Whether the last picture shows these values in the colours of their own scale."""
+    shades = Colormap.of(values, logarithmic=logarithmic).to_bytes(values)
+    return np.array_equal(np.rint(255 * plane(page)).ravel(), shades.ravel())
+
+
 def shown(page, quantity, **said):
     """Whether the last message is a picture of a quantity, with these values."""
     last = page.messages[-1] if page.messages else {}
     return last.get("quantity") == quantity and last.get("width") and all(last[key] == said[key] for key in said)
 
 
-def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page_of, eventually):
-    page = page_of(view)
-    session = Session(configure("poisson5", n=384, stopping=ENDLESS))
+def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page, eventually, endless_run):
+    session = endless_run("poisson5", n=384)
     view.quantity = "residual"
     eventually(lambda: page.messages and "as soon as a run has begun" in page.messages[-1]["note"])
     view.follow(session)
@@ -137,17 +123,15 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     time.sleep(0.2)
     eventually(lambda: shown(page, "residual", width=384, iteration=session.run.iterations, before=[]))
     r = session.run.workspace.vectors["r"].reshape(384, 384)
-    shades = Colormap.of(r, logarithmic=True)
-    np.testing.assert_array_equal(np.rint(255 * plane(page)), shades.to_bytes(r))
+    assert draws(page, r, logarithmic=True)
     session.stop()
     session.wait(LIMIT)
     eventually(lambda: not view.publish())
     assert page.messages[-1]["iteration"] == session.run.iterations
 
 
-def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
-    page = page_of(view)
-    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+def test_pictures_come_at_most_ten_times_a_second(view, page, eventually, endless_run):
+    session = endless_run("poisson5", n=256)
     view.quantity = "solution"
     view.follow(session)
     session.start()
@@ -161,11 +145,11 @@ def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
 
 
 @pytest.mark.parametrize("unseen", ["hidden", "no page", "another quantity"])
-def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen):
+def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen, endless_run):
     view.quantity = "coefficient" if unseen == "another quantity" else "residual"
     page = None if unseen == "no page" else page_of(view)
     view.link.hidden = unseen == "hidden"
-    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+    session = endless_run("poisson5", n=256)
     view.follow(session)
     session.start()
     eventually(lambda: session.run is not None and session.run.iterations > 500)
@@ -174,12 +158,9 @@ def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unse
         view.link.hidden = False
         view.publisher.wake()
         eventually(lambda: shown(page, "residual"))
-    session.stop()
-    session.wait(LIMIT)
 
 
-def test_the_error_where_the_solution_is_known(view, page_of, eventually):
-    page = page_of(view)
+def test_the_error_where_the_solution_is_known(view, page, eventually):
     view.quantity = "error"
     known = Run(configure("poisson5", n=8, rhs="ones-scaled"))
     view.follow(known)
@@ -187,12 +168,10 @@ def test_the_error_where_the_solution_is_known(view, page_of, eventually):
     for _ in range(4):
         known.step()
     eventually(lambda: shown(page, "error", iteration=3))
-    shades = Colormap.of(1 / 8 - known.x, logarithmic=True)
-    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(1 / 8 - known.x))
+    assert draws(page, 1 / 8 - known.x, logarithmic=True)
 
 
-def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of, eventually):
-    page = page_of(view)
+def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page, eventually):
     view.quantity = "error"
     session = Session(configure("poisson5", n=16), camera=Camera(Film()))
     view.follow(session)
@@ -219,8 +198,7 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of,
 
 
 @pytest.mark.parametrize("quantity", ["solution", "residual"])
-def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page_of, eventually, tmp_path, quantity):
-    page = page_of(view)
+def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page, eventually, tmp_path, quantity):
     view.quantity = quantity
     film = Film()
     result = run_through(Run(configure("two-layer", n=12), camera=Camera(film, share=math.inf)))
@@ -232,8 +210,7 @@ def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page_of, eventua
     view.frame = 3
     eventually(lambda: shown(page, quantity, iteration=3))
     values = film.frames[3].vectors[quantity].astype(float)
-    colours = Colormap.of(values, logarithmic=quantity == "residual").to_bytes(values)
-    np.testing.assert_array_equal(np.rint(255 * plane(page)), colours)
+    assert draws(page, values, logarithmic=quantity == "residual")
     # The file has no solution, but the film.
     record = dataclasses.replace(result.record(), film=film)
     view.follow(load(save(record, tmp_path / "a.run.npz")))
@@ -241,11 +218,10 @@ def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page_of, eventua
     eventually(lambda: page.messages and shown(page, quantity, iteration=result.iterations))
     view.frame = 3
     eventually(lambda: shown(page, quantity, iteration=3))
-    np.testing.assert_array_equal(np.rint(255 * plane(page)), colours)
+    assert draws(page, values, logarithmic=quantity == "residual")
 
 
-def test_a_plane_of_a_filmed_cube_moves_through_its_blocks(view, page_of, eventually):
-    page = page_of(view)
+def test_a_plane_of_a_filmed_cube_moves_through_its_blocks(view, page, eventually):
     view.quantity = "solution"
     run = Run(configure("poisson7", n=66), camera=Camera(Film(), share=math.inf))
     for _ in range(3):
@@ -255,12 +231,10 @@ def test_a_plane_of_a_filmed_cube_moves_through_its_blocks(view, page_of, eventu
     eventually(lambda: shown(page, "solution", iteration=1))
     view.normal, view.index = "z", 65
     values = run.film.frames[1].vectors["solution"][32].astype(float)
-    colours = Colormap.of(values, logarithmic=False).to_bytes(values)
-    eventually(lambda: np.array_equal(np.rint(255 * plane(page)), colours))
+    eventually(lambda: draws(page, values, logarithmic=False))
 
 
-def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
-    page = page_of(view)
+def test_colours_sections_and_subdomains_are_chosen(view, page, eventually):
     run = Run(configure("bubbles-3d", n=16, deflation="blocks:2"))
     for _ in range(5):
         run.step()
@@ -275,8 +249,7 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     eventually(lambda: page.messages[-1]["scale"] == "linear")
     view.normal, view.index = "z", 3
     cube = run.workspace.vectors["r"].reshape(16, 16, 16)
-    shades = Colormap.of(cube[3], logarithmic=False)
-    eventually(lambda: np.array_equal(np.rint(255 * plane(page)), shades.to_bytes(cube[3])))
+    eventually(lambda: draws(page, cube[3], logarithmic=False))
     assert page.messages[-1]["y"]["label"].startswith("y")
     figure = view.figure()
     assert figure.axes[0].get_xlabel() == "x (side lengths)"
@@ -285,8 +258,7 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     assert set(plotted_data(figure)["series"]) == {"z = 0.219"}
 
 
-def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually, opened):
-    page = page_of(view)
+def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page, page_of, eventually, opened):
     run = Run(configure("bubbles-3d", n=16))
     view.quantity = "solution"
     view.follow(run)
@@ -298,8 +270,7 @@ def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of
     assert given.index == 7
 
 
-def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page_of, eventually):
-    page = page_of(view)
+def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page, eventually):
     session = Session(configure("two-layer", n=16, deflation="stripes"))
     view.follow(session)
     session.wait(LIMIT)
@@ -307,8 +278,7 @@ def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, pa
     assert page.messages[-1]["segments"] > 0
 
 
-def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, eventually, tmp_path):
-    page = page_of(view)
+def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page, eventually, tmp_path):
     result = run_through(Run(configure("two-layer", n=16)))
     with_solution, without = (
         load(save(result.record(with_solution=kept), tmp_path / f"{kept}.npz")) for kept in (True, False)
@@ -316,8 +286,7 @@ def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, e
     view.quantity = "solution"
     view.follow(with_solution)
     eventually(lambda: shown(page, "solution", iteration=result.iterations))
-    shades = Colormap.of(result.x, logarithmic=False)
-    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    assert draws(page, result.x, logarithmic=False)
     view.quantity = "residual"
     eventually(lambda: shown(page, "residual"))
     assert "recomputed" in page.messages[-1]["note"]
@@ -327,8 +296,7 @@ def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, e
     eventually(lambda: shown(page, "coefficient"))
 
 
-def test_a_matrix_without_a_grid_shows_a_band(view, page_of, eventually):
-    page = page_of(view)
+def test_a_matrix_without_a_grid_shows_a_band(view, page, eventually):
     matrix = sparse.diags_array(np.arange(1.0, 1001.0)).tocsr()
     result = solve(matrix, np.ones(1000), rtol=1e-10)
     view.quantity = "solution"
@@ -344,8 +312,7 @@ def test_a_matrix_without_a_grid_shows_a_band(view, page_of, eventually):
     eventually(lambda: "does not hold its matrix" in page.messages[-1]["note"])
 
 
-def test_a_session_that_failed_says_why(view, page_of, eventually):
-    page = page_of(view)
+def test_a_session_that_failed_says_why(view, page, eventually):
     view.quantity = "solution"
     session = Session(configure("poisson5", n=8, deflation="blocks:64"))
     view.follow(session)
@@ -353,8 +320,7 @@ def test_a_session_that_failed_says_why(view, page_of, eventually):
     eventually(lambda: session.error and page.messages and session.error in page.messages[-1]["note"])
 
 
-def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page_of, eventually, accelerator):
-    page = page_of(view)
+def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page, eventually, accelerator):
     view.quantity = "residual"
     session = Session(configure("two-layer", n=16, device=accelerator.spec))
     view.follow(session)
@@ -364,13 +330,11 @@ def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page
     eventually(lambda: shown(page, "residual", iteration=result.iterations))
     view.quantity = "solution"
     eventually(lambda: shown(page, "solution", iteration=result.iterations))
-    shades = Colormap.of(result.x, logarithmic=False)
-    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    assert draws(page, result.x, logarithmic=False)
     assert session.run.snapshots.count == taken
 
 
-def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page_of, eventually, monkeypatch):
-    page = page_of(view)
+def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page, eventually, monkeypatch):
     asked, go = threading.Event(), threading.Event()
 
     def slow(title, system):
@@ -386,10 +350,9 @@ def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page
     session = Session(configure("poisson5", n=8))
     view.follow(session)
     go.set()
-    assert view._drawing.wait(LIMIT)
-    assert view.scene is None
     session.wait(LIMIT)
     eventually(lambda: shown(page, "coefficient", width=8))
+    assert not any("Two layers" in message["title"] for message in page.messages)
 
 
 def test_a_closed_view_leaves_a_publisher_that_was_given_at_work(eventually):
@@ -423,14 +386,13 @@ def boundary(page):
 
 @pytest.mark.parametrize("quantity", ["coefficient", "solution"])
 @pytest.mark.parametrize("problem", ["bubbles-2d", "bubbles-3d"])
-def test_parts_of_any_level_can_be_outlined(view, page_of, eventually, problem, quantity):
-    page = page_of(view)
+def test_parts_of_any_level_can_be_outlined_also_of_a_loaded_run(view, page, eventually, problem, quantity, tmp_path):
     run = Run(configure(problem, n=32, **{**ON_LEVELS, "deflation": "levelset:16"}))
-    run_through(run)
+    result = run_through(run)
     view.quantity = quantity
     view.follow(run)
     eventually(lambda: page.messages and page.messages[-1].get("levels"))
-    sizes = run.setup.projection._factor.sizes
+    sizes = NestedParts.of(run.setup.projection.levels).sizes
     names = page.messages[-1]["levels"]
     dimensions = len(run.setup.system.grid)
     assert len(names) == len(sizes) > 1
@@ -448,10 +410,12 @@ def test_parts_of_any_level_can_be_outlined(view, page_of, eventually, problem, 
     view.level = 99
     eventually(lambda: not view.publish())
     assert boundary(page) == lengths[-1]
+    page.received.clear()
+    view.follow(load(save(result.record(with_solution=True), tmp_path / "run.npz")))
+    eventually(lambda: page.messages and page.messages[-1].get("levels") == names)
 
 
-def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page_of, eventually):
-    page = page_of(view)
+def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page, eventually):
     run = Run(configure("bubbles-2d", n=24, **{**ON_LEVELS, "coarse": "cholesky"}))
     run_through(run)
     view.quantity = "solution"
@@ -462,8 +426,7 @@ def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, pa
     assert not any(message.get("levels") for message in page.messages)
 
 
-def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page_of, eventually):
-    page = page_of(view)
+def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page, eventually):
     run = Run(configure("bubbles-2d", n=24, **ON_LEVELS))
     run_through(run)
     view.follow(run)
@@ -478,14 +441,3 @@ def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page_of, event
     eventually(lambda: page.messages[-1]["title"] == "same")
     assert page.messages[-1]["levels"]
     assert ", level 1: " in view.figure().axes[0].get_title()
-
-
-def test_a_loaded_run_has_its_levels(view, page_of, eventually, tmp_path):
-    page = page_of(view)
-    configuration = configure("bubbles-2d", n=24, **ON_LEVELS)
-    sizes = Run(configuration).setup.projection._factor.sizes
-    record = load(save(run_through(Run(configuration)).record(with_solution=True), tmp_path / "run.npz"))
-    view.quantity = "solution"
-    view.follow(record)
-    eventually(lambda: page.messages and page.messages[-1].get("levels"))
-    assert [int(name.split()[2].replace(",", "")) for name in page.messages[-1]["levels"]] == list(sizes)

@@ -1,7 +1,5 @@
 """Pictures of an active run travel together; whatever is no mere progress goes at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from workbench.live.field.frame_batch import TURN, Frame, FrameBatch

@@ -1,7 +1,5 @@
 """Scenes and pictures: bytes, bounds, sections and boundaries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -54,19 +52,6 @@ def test_too_many_boundaries_are_thinned_out_and_that_is_told():
     message, _ = picture(drawn, "y", 0)
     assert message["segments"] < 40
     assert "every 4th boundary drawn" in message["note"]
-
-
-@pytest.mark.parametrize(("normal", "across", "up"), [("x", "y", "z"), ("y", "x", "z"), ("z", "x", "y")])
-def test_a_cube_is_cut_where_asked(normal, across, up):
-    system = system_of("bubbles-3d", n=16, count=1)
-    drawn = scene("bubble", system)
-    message, buffer = picture(drawn, normal, 8)
-    assert message["x"]["label"].startswith(across)
-    assert message["y"]["label"].startswith(up)
-    assert message["cells"] == 16
-    cube = system.coefficient.reshape(16, 16, 16)
-    plane = {"x": cube[:, :, 8], "y": cube[:, 8, :], "z": cube[8]}[normal][::-1]
-    np.testing.assert_array_equal(split(message, buffer)[0], np.where(plane == cube.max(), 255, 0))
 
 
 def test_a_large_field_is_thinned_to_what_a_page_can_show():

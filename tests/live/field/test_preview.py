@@ -1,7 +1,5 @@
 """The picture before the run: cheap for large grids, honest about it, a sentence where only the run will show it."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -17,52 +15,40 @@ def preview(name, deflation="none", **values):
     return Preview().scene(chosen)
 
 
-def test_a_small_problem_is_shown_as_it_is():
-    drawn = preview("two-layer", "stripes", n=64)
-    assert drawn.values.shape == drawn.labels.shape == (64, 64)
-    assert "128 deflation subdomains of 32 unknowns" in drawn.notes[-1]
-
-
-def test_a_large_one_is_drawn_coarser_and_says_so():
-    drawn = preview("two-layer", "stripes", n=8192)
+@pytest.mark.parametrize(
+    ("name", "deflation", "n", "shape", "note"),
+    [
+        ("two-layer", "stripes", 64, (64, 64), "128 deflation subdomains of 32 unknowns"),
+        ("two-layer", "stripes", 8192, (1024, 1024), "drawn with n = 1024 until the run starts"),
+        ("bubbles-3d", "blocks:4", 256, None, "drawn with n = "),
+        ("poisson7", "blocks:4", 64, (64, 64, 64), "64 deflation subdomains of 4096 unknowns"),
+        # Without assembling a large matrix.
+        ("poisson125", "blocks:4", 200, None, "constant coefficient"),
+    ],
+)
+def test_a_problem_is_shown_as_it_is_or_coarser_and_that_is_said(name, deflation, n, shape, note):
+    drawn = preview(name, deflation, n=n)
     assert drawn.values.size <= MOST_CELLS
-    assert drawn.labels is not None
-    assert drawn.notes == ("drawn with n = 1024 until the run starts",)
+    assert drawn.values.ndim == (3 if name != "two-layer" else 2)
+    assert drawn.labels.shape == drawn.values.shape == (shape or drawn.values.shape)
+    assert note in drawn.notes[-1]
 
 
-def test_a_large_cube_is_drawn_coarser():
-    drawn = preview("bubbles-3d", "blocks:4", n=256)
-    assert drawn.values.size <= MOST_CELLS
-    assert drawn.values.ndim == 3
-
-
-def test_a_constant_coefficient_needs_no_assembly_of_a_large_matrix():
-    drawn = preview("poisson125", "blocks:4", n=200)
-    assert drawn.values.size < MOST_CELLS
-    assert drawn.labels.shape == drawn.values.shape
-    assert drawn.notes == ("constant coefficient",)
-
-
-def test_a_constant_coefficient_that_fits_is_shown_with_its_own_subdomains():
-    drawn = preview("poisson7", "blocks:4", n=64)
-    assert drawn.values.shape == (64, 64, 64)
-    assert "64 deflation subdomains of 4096 unknowns" in drawn.notes[-1]
-
-
-def test_bubbles_that_no_coarse_grid_holds_wait_for_the_run():
-    with pytest.raises(NotYetError, match="too fine"):
-        preview("bubbles-3d", n=256, layout="random", count=2, radius=0.004)
-
-
-def test_a_download_waits_for_the_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("bubbles-3d", {"n": 256, "layout": "random", "count": 2, "radius": 0.004}, "too fine"),
+        ("suitesparse", {}, "downloaded when the run starts"),
+        ("stand-in", {"of": "Queen_4147"}, "Stand-in for Queen_4147 is large"),
+    ],
+)
+def test_what_takes_long_waits_for_the_run(name, values, sentence, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    with pytest.raises(NotYetError, match="downloaded when the run starts"):
-        preview("suitesparse")
+    with pytest.raises(NotYetError, match=sentence):
+        preview(name, **values)
 
 
-def test_a_large_stand_in_waits_for_the_run_and_a_small_one_does_not():
-    with pytest.raises(NotYetError, match="Stand-in for Queen_4147 is large"):
-        preview("stand-in", of="Queen_4147")
+def test_a_small_stand_in_is_shown():
     assert preview("stand-in").is_matrix
 
 

@@ -1,7 +1,5 @@
 """The 3D view: what is sent of a cube of cells, at rest and during a run, and sentences where there is none."""
 
-from __future__ import annotations
-
 import itertools
 import time
 
@@ -17,10 +15,8 @@ from workbench.live.field.volume_cut import VolumeCut
 from workbench.live.field.volume_rate import SHARE, ShareLimit
 from workbench.live.field.volume_still import Still, boxes, smoothed
 from workbench.recording import load, save
-from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
+from workbench.run import Quantity, Run, Session, State, configure, run_through
 from workbench.scenes.colormap import Colormap
-
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 @pytest.fixture
@@ -102,8 +98,7 @@ def test_pieces_of_blocks_are_the_blocks_though_cells_are_reduced():
     np.testing.assert_allclose(np.unique(found[:, 1:]), [0, 32 / 66, 1], rtol=1e-6)
 
 
-def test_the_coefficient_with_its_surfaces_and_labels_is_sent_and_sent_again_after_a_reload(view, page_of, eventually):
-    page = page_of(view)
+def test_the_coefficient_with_its_surfaces_and_labels_is_sent_and_sent_again_after_a_reload(view, page, eventually):
     drawn = cube()
     view.show(drawn)
     eventually(lambda: shown(page, "coefficient"))
@@ -129,11 +124,10 @@ def test_the_coefficient_with_its_surfaces_and_labels_is_sent_and_sent_again_aft
     assert {message["part"] for message in page.messages[before:]} == {"still", "values"}
 
 
-def test_the_residual_of_a_session_follows_the_run_and_is_whole_at_rest(view, page_of, eventually):
-    page = page_of(view)
+def test_the_residual_of_a_session_follows_the_run_and_is_whole_at_rest(view, page, eventually, endless_run):
     view.quantity = "residual"
     eventually(lambda: "as soon as a run has begun" in received(page)[0].get("note", ""))
-    session = Session(configure("bubbles-3d", n=72, sides="z-:dirichlet", preconditioner="jacobi", stopping=ENDLESS))
+    session = endless_run("bubbles-3d", n=72, sides="z-:dirichlet", preconditioner="jacobi")
     view.follow(session)
     eventually(lambda: "has not begun" in received(page)[0].get("note", ""))
     session.start()
@@ -153,13 +147,10 @@ def test_the_residual_of_a_session_follows_the_run_and_is_whole_at_rest(view, pa
     eventually(lambda: shown(page, "residual", size=(72, 72, 72), iteration=session.run.iterations, live=False))
     r = session.run.workspace.vectors["r"].reshape(72, 72, 72)
     np.testing.assert_array_equal(volume(page), Colormap.of(r, logarithmic=True).to_bytes(r))
-    session.stop()
-    session.wait(LIMIT)
 
 
-def test_snapshots_keep_to_the_rate_of_the_page(view, page_of, eventually):
-    page = page_of(view)
-    session = Session(configure("bubbles-3d", n=72, sides="z-:dirichlet", preconditioner="jacobi", stopping=ENDLESS))
+def test_snapshots_keep_to_the_rate_of_the_page(view, page, eventually, endless_run):
+    session = endless_run("bubbles-3d", n=72, sides="z-:dirichlet", preconditioner="jacobi")
     view.quantity, view.rate = "residual", 3.0
     view.follow(session)
     session.start()
@@ -194,8 +185,7 @@ def test_costly_snapshots_are_taken_less_often():
 
 
 @pytest.mark.parametrize("quantity", list(Quantity))
-def test_a_run_that_has_ended_and_one_from_a_file(view, page_of, eventually, tmp_path, quantity):
-    page = page_of(view)
+def test_a_run_that_has_ended_and_one_from_a_file(view, page, eventually, tmp_path, quantity):
     result = run_through(Run(configure("bubbles-3d", n=9, rhs="ones-scaled", sides="z-:dirichlet")))
     file = save(result.record(with_solution=True), tmp_path / "run.npz")
     view.quantity = quantity.value
@@ -211,8 +201,7 @@ def test_a_run_that_has_ended_and_one_from_a_file(view, page_of, eventually, tmp
         np.testing.assert_array_equal(seen, Colormap.of(x, logarithmic=False).to_bytes(x))
 
 
-def test_a_problem_without_a_third_dimension_gets_a_sentence(view, page_of, eventually):
-    page = page_of(view)
+def test_a_problem_without_a_third_dimension_gets_a_sentence(view, page, eventually):
     view.show(scene("layers", configure("two-layer", n=8).problem.assemble()))
     eventually(lambda: "three dimensions" in received(page)[0].get("note", ""))
     view.quantity = "residual"
@@ -222,8 +211,7 @@ def test_a_problem_without_a_third_dimension_gets_a_sentence(view, page_of, even
     assert received(page)[0]["size"] == [0, 0, 0]
 
 
-def test_an_unknown_error_gets_the_reason(view, page_of, eventually):
-    page = page_of(view)
+def test_an_unknown_error_gets_the_reason(view, page, eventually):
     view.quantity = "error"
     view.follow(Run(configure("bubbles-3d", n=8, rhs="random", sides="z-:dirichlet")))
     eventually(lambda: "exact solution is unknown" in received(page)[0].get("note", ""))
@@ -244,8 +232,7 @@ def test_a_wrong_value_is_refused(view, trait, value):
         setattr(view, trait, value)
 
 
-def test_a_run_that_fails_in_its_setup_is_told_in_place_of_the_cube(view, page_of, eventually):
-    page = page_of(view)
+def test_a_run_that_fails_in_its_setup_is_told_in_place_of_the_cube(view, page, eventually):
     view.quantity = "residual"
     session = Session(configure("bubbles-3d", n=9, deflation="file"))
     view.follow(session)

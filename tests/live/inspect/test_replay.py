@@ -1,7 +1,5 @@
 """Saved runs in all views, without the device they were made on."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import subprocess
@@ -9,12 +7,12 @@ import sys
 
 import pytest
 
+from tests.live.conftest import ended, upload
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import Replay, open_run
 from workbench.recording import load, save
-from workbench.run import Session, configure
 
 ELSEWHERE = """
 import json, sys, time
@@ -33,9 +31,7 @@ print(json.dumps({"samples": curve.history.count, "events": events, "saved": sav
 
 
 def made(folder, name="a.run.npz", **choices):
-    session = Session(configure("two-layer", n=16, **choices), trace=True)
-    session.start()
-    return save(session.wait(LIMIT).record(), folder / name)
+    return save(ended(n=16, trace=True, **choices).result.record(), folder / name)
 
 
 def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
@@ -73,14 +69,15 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
         open_run(foreign)
 
 
-def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually):
+def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually, monkeypatch):
     replay = open_run(made(tmp_path))
     record = replay.record
     damaged = save(dataclasses.replace(record, summary={}), tmp_path / "damaged.run.npz")
     replay.path.value = str(damaged)
     eventually(lambda: replay.status.text.startswith(f"{damaged} is damaged: in its summary, problem, N"))
     # One that nobody foresaw.
-    replay._try(lambda: replay.show(dataclasses.replace(record, history=None)))
+    monkeypatch.setattr("workbench.live.inspect.replay.load", lambda _path: dataclasses.replace(record, history=None))
+    replay.path.value = str(tmp_path / "a.run.npz")
     eventually(lambda: replay.status.text.startswith("opening the run failed by a"))
     assert replay.record is replay.inside.source is record
     assert len(replay.inside.convergence.curves) == 1
@@ -89,17 +86,14 @@ def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually):
 def test_a_file_can_be_uploaded(tmp_path, eventually):
     replay = Replay()
     content = made(tmp_path).read_bytes()
-    replay._uploaded({"new": ({"name": "mine.run.npz", "content": memoryview(content)},)})
+    upload(replay.upload, "mine.run.npz", content)
     eventually(lambda: replay.record is not None and replay.status.tone == "good")
-    replay._uploaded({"new": ({"name": "other.npz", "content": memoryview(content[:99])},)})
+    upload(replay.upload, "other.npz", content[:99])
     eventually(lambda: replay.status.text.startswith("other.npz is not a workbench run file"))
 
 
 def test_a_run_without_a_trace_or_ritz_values_says_so(eventually):
-    session = Session(configure("two-layer", n=8, solver="sd"))
-    session.start()
-    replay = Replay(session.wait(LIMIT).record())
-    inside = replay.inside
+    inside = Replay(ended(n=8, solver="sd").result.record()).inside
     eventually(lambda: "beta" in inside.parts["Spectrum"].children[1].children[0].value)
     assert inside.parts["Roofline"].layout.display == "none"
     assert "saved without a trace" in inside.timeline.hint

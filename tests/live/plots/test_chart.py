@@ -1,7 +1,5 @@
 """The widget that shows scenes: what the page is sent, and what it says back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -37,8 +35,7 @@ def test_a_scene_travels_as_its_layers_and_their_numbers_one_after_another():
     assert message["y"]["log"]
 
 
-def test_the_page_is_sent_each_scene_once_and_all_again_when_it_asks(view, page_of, eventually):
-    page = page_of(view)
+def test_the_page_is_sent_each_scene_once_and_all_again_when_it_asks(view, page, eventually):
     eventually(lambda: page.messages)
     view.show(Scene("first", X, Y))
     eventually(lambda: page.messages[-1]["name"] == "first")

@@ -1,18 +1,14 @@
 """What the convergence view sends: every sample once, everything after a reload, the end always."""
 
-from __future__ import annotations
-
-import threading
-
 import numpy as np
 import pytest
 
-from tests.live.conftest import page_says
+from tests.live.conftest import ended, page_says
 from tests.waiting import LIMIT
 from workbench.live import ConvergenceView
 from workbench.live.plots import convergence as module
 from workbench.live.transport import publisher
-from workbench.run import Session, Stopping, configure, setup
+from workbench.run import Session, Stopping, configure
 
 
 @pytest.fixture
@@ -24,49 +20,22 @@ def relative(run):
     return run.history["residual"] / np.linalg.norm(run.setup.b)
 
 
-def finished(**choices):
-    session = Session(configure("two-layer", **{"n": 32, **choices}))
-    session.wait(LIMIT)
-    return session
-
-
-def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
-    page = page_of(view)
+def test_a_run_arrives_whole_and_in_order(view, page, eventually):
     session = Session(configure("two-layer", n=64))
     curve = view.watch(session)
-    session.start()
     session.wait(LIMIT)
     eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
     np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
     eventually(lambda: not page.messages[-1]["curves"][-1]["live"])
 
 
-def test_the_tolerance_is_relative_to_b(view, page_of, eventually):
-    page = page_of(view)
-    view.watch(finished(stopping=Stopping(rtol=1e-4)))
+@pytest.mark.parametrize(("norm", "tolerance", "said"), [("residual", 1e-4, ""), ("natural", 0, "by the natural norm")])
+def test_the_tolerance_is_a_line_where_it_is_relative_to_b(view, page, eventually, norm, tolerance, said):
+    view.watch(ended(n=32, stopping=Stopping(rtol=1e-4, norm=norm)))
     eventually(lambda: page.curves())
-    assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-4)
-
-
-def test_another_norm_has_no_line_and_says_so(view, page_of, eventually):
-    page = page_of(view)
-    view.watch(finished(stopping=Stopping(norm="natural")))
-    eventually(lambda: page.curves())
-    said = page.messages[-1]["curves"][0]
-    assert said["tolerance"] == 0
-    assert "stops by the natural norm" in said["label"]
-
-
-def test_a_reload_gets_everything_again(view, page_of, eventually):
-    session = finished()
-    page = page_of(view)
-    curve = view.watch(session)
-    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
-    page.received.clear()
-    page.reload()
-    eventually(lambda: page.messages)
-    assert page.messages[0]["reset"]
-    assert page.curves()[curve.key].size == session.run.history.count
+    curve = page.messages[-1]["curves"][0]
+    assert curve["tolerance"] == pytest.approx(tolerance)
+    assert said in curve["label"]
 
 
 def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually, monkeypatch):
@@ -75,10 +44,9 @@ def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_o
     page.slow = True
     session = Session(configure("two-layer", n=128, stopping=Stopping(rtol=1e-12)))
     curve = view.watch(session)
-    session.start()
     session.wait(LIMIT)
     view.publisher.wake()
-    eventually(lambda: view._curves[0].session is None)
+    eventually(lambda: view.curves[0].session is None)
     assert len(page.messages) == 2
     page.slow = False
     page.paint()
@@ -91,33 +59,34 @@ def test_nothing_waits_for_a_page_that_never_comes(view):
     assert session.wait(LIMIT).converged
 
 
-def test_large_histories_go_in_pieces(view, page_of, eventually, monkeypatch):
+def test_large_histories_go_in_pieces_and_again_after_a_reload(view, page_of, eventually, monkeypatch):
     monkeypatch.setattr(module, "MOST_SAMPLES", 10)
-    session = finished()
+    session = ended(n=32)
     page = page_of(view)
     curve = view.watch(session)
     eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
     assert len(page.messages) > 3
     assert all(len(buffer) <= 40 for buffer in page.buffers)
+    page.received.clear()
+    page.reload()
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    assert page.messages[0]["reset"]
 
 
-def test_a_second_run_stays_with_the_first_and_looks_different(view, page_of, eventually):
-    page = page_of(view)
-    first, second = view.watch(finished()), view.watch(finished(preconditioner="neumann:2"))
+def test_a_second_run_stays_with_the_first_and_looks_different(view, page, eventually):
+    first, second = view.watch(ended(n=32)), view.watch(ended(n=32, preconditioner="neumann:2"))
     eventually(lambda: set(page.curves()) == {first.key, second.key})
     styles = {said["key"]: (said["colour"], tuple(said["dash"])) for m in page.messages for said in m["curves"]}
     assert styles[first.key] != styles[second.key]
 
 
-def test_clear_keeps_the_run_that_goes_on(view, page_of, eventually):
-    page = page_of(view)
-    view.watch(finished())
+def test_clear_keeps_the_run_that_goes_on(view, page, eventually):
+    view.watch(ended(n=32))
     eventually(lambda: view.curves[0].session is None)
     going = Session(configure("two-layer", n=32))
     curve = view.watch(going)
     view.clear()
     assert view.curves == (curve,)
-    going.start()
     going.wait(LIMIT)
     eventually(lambda: set(page.curves()) == {curve.key})
 
@@ -130,7 +99,7 @@ def test_a_run_that_fails_in_setup_leaves_no_curve(view, eventually):
 
 
 def test_a_record_can_be_put_on_the_plot(view, page_of, eventually):
-    session = finished()
+    session = ended(n=32)
     page = page_of(view)
     curve = view.add(session.result.record(), "from a file")
     eventually(lambda: page.curves())
@@ -139,9 +108,8 @@ def test_a_record_can_be_put_on_the_plot(view, page_of, eventually):
     assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-6)
 
 
-def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
-    page = page_of(view)
-    curve = view.watch(finished())
+def test_a_line_moved_on_the_plot_is_told_and_marked(view, page, eventually):
+    curve = view.watch(ended(n=32))
     eventually(lambda: page.curves())
     assert not page.messages[-1]["marked"]
     heard = []
@@ -157,11 +125,10 @@ def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
     eventually(lambda: page.messages[-1]["turn"] == 9 and not page.messages[-1]["marked"])
 
 
-def test_the_page_learns_which_runs_could_still_win_and_which_have_a_residual_gap(view, page_of, eventually):
-    page = page_of(view)
+def test_the_page_learns_which_runs_could_still_win_and_which_have_a_residual_gap(view, page, eventually):
     going = Session(configure("two-layer", n=32))
     view.watch(going)
-    view.watch(finished(stopping=Stopping(rtol=1e-17, maxiter=2000), n=16))
+    view.watch(ended(n=16, stopping=Stopping(rtol=1e-17, maxiter=2000)))
     said = {}
     eventually(lambda: said.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(said) == 2)
     eventually(
@@ -171,15 +138,6 @@ def test_the_page_learns_which_runs_could_still_win_and_which_have_a_residual_ga
     assert said[1]["residualGapAt"] == -1
     history = view.curves[1].history
     assert said[2]["residualGapAt"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
-
-
-def test_two_views_share_nothing():
-    one, other = ConvergenceView(), ConvergenceView()
-    one.watch(finished())
-    assert not other.curves
-    assert one.publisher is not other.publisher
-    one.publisher.close()
-    other.publisher.close()
 
 
 def test_an_empty_plot_says_what_its_runs_do_and_not_that_there_is_none(view, eventually):
@@ -195,16 +153,8 @@ def test_an_empty_plot_says_what_its_runs_do_and_not_that_there_is_none(view, ev
     eventually(lambda: view.empty == "Run 8 ended before its first iteration.")
 
 
-def test_the_phase_of_a_setup_is_said(view, eventually, monkeypatch):
-    inside, on = threading.Event(), threading.Event()
-    assemble = setup.assembled
-
-    def slow(configuration):
-        inside.set()
-        on.wait(LIMIT)
-        return assemble(configuration)
-
-    monkeypatch.setattr(setup, "assembled", slow)
+def test_the_phase_of_a_setup_is_said(view, eventually, held_setup):
+    inside, on = held_setup
     session = Session(configure("two-layer", n=32))
     view.watch(session, "1: some method")
     session.start()

@@ -61,7 +61,6 @@ def test_a_run_of_a_block_method_shows_its_columns(view_of, eventually):
     session = session_of(problem="poisson7", n=8, rhs="rank4:5", solver="block-cg")
     view = view_of(session)
     eventually(lambda: view.picture.options == tuple(COLUMNS))
-    session.start()
     history = session.wait(LIMIT).history
     shows_all(view, COLUMNS, eventually)
     assert view.charts.scenes[0].layers[0].y.tolist() == history.rank.tolist() == [4] * history.count
@@ -75,7 +74,6 @@ def test_a_run_of_a_block_method_shows_its_columns(view_of, eventually):
 def test_a_run_of_mpcg_shows_its_directions_and_needs_no_new_run_for_another_picture(view_of, eventually):
     session = session_of(**BOXES)
     view = view_of(session)
-    session.start()
     result = session.wait(LIMIT)
     shows_all(view, (*VECTORS, *STEPS), eventually)
     eventually(lambda: view.iteration.max == view.iteration.value == result.iterations)
@@ -115,7 +113,6 @@ def test_pictures_of_the_history_need_no_look_at_the_run(view_of, eventually):
     view = view_of(session)
     eventually(lambda: view.picture.options)
     view.picture.value = "Time of parts"
-    session.start()
     session.wait(LIMIT)
     eventually(lambda: shown(view) == ["time of parts"])
     assert session.run.snapshots.count == 0
@@ -140,18 +137,8 @@ def test_a_saved_run_with_many_right_hand_sides_has_all_pictures(view_of, eventu
 def test_a_cube_has_no_picture_of_its_directions_and_says_why(view_of, eventually):
     session = session_of(problem="poisson7", n=8, solver="mpcg", preconditioner="schwarz:2x2x2")
     view = view_of(session)
-    session.start()
     session.wait(LIMIT)
     eventually(lambda: view.charts.scenes and "for grids in 2D" in view.charts.scenes[0].note)
-
-
-def test_any_other_run_shows_nothing(view_of, eventually):
-    session = session_of(problem="poisson5", n=9)
-    view = view_of(session)
-    session.start()
-    session.wait(LIMIT)
-    eventually(lambda: view.box.layout.display == "none")
-    assert not view.scenes
 
 
 def test_solve_shows_the_pictures_of_its_last_run_and_saves_them(eventually, tmp_path):

@@ -1,7 +1,5 @@
 """The roofline's widget: kernels of a traced run under the roof of a machine of one's choice."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -93,7 +91,6 @@ def test_a_session_is_followed_and_nothing_is_measured_meanwhile(measured):
     view = RooflineView(session)
     assert "Trace the run" in view.message.value
     assert not measured
-    session.start()
     session.wait(LIMIT)
     assert view.publish() is False
     assert measured == ["cpu"]
@@ -125,7 +122,7 @@ def test_a_lane_has_the_roof_of_its_own_device(measured):
     assert "10.0\u2009GB/s" in view.message.value
 
 
-def test_what_cannot_be_placed_leaves_no_old_picture(result):
+def test_what_cannot_be_placed_leaves_no_old_picture():
     trace = Trace("nowhere")
     trace.append(Event("E^-1", "cpu", 0.0, 1.0))
     view = RooflineView(trace, MINE)
@@ -147,8 +144,8 @@ def test_kernels_have_the_colours_of_the_timeline(result):
     assert printed == set(points.colours)
 
 
-def test_a_page_without_code_gives_no_python(result, monkeypatch):
-    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+def test_a_page_without_code_gives_no_python(served):
+    served()
     untraced = run_through(Run(configure("poisson5", n=6)))
     view = RooflineView(untraced)
     assert "Session(" not in view.message.value

@@ -1,13 +1,12 @@
 """The spectrum's widget: it replays a run that has ended and follows one that goes on."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.analysis.convergence_estimates import nonzero
 from workbench.analysis.ritz import iterations_by_bound, ritz_values
@@ -16,7 +15,6 @@ from workbench.live import SpectrumView
 from workbench.live.ui.run_handle import RunHandle
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
-from workbench.scenes.spectrum import levels_scene
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +91,6 @@ def test_a_session_is_followed_and_the_slider_stays_where_it_was_put():
     view = SpectrumView(session)
     assert "No iterations yet" in view.message.value
     assert view.slider.disabled
-    session.start()
     session.wait(LIMIT)
     assert view.publish() is False
     assert view.slider.value == view.slider.max == session.result.iterations
@@ -178,9 +175,7 @@ def test_steepest_descent_has_no_ritz_values():
     run = run_through(Run(configure("poisson5", n=6, solver="sd")))
     with pytest.raises(InputError, match="no beta"):
         SpectrumView(run)
-    session = Session(configure("poisson5", n=6, solver="sd"))
-    session.start()
-    session.wait(LIMIT)
+    session = ended("poisson5", n=6, solver="sd")
     with pytest.raises(InputError, match="no beta"):
         SpectrumView(session)
 
@@ -210,15 +205,3 @@ def test_exact_spectra_of_a_larger_problem_are_computed_by_the_button(eventually
     assert large.press.layout.display == "none"
     small = SpectrumView(run_through(Run(configure("poisson5", n=6))))
     assert small.press.layout.display == "none"
-
-
-def test_one_zero_is_not_some_zeros():
-    spectra = {
-        "A": np.array([0.0, 1.0, 2.0]),
-        "M^-1 A": np.array([0.5, 1.0, 2.0]),
-        "M^-1 P A": np.array([0.0, 1.0, 2.0]),
-    }
-    scene = levels_scene(spectra)
-    assert scene.y.names == ["M⁻¹PA, κ = 2.00, 1 zero", "M⁻¹A, κ = 4.00", "A, κ = 2.00, 1 zero"]
-    assert [layer.name for layer in scene.layers if layer.name] == ["1 eigenvalue removed by deflation"]
-    assert scene.y.span == (-0.6, 2.6)

@@ -1,17 +1,15 @@
 """What the timeline sends: every event once, everything after a reload, another run from its start, a sentence else."""
 
-from __future__ import annotations
-
 import collections
 
 import numpy as np
 import pytest
 
+from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.devices.clock import LANES
 from workbench.live import TimelineView
 from workbench.live.plots import timeline as module
-from workbench.live.transport import publisher
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.naming import kernel_name
@@ -29,12 +27,6 @@ def view(opened):
 
 def session(*, trace=True, n=32, **choices):
     return Session(configure("two-layer", n=n, **choices), trace=trace)
-
-
-def finished(**choices):
-    made = session(**choices)
-    made.wait(LIMIT)
-    return made
 
 
 def arrived(page):
@@ -70,11 +62,9 @@ def assert_same(page, trace):
     assert [kernel["name"] for kernel in kernels] == [kernel_name(kernel.name) for kernel in trace.kernels]
 
 
-def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
-    page = page_of(view)
+def test_a_run_arrives_whole_and_in_order(view, page, eventually):
     going = session(n=64)
     view.show(going, "run 1")
-    going.start()
     going.wait(LIMIT)
     eventually(lambda: count(page) == going.run.trace.count and page.messages[-1]["over"])
     assert_same(page, going.run.trace)
@@ -83,8 +73,7 @@ def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
     assert page.messages[-1]["title"] == "run 1"
 
 
-def test_only_new_events_and_kernels_are_sent(view, page_of, eventually):
-    page = page_of(view)
+def test_only_new_events_and_kernels_are_sent(view, page, eventually):
     going = session(n=64, stopping=Stopping(rtol=1e-12))
     view.show(going)
     for steps in range(1, 5):
@@ -99,14 +88,19 @@ def test_only_new_events_and_kernels_are_sent(view, page_of, eventually):
     going.stop()
 
 
-def test_events_go_in_pieces(view, page_of, eventually, monkeypatch):
+def test_events_go_in_pieces_and_again_after_a_reload(view, page_of, eventually, monkeypatch):
     monkeypatch.setattr(module, "MOST_EVENTS", 50)
     page = page_of(view)
-    done = finished()
+    done = ended(n=32, trace=True)
     view.show(done)
     eventually(lambda: count(page) == done.run.trace.count)
     assert len(page.messages) > 2
     assert max(message["count"] for message in page.messages) == 50
+    assert_same(page, done.run.trace)
+    page.received.clear()
+    page.reload()
+    eventually(lambda: count(page) == done.run.trace.count)
+    assert page.messages[0]["reset"]
     assert_same(page, done.run.trace)
 
 
@@ -126,40 +120,19 @@ def test_what_waits_for_what_comes_with_the_events(view, page_of, eventually, mo
     )
 
 
-def test_a_reload_gets_everything_again(view, page_of, eventually):
-    page = page_of(view)
-    done = finished()
-    view.show(done)
-    eventually(lambda: count(page) == done.run.trace.count)
-    page.received.clear()
-    page.reload()
-    eventually(lambda: page.messages)
-    assert page.messages[0]["reset"]
-    assert_same(page, done.run.trace)
-
-
-def test_another_run_begins_anew(view, page_of, eventually):
-    page = page_of(view)
-    first, second = finished(), finished(preconditioner="neumann:2")
-    view.show(first)
-    eventually(lambda: count(page) == first.run.trace.count)
-    view.show(second)
-    eventually(lambda: count(page) == second.run.trace.count and page.messages[-1]["firstKernel"] == 0)
-    assert len({message["run"] for message in page.messages if message["count"]}) == 2
-    assert_same(page, second.run.trace)
-
-
-def test_a_record_from_a_file_a_result_and_a_trace_can_be_shown(view, page_of, eventually, tmp_path):
-    page = page_of(view)
-    done = finished()
+def test_a_record_from_a_file_a_result_and_a_trace_are_shown_each_from_its_start(view, page, eventually, tmp_path):
+    done = ended(n=32, trace=True)
     loaded = load(save(done.result.record(), tmp_path / "a.run.npz"))
-    for source in (loaded, done.result, loaded.trace):
-        page.received.clear()
+    other = ended(n=32, trace=True, preconditioner="neumann:2")
+    runs = set()
+    for source, run in ((loaded, done), (other, other), (done.result, done), (other, other), (loaded.trace, done)):
         view.show(source)
-        eventually(lambda: count(page) == done.run.trace.count)
-        assert_same(page, done.run.trace)
+        eventually(lambda n=run.run.trace.count: count(page) == n and page.messages[-1]["firstKernel"] == 0)
+        runs.add(page.messages[-1]["run"])
+        assert_same(page, run.run.trace)
         assert page.messages[-1]["over"]
         assert page.messages[-1]["note"] == ""
+    assert len(runs) == 5
 
 
 @pytest.mark.parametrize("label", ["modelled", "replayed"])
@@ -173,51 +146,52 @@ def test_the_word_of_a_trace_and_its_notes_are_told(page_of, eventually, label, 
     assert (reported["label"], reported["machine"], reported["notes"]) == (label, "V100", trace.notes)
 
 
-def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eventually):
-    trace = Trace()
-    for place, lane in enumerate(reversed(LANES)):
-        trace.append(Event("A", lane, place, place + 0.5, 10 * place))
-    for place in range(30):
-        trace.append(Event(f"kernel {place}", "cpu", 10.0 + place, 11.0 + place))
-    page = page_of(view)
-    view.show(trace)
-    eventually(lambda: count(page) == trace.count)
-    kernels = arrived(page)[1]
+@pytest.fixture
+def kernels_of(view, page, eventually):
+    """Shows an event of each of these names and lanes, and returns the kernels as the page has them."""
+
+    def shown(*events):
+        trace = Trace()
+        for place, (name, lane) in enumerate(events):
+            trace.append(Event(name, lane, place, place + 0.5))
+        view.show(trace)
+        eventually(lambda: count(page) == trace.count)
+        return arrived(page)[1]
+
+    return shown
+
+
+def test_lanes_have_their_order_and_kernels_one_style_by_name(kernels_of):
+    lanes = [("A", lane) for lane in reversed(LANES)]
+    kernels = kernels_of(*lanes, *((f"kernel {place}", "cpu") for place in range(30)))
     assert [kernel["rank"] for kernel in kernels[:4]] == [3, 2, 1, 0]
     assert len({kernel["style"] for kernel in kernels[:4]}) == 1
     assert len({kernel["style"] for kernel in kernels}) == 31
     assert {kernel["colour"] for kernel in kernels if kernel["lane"] == "cpu"} <= {*KINDS["vectors"], *KINDS["copies"]}
 
 
-def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(view, page_of, eventually):
-    trace = Trace()
-    for name, lane in (("waiting", "worker 10"), ("box solves", "worker 2"), ("M", "cpu"), ("transfer", "worker 1")):
-        trace.append(Event(name, lane, 0, 1))
-    page = page_of(view)
-    view.show(trace)
-    eventually(lambda: count(page) == trace.count)
-    kernels = sorted(arrived(page)[1], key=lambda kernel: kernel["rank"])
+def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(kernels_of):
+    given = ("waiting", "worker 10"), ("box solves", "worker 2"), ("M", "cpu"), ("transfer", "worker 1")
+    kernels = sorted(kernels_of(*given), key=lambda kernel: kernel["rank"])
     assert [kernel["lane"] for kernel in kernels] == ["cpu", "worker 1", "worker 2", "worker 10"]
     assert [kernel["idle"] for kernel in kernels] == [False, False, False, True]
     assert [kernel["worker"] for kernel in kernels] == [False, True, True, True]
 
 
-def test_nothing_to_show_is_a_sentence(view, page_of, eventually):
-    page = page_of(view)
-    eventually(lambda: page.messages)
-    assert page.messages[-1]["note"] == module.HINT
-    assert page.buffers[-1] == b""
+def test_all_kernels_of_a_level_look_the_same(kernels_of):
+    names = "A", "smooth, level 0", "restrict to level 1", "smooth, level 1", "correct from level 1"
+    kernels = kernels_of(*((name, "cpu") for name in names))
+    assert [kernel["level"] for kernel in kernels] == ["", "level 0", "level 0", "level 1", "level 0"]
+    assert [kernel["style"] for kernel in kernels] == [0, 1, 1, 2, 1]
 
 
-def test_a_run_without_a_trace_says_how_to_get_one(view, page_of, eventually):
-    page = page_of(view)
-    view.show(finished(trace=False), "run 7")
+def test_a_run_without_a_trace_says_how_to_get_one(view, page, eventually):
+    view.show(ended(n=32), "run 7")
     eventually(lambda: page.messages and page.messages[-1]["note"].startswith("run 7 has no trace. "))
     assert count(page) == 0
 
 
-def test_a_run_that_fails_in_setup_tells_its_sentence(view, page_of, eventually):
-    page = page_of(view)
+def test_a_run_that_fails_in_setup_tells_its_sentence(view, page, eventually):
     failing = Session(configure("poisson5", n=8, deflation="blocks:64"), trace=True)
     view.show(failing)
     failing.start()
@@ -225,39 +199,22 @@ def test_a_run_that_fails_in_setup_tells_its_sentence(view, page_of, eventually)
     assert failing.error in page.messages[-1]["note"]
 
 
-def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page_of, eventually):
-    page = page_of(view)
+def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page, eventually):
     eventually(lambda: page.messages)
     page.received.clear()
     view.link.hidden = True
-    done = finished()
+    done = ended(n=32, trace=True)
     view.show(done)
-    eventually(lambda: view._shown.session is None)
+    view.publisher.wake()
+    eventually(lambda: view.trace is done.run.trace)
     assert not page.messages
     view.link.hidden = False
     view.publisher.wake()
     eventually(lambda: count(page) == done.run.trace.count)
 
 
-def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually, monkeypatch):
-    monkeypatch.setattr(publisher, "CREDIT", 2)
-    monkeypatch.setattr(module, "MOST_EVENTS", 10)
-    page = page_of(view)
-    eventually(lambda: page.messages)
-    page.received.clear()
-    page.slow = True
-    view.show(finished())
-    eventually(lambda: len(page.messages) == 2)
-    view.publisher.wake()
-    assert len(page.messages) == 2
-    page.slow = False
-    page.paint()
-    eventually(lambda: count(page) == view.trace.count)
-
-
-def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
-    page = page_of(view)
-    going = session(n=64, stopping=Stopping(rtol=1e-300, stagnation=10**9))
+def test_clear_keeps_a_run_that_goes_on(view, page, eventually, endless_run):
+    going = endless_run(n=64, trace=True)
     view.show(going)
     going.start()
     view.clear()
@@ -269,9 +226,8 @@ def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
     assert view.trace is None
 
 
-def test_a_run_at_rest_is_compared_with_a_machine(view, page_of, eventually):
-    page = page_of(view)
-    done = finished()
+def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually):
+    done = ended(n=32, trace=True)
     view.show(done)
     eventually(lambda: count(page) == done.run.trace.count)
     view.machine = "v100"
@@ -296,10 +252,9 @@ def test_a_run_at_rest_is_compared_with_a_machine(view, page_of, eventually):
     assert page.messages[-1]["words"] == ""
 
 
-def test_a_machine_waits_until_the_run_rests(view, page_of, eventually):
-    page = page_of(view)
+def test_a_machine_waits_until_the_run_rests(view, page, eventually, endless_run):
     view.machine = "v100"
-    going = session(n=256, stopping=Stopping(rtol=1e-300, stagnation=10**9))
+    going = endless_run(n=256, trace=True)
     view.show(going)
     going.start()
     eventually(lambda: page.messages and page.messages[-1]["words"] == module.LATER and count(page) > 0)
@@ -313,14 +268,16 @@ def test_a_machine_waits_until_the_run_rests(view, page_of, eventually):
     eventually(lambda: page.messages[-1]["groups"] and count(page) == 2 * going.run.trace.count)
 
 
-def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
-    page = page_of(view)
+def test_what_a_profile_cannot_tell_is_a_sentence(view, page, eventually):
     trace = Trace("a node")
     trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
     view.show(trace)
     view.machine = "xeon-16"
     eventually(lambda: page.messages and "is a CPU; add an accelerator" in page.messages[-1]["words"])
     assert count(page) == 1
+    # Only machines with numbers for copies are offered.
+    assert "xeon-16" not in {name for name, _ in view.machines}
+    assert [retime(trace, profile(name)).count for name, _ in view.machines] == [1] * len(view.machines)
     view.machine = "nowhere"
     eventually(lambda: "unknown machine" in page.messages[-1]["words"].lower())
     modelled = Trace("V100", "modelled")
@@ -331,8 +288,7 @@ def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
     assert not view.machines
 
 
-def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view, page_of, eventually):
-    page = page_of(view)
+def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view, page, eventually):
     assert {"v100", "xeon-16"} <= {name for name, _ in view.machines}
     assert not view.accelerators
     trace = Trace("a node")
@@ -355,32 +311,9 @@ def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view
     eventually(lambda: "are not a CPU and a GPU" in page.messages[-1]["words"])
 
 
-def test_only_machines_with_numbers_for_copies_are_offered_to_a_run_that_copies(view, page_of, eventually):
-    page_of(view)
-    trace = Trace("a node")
-    trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
-    view.show(trace)
-    eventually(lambda: "xeon-16" not in {name for name, _ in view.machines})
-    for name, _ in view.machines:
-        assert retime(trace, profile(name)).count == 1
-
-
-def test_all_kernels_of_a_level_look_the_same(view, page_of, eventually):
-    trace = Trace()
-    for name in ("A", "smooth, level 0", "restrict to level 1", "smooth, level 1", "correct from level 1"):
-        trace.append(Event(name, "cpu", 0, 1))
-    page = page_of(view)
-    view.show(trace)
-    eventually(lambda: count(page) == trace.count)
-    kernels = arrived(page)[1]
-    assert [kernel["level"] for kernel in kernels] == ["", "level 0", "level 0", "level 1", "level 0"]
-    assert [kernel["style"] for kernel in kernels] == [0, 1, 1, 2, 1]
-
-
-def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually):
+def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually, endless_run):
     pytest.importorskip("pyopencl")
-    choices = {"preconditioner": "jacobi", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
-    going = session(n=128, device="opencl", solver="hybrid3", **choices)
+    going = endless_run(n=128, device="opencl", solver="hybrid3", preconditioner="jacobi", deflation="none", trace=True)
     page = page_of(view)
     view.show(going)
     going.start()
@@ -390,8 +323,6 @@ def test_all_lanes_of_a_hybrid_run_fill_while_it_runs(view, page_of, eventually)
         assert going.state is State.RUNNING
     # What waits for what is known of these runs.
     assert page.messages[-1]["flows"] > 0
-    going.stop()
-    going.wait(LIMIT)
 
 
 def lanes_of(page):

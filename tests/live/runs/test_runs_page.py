@@ -1,9 +1,8 @@
 """The page of all runs: what its plot shows, and one file of all runs."""
 
-from __future__ import annotations
-
 import pytest
 
+from tests.live.conftest import upload
 from workbench.errors import InputError
 from workbench.live import RunsPage
 from workbench.live.runs.run_files import open_bytes, save_list
@@ -68,7 +67,7 @@ def test_a_single_run_file_is_opened_too(page, tmp_path):
 
 
 def test_a_damaged_upload_is_a_sentence_and_the_list_stays(page, eventually):
-    page._uploaded({"new": [{"name": "x.runs.zip", "content": b"PK\x03\x04 no archive"}]})
+    upload(page.upload, "x.runs.zip", b"PK\x03\x04 no archive")
     eventually(lambda: page.status.tone == "bad")
     assert page.status.text.startswith("x.runs.zip is damaged or no file of runs")
     assert len(page.runs.runs) == 3

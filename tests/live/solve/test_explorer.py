@@ -1,10 +1,7 @@
 """The explorer as code drives it, without a browser."""
 
-from __future__ import annotations
-
 import csv
 import json
-import threading
 
 import numpy as np
 import pytest
@@ -17,11 +14,9 @@ from workbench.live import explore
 from workbench.live.solve.explorer_text import ending, result_html
 from workbench.live.transport.publisher import POLL_SOON
 from workbench.live.ui.export import KINDS, PICTURES
-from workbench.live.ui.file_names import slug
 from workbench.number_text import duration
 from workbench.recording import load, load_trace
-from workbench.run import Reason, Session, State, Stopping, configure, setup
-from workbench.run.share_link import from_link, to_link
+from workbench.run import Reason, Session, State, Stopping, configure
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
 
@@ -36,31 +31,10 @@ def endless(tmp_path, opened):
     return opened(explore(n=256, folder=tmp_path / "exports", **LONG))
 
 
-def test_run_makes_a_record_that_is_there_when_wait_returns(explorer):
-    result = explorer.run().wait(LIMIT)
-    assert result.converged
-    assert [record.summary["iterations"] for record in explorer.records] == [result.iterations]
-
-
 def test_the_default_form_has_two_levels(explorer):
     chosen = explorer.form.configuration()
     assert (chosen.preconditioner.spec, chosen.deflation.name) == ("neumann:2", "stripes")
     assert explore("poisson5").form.configuration() == configure("poisson5")
-
-
-def test_a_link_fills_the_form_and_the_share_bar_gives_it_back(tmp_path, opened):
-    given = configure("poisson-2d", n=16, a="1+x", deflation="blocks:2", stopping=Stopping(rtol=1e-7, atol=1e-20))
-    made = opened(explore(to_link(given), tmp_path))
-    assert made.form.configuration() == given
-    assert from_link(made.share.written("link")) == given
-    made.share.take(to_link(configure("two-layer", n=32)))
-    assert made.form.configuration() == configure("two-layer", n=32)
-
-
-def test_it_is_displayed_once_and_by_its_box(explorer):
-    bundle = explorer._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.box.model_id
 
 
 def test_the_status_line_tells_the_end(explorer, eventually):
@@ -170,49 +144,23 @@ def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, e
     assert third.error == "stopped before it began"
 
 
-def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
-    sessions = [explorer.run() for _ in range(10)]
-    results = [session.wait(LIMIT) for session in sessions]
-    assert all(result.converged for result in results)
-    eventually(lambda: len(explorer.records) == 10)
-    begun = [result.provenance["started"] for result in results]
-    assert begun == sorted(begun)
-    eventually(lambda: [cells[0]["key"] for cells in explorer.table.table.rows] == list(range(10, 0, -1)))
-    eventually(lambda: len([curve for curve in explorer.convergence.curves if curve.history is not None]) == 10)
-
-
-def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monkeypatch):
-    monkeypatch.setattr("workbench.live.ui.run_list.KEPT", 3)
-    for session in [explorer.run() for _ in range(5)]:
-        session.wait(LIMIT)
-    eventually(
-        lambda: "The last 3 runs of each view are kept; 2 older ones were removed." in explorer.table.message.text
-    )
-    assert len(explorer.records) == 3
-    eventually(lambda: len(explorer.convergence.curves) == 3)
-
-
-def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
-    explorer.form.blocks["problem"].fields["n"].value = 2
-    eventually(lambda: explorer.status.text == "Cells per side must be between 4 and 46340, got 2")
-    assert explorer.status.tone == "bad"
-    explorer.controls.run.click()
+def test_while_a_value_is_wrong_run_is_disabled_and_says_why(explorer, eventually):
+    n, controls = explorer.form.blocks["problem"].fields["n"], explorer.controls
+    n.value = 2
+    said = "Cells per side must be between 4 and 46340, got 2"
+    eventually(lambda: (explorer.status.text, explorer.status.tone) == (said, "bad"))
+    eventually(lambda: controls.run.disabled and controls.step.disabled and said in controls.run.tooltip)
+    assert controls.wrong
+    controls.run.click()
     assert explorer.session is None
     with pytest.raises(InputError, match="between 4 and 46340"):
         explorer.run()
-    explorer.form.blocks["problem"].fields["n"].value = 16
-    eventually(lambda: explorer.status.tone == "plain")
-    explorer.controls.run.click()
+    n.value = 16
+    eventually(lambda: explorer.status.tone == "plain" and not controls.run.disabled)
+    assert not controls.step.disabled
+    assert "cannot run" not in controls.run.tooltip
+    controls.run.click()
     assert explorer.session.wait(LIMIT).converged
-
-
-def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually, opened):
-    explorer = opened(explore("poisson5", n=16, deflation=f"file:{tmp_path}/labels.npy", folder=tmp_path))
-    explorer.run()
-    eventually(lambda: "no file" in explorer.status.text)
-    assert explorer.status.tone == "bad"
-    assert not explorer.records
-    eventually(lambda: not explorer.controls.run.disabled)
 
 
 def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
@@ -227,22 +175,6 @@ def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually, ope
     explorer.run()
     eventually(lambda: explorer.field.scene.values.shape == (1040, 1040))
     assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
-
-
-def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
-    for preconditioner in ("jacobi", "neumann"):
-        explorer.form.blocks["preconditioner"].choice.value = preconditioner
-        explorer.run().wait(LIMIT)
-    eventually(lambda: len(explorer.table.table.rows) == 2)
-    names = explorer.table.table.columns
-    eventually(lambda: explorer.table.table.rows[0][names.index("State")]["text"] == "converged")
-    second, first = [dict(zip(names, cells, strict=True)) for cells in explorer.table.table.rows]
-    assert (first["Run"]["key"], second["Run"]["key"]) == (1, 2)
-    assert first["Name"]["text"].startswith("Jacobi")
-    assert second["Name"]["text"].startswith("Neumann 2")
-    assert second["N"] == {"key": 1024, "text": "1024"}
-    assert second["Together"]["key"] == second["Setup"]["key"] + second["Iterating"]["key"]
-    assert second["Iterations"]["key"] == explorer.records[1].summary["iterations"]
 
 
 def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually):
@@ -317,24 +249,6 @@ def test_exports_before_any_run_are_refused(explorer, eventually):
     eventually(lambda: all(control.disabled for control in explorer.exports.values()))
 
 
-def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually, opened):
-    (tmp_path / "exports").write_text("in the way")
-    explorer = opened(explore(n=16, folder=tmp_path / "exports"))
-    explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer.save_bar.press.disabled)
-    explorer.save_bar.saver.where.value = "folder"
-    explorer.save_bar.press.click()
-    eventually(lambda: "cannot make the folder" in explorer.saved.text)
-
-
-def test_the_path_of_an_export_is_shown(explorer, eventually):
-    explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer.exports["csv"].disabled)
-    explorer.save_bar.saver.where.value = "folder"
-    explorer.exports["csv"].click()
-    eventually(lambda: str(explorer.folder) in explorer.saved.text)
-
-
 def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
     files = downloads(explorer.save_bar.saver.download)
     explorer.run().wait(LIMIT)
@@ -352,37 +266,6 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     assert files()[1][0].startswith("2-runs-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
     assert not explorer.folder.exists()
-
-
-def test_powers_of_a_name_are_read_in_the_name_of_a_file():
-    assert slug("Two layers, 96², 2 × 10⁻⁶, 4³, 10⁶, 2 × 2") == "Two-layers-96x96-2e-6-4x4x4-1e6-2x2"
-
-
-def test_a_long_name_of_a_file_keeps_the_runs_number():
-    name = slug(f"convergence {'bubbles-3d:64 ' * 12} 20260131T120000 run12")
-    assert len(name) == 120
-    assert name.startswith("convergence-bubbles-3d-64")
-    assert name.endswith("20260131T120000-run12")
-
-
-def test_two_explorers_share_nothing(explorer, tmp_path, opened):
-    other = opened(explore(n=16, folder=tmp_path))
-    explorer.run().wait(LIMIT)
-    assert not other.records
-    assert other.session is None
-    assert other.publisher is not explorer.publisher
-
-
-def test_buttons_may_be_pressed_from_any_thread(explorer):
-    thread = threading.Thread(target=explorer.controls.run.click)
-    thread.start()
-    thread.join()
-    assert explorer.session.wait(LIMIT).converged
-
-
-def test_an_unknown_problem_is_refused_at_once():
-    with pytest.raises(InputError, match="did you mean two-layer"):
-        explore("two-layers")
 
 
 def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
@@ -422,19 +305,6 @@ def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
     explorer.run().wait(LIMIT)
     eventually(lambda: not explorer.exports["csv"].disabled)
     assert seen == []
-
-
-def test_run_is_disabled_while_a_value_is_wrong_and_says_why(explorer, eventually):
-    n = explorer.form.blocks["problem"].fields["n"]
-    n.value = 2
-    eventually(lambda: explorer.controls.run.disabled)
-    assert explorer.controls.step.disabled
-    assert "Cells per side must be between 4 and 46340, got 2" in explorer.controls.run.tooltip
-    eventually(lambda: "got 2" in explorer.status.text)
-    n.value = 16
-    eventually(lambda: not explorer.controls.run.disabled and "got 2" not in explorer.status.text)
-    assert "cannot run" not in explorer.controls.run.tooltip
-    assert not explorer.controls.step.disabled
 
 
 def test_a_deflation_that_does_not_fit_the_grid_disables_run_and_is_marked(explorer, eventually):
@@ -517,15 +387,8 @@ def test_the_result_is_that_of_the_last_run(explorer, eventually, tmp_path):
     eventually(lambda: not explorer.status.shown_elsewhere)
 
 
-def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually, monkeypatch):
-    inside, on, assemble = threading.Event(), threading.Event(), setup.assembled
-
-    def slow(configuration):
-        inside.set()
-        on.wait(LIMIT)
-        return assemble(configuration)
-
-    monkeypatch.setattr(setup, "assembled", slow)
+def test_what_ends_in_the_background_is_said_in_the_result(explorer, eventually, held_setup):
+    inside, on = held_setup
     explorer.run()
     assert inside.wait(LIMIT)
     explorer.controller.stop()
@@ -542,8 +405,8 @@ def test_a_run_has_one_time(explorer, eventually):
     eventually(lambda: explorer.status.progress.get("when"))
     assert f", {took}" in explorer.status.progress["when"]
     eventually(lambda: f"<b>{took}</b>" in explorer.result.value)
-    names, rows = explorer.table._cells(explorer.runs.runs)
-    assert rows[0][names.index("Together")]["text"].removesuffix(" *") == took
+    table = explorer.table.table
+    eventually(lambda: table.rows[0][table.columns.index("Together")]["text"].removesuffix(" *") == took)
 
 
 def test_compilation_is_told_apart():

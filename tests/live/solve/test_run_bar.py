@@ -1,7 +1,5 @@
 """The run bar: its buttons as the page presses them, and the progress of a run."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -68,11 +66,6 @@ def test_what_mends_a_conflict_can_be_pressed_while_there_is_one(bar, pressed):
     bar.show(State.IDLE)
     page_says(bar, {"press": "mend"})
     assert pressed == ["mend"]
-
-
-def test_a_paused_run_can_be_resumed_and_stepped(bar):
-    bar.show(State.PAUSED, alive=1)
-    assert (bar.buttons["pause"]["words"], bar.buttons["step"]["off"]) == ("Resume", False)
 
 
 def test_progress_has_phases_iterations_and_an_estimate(eventually, opened):

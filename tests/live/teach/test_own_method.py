@@ -1,7 +1,5 @@
 """Lines of one's own in the page: checked while they are typed, counted, raced, and never lost."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.waiting import LIMIT

@@ -1,7 +1,5 @@
 """The schedules' widget: a turn moves the sentence, the lanes and the curves."""
 
-from __future__ import annotations
-
 import pytest
 
 from workbench.analysis.schedules import METHODS

@@ -1,7 +1,5 @@
 """The step view: where it stands, what it sends, and what a button or a key does."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -51,8 +49,7 @@ def test_lines_and_iterations_forth_and_back(view):
     assert view.place == (view.walk.iterations, 12)
 
 
-def test_the_page_gets_the_line_its_value_and_the_vectors(view, page_of, eventually):
-    page = page_of(view)
+def test_the_page_gets_the_line_its_value_and_the_vectors(view, page, eventually):
     view.go(2, 5)
     eventually(lambda: page.messages and page.messages[-1]["place"] == 7 + 12 + 5)
     message, pixels = page.received[-1]
@@ -71,8 +68,7 @@ def test_the_page_gets_the_line_its_value_and_the_vectors(view, page_of, eventua
     np.testing.assert_array_equal(drawn, 128 + np.rint(127 * r / np.abs(r).max()))
 
 
-def test_a_page_that_comes_anew_gets_everything(view, page_of, eventually):
-    page = page_of(view)
+def test_a_page_that_comes_anew_gets_everything(view, page, eventually):
     view.next_line()
     eventually(lambda: page.messages and page.messages[-1]["place"] == 1)
     before = len(page.messages)

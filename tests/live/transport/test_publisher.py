@@ -1,7 +1,5 @@
 """The publisher and the link: credits, resync, no traffic without a page."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -62,10 +60,10 @@ def test_unknown_messages_are_ignored():
     assert not link.free
 
 
-def test_the_publisher_sleeps_until_woken_and_ticks_while_a_view_goes_on(eventually):
+def test_the_publisher_sleeps_until_woken_and_ticks_while_a_view_goes_on(eventually, opened):
     ticks = []
     going = threading.Event()
-    publisher = Publisher(rate=200)
+    publisher = opened(Publisher(rate=200))
     publisher.add(lambda: bool(ticks.append(time.monotonic())) or going.is_set())
     eventually(lambda: len(ticks) == 1)
     time.sleep(0.1)
@@ -74,12 +72,11 @@ def test_the_publisher_sleeps_until_woken_and_ticks_while_a_view_goes_on(eventua
     publisher.wake()
     eventually(lambda: len(ticks) > 5)
     going.clear()
-    publisher.close()
 
 
-def test_the_rate_is_kept(eventually):
+def test_the_rate_is_kept(eventually, opened):
     ticks = []
-    publisher = Publisher(rate=20)
+    publisher = opened(Publisher(rate=20))
     publisher.add(lambda: bool(ticks.append(1)) or True)
     begun = time.monotonic()
     eventually(lambda: len(ticks) >= 10)
@@ -87,27 +84,26 @@ def test_the_rate_is_kept(eventually):
     assert len(ticks) <= 20 * (time.monotonic() - begun) + 2
 
 
-def test_a_view_that_says_when_is_looked_at_then_and_when_something_happens(eventually):
+def test_a_view_that_says_when_is_looked_at_then_and_when_something_happens(eventually, opened):
     ticks = []
-    publisher = Publisher(rate=200)
+    publisher = opened(Publisher(rate=200))
     publisher.add(lambda: ticks.append(time.monotonic()) or 0.4)
     eventually(lambda: len(ticks) >= 3)
     assert ticks[2] - ticks[1] > 0.3
     publisher.close()
     # Long before it said.
     seldom = []
-    publisher = Publisher(rate=200)
+    publisher = opened(Publisher(rate=200))
     publisher.add(lambda: seldom.append(1) or 1e6)
     eventually(lambda: seldom)
     before = len(seldom)
     publisher.wake()
     eventually(lambda: len(seldom) > before)
-    publisher.close()
 
 
-def test_each_view_is_looked_at_as_often_as_it_asks_for_and_all_when_something_happens(eventually):
+def test_each_view_is_looked_at_as_often_as_it_asks_for_and_all_when_something_happens(eventually, opened):
     often, seldom, once = [], [], []
-    publisher = Publisher(rate=100)
+    publisher = opened(Publisher(rate=100))
     publisher.add(lambda: bool(seldom.append(1)) or 60.0)
     publisher.add(lambda: bool(once.append(1)))
     publisher.add(lambda: bool(often.append(1)) or True)
@@ -118,12 +114,11 @@ def test_each_view_is_looked_at_as_often_as_it_asks_for_and_all_when_something_h
     before = len(seldom), len(once)
     publisher.wake()
     eventually(lambda: (len(seldom), len(once)) == (before[0] + 1, before[1] + 1))
-    publisher.close()
 
 
-def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog):
+def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog, opened):
     seen = []
-    publisher = Publisher(rate=200)
+    publisher = opened(Publisher(rate=200))
     publisher.add(lambda: 1 / 0 > 0)
     publisher.add(lambda: bool(seen.append(1)))
     eventually(lambda: len(seen) >= 1)
@@ -133,9 +128,9 @@ def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog):
     assert "could not be brought up to date" in caplog.text
 
 
-def test_what_answers_a_button_comes_before_the_views_that_are_there(eventually):
+def test_what_answers_a_button_comes_before_the_views_that_are_there(eventually, opened):
     order = []
-    publisher = Publisher()
+    publisher = opened(Publisher())
     publisher.add(lambda: bool(order.append("a view")))
     publisher.add(lambda: bool(order.append("the answer")), first=True)
     eventually(lambda: "the answer" in order[:-1])
@@ -143,9 +138,9 @@ def test_what_answers_a_button_comes_before_the_views_that_are_there(eventually)
     assert order[order.index("the answer") + 1] == "a view"
 
 
-def test_a_publisher_at_rest_looks_at_nothing_and_catches_up(eventually):
+def test_a_publisher_at_rest_looks_at_nothing_and_catches_up(eventually, opened):
     ticks = []
-    publisher = Publisher(rate=200)
+    publisher = opened(Publisher(rate=200))
     publisher.add(lambda: bool(ticks.append(1)) or True)
     eventually(lambda: ticks)
     with publisher.at_rest():
@@ -155,18 +150,10 @@ def test_a_publisher_at_rest_looks_at_nothing_and_catches_up(eventually):
         time.sleep(0.1)
         assert len(ticks) == before
     eventually(lambda: len(ticks) > before + 1)
-    publisher.close()
 
 
-def test_a_closed_publisher_ends_its_thread(eventually):
-    publisher = Publisher()
-    publisher.add(lambda: True)
-    publisher.close()
-    eventually(lambda: not publisher._thread.is_alive())
-
-
-def test_views_that_come_and_go_in_several_threads_are_all_counted():
-    publisher = Publisher()
+def test_views_that_come_and_go_in_several_threads_are_all_counted(opened):
+    publisher = opened(Publisher())
     views = [[(lambda: False) for _ in range(200)] for _ in range(4)]
 
     def come_and_go(own):
@@ -184,4 +171,3 @@ def test_views_that_come_and_go_in_several_threads_are_all_counted():
         thread.join()
     sys.setswitchinterval(before)
     assert set(publisher.views) == {own[0] for own in views}
-    publisher.close()

@@ -1,7 +1,5 @@
 """The rate holds on the average, however late the one who asks."""
 
-from __future__ import annotations
-
 import pytest
 
 from workbench.live.transport.rate_limit import RateLimit

@@ -1,7 +1,5 @@
 """Jobs in order: one after the other, waiting ones of the same key replaced, a mistake stops nothing."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

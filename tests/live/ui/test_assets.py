@@ -1,7 +1,5 @@
 """The scripts that widgets carry: whole, small, and free of anything to fetch."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,6 +1,4 @@
-"""Files in memory: what a writer wrote, and nothing of it on the disk."""
-
-from __future__ import annotations
+"""Files in memory: what a writer wrote, and nothing of it on the disk; and the names of files."""
 
 import io
 import os
@@ -12,6 +10,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live.ui.download import Download
+from workbench.live.ui.file_names import slug
 from workbench.live.ui.files import File, as_one, written
 
 
@@ -65,3 +64,11 @@ def test_kernels_that_were_forked_from_one_process_are_told_apart(monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: 1)
     assert len(names) == 1
     assert Download().kernel not in names
+
+
+def test_powers_of_a_name_are_read_in_the_name_of_a_file_and_a_long_one_keeps_the_runs_number():
+    assert slug("Two layers, 96², 2 × 10⁻⁶, 4³, 10⁶, 2 × 2") == "Two-layers-96x96-2e-6-4x4x4-1e6-2x2"
+    name = slug(f"convergence {'bubbles-3d:64 ' * 12} 20260131T120000 run12")
+    assert len(name) == 120
+    assert name.startswith("convergence-bubbles-3d-64")
+    assert name.endswith("20260131T120000-run12")

@@ -1,7 +1,5 @@
 """Links in addresses of served pages."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.live.conftest import page_says
@@ -34,9 +32,6 @@ def test_a_notebook_has_no_query(monkeypatch):
 
 def test_a_page_opens_the_problem_of_its_address(served, tmp_path, opened):
     served(f"p={to_link(CHOSEN)}")
-    made = workbench(folder=tmp_path)
-    assert made.configuration == CHOSEN
-    made.close()
     explorer = opened(explore("two-layer", n=16, folder=tmp_path))
     assert explorer.form.configuration() == CHOSEN
 
@@ -47,12 +42,11 @@ def test_a_page_opens_the_problem_of_its_address(served, tmp_path, opened):
 )
 def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, query, sentence, opened):
     served(query)
-    made = workbench(folder=tmp_path)
+    made = opened(workbench(folder=tmp_path))
     assert made.share.tone == "bad"
     assert made.share.said.startswith("The link in the address of this page cannot be opened: ")
     assert sentence in made.share.said
     assert made.configuration.problem.name == "bubbles-2d"
-    made.close()
     explorer = opened(explore("two-layer", n=16, folder=tmp_path))
     assert sentence in explorer.share.said
     assert explorer.form.configuration().problem.name == "two-layer"

@@ -1,12 +1,10 @@
 """A handle says the same of a session, a run, a result and a record."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
 
-from tests.waiting import LIMIT
+from tests.live.conftest import ended
 from workbench.errors import InputError
 from workbench.live.ui.run_handle import RunHandle
 from workbench.run import Session, State, configure
@@ -14,10 +12,7 @@ from workbench.run import Session, State, configure
 
 @pytest.fixture(scope="module")
 def session():
-    made = Session(configure("poisson5", n=8, deflation="none"), trace=True)
-    made.start()
-    made.wait(LIMIT)
-    return made
+    return ended("poisson5", n=8, deflation="none", trace=True)
 
 
 @pytest.mark.parametrize("form", ["session", "run", "result", "record"])

@@ -1,7 +1,5 @@
 """The list of runs of a page, and its table."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.waiting import LIMIT
@@ -12,10 +10,8 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.ui import run_table
 from workbench.live.ui.run_list import KEPT, RunList, labels
 from workbench.live.ui.run_table import RunTable
-from workbench.run import Race, Run, Session, Stopping, configure, run_through
+from workbench.run import Race, Run, Session, configure, run_through
 from workbench.scenes.style import curve_style
-
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 def record(n=8, **choices):
@@ -68,7 +64,9 @@ def test_the_table_follows_a_session_and_a_race_to_their_ends(table, eventually)
     eventually(lambda: "1" in shown(table) and shown(table)["1"]["State"] == "converged")
     row = shown(table)["1"]
     assert row["Iterations"] == str(result.iterations)
-    assert row["N"] == "144"
+    assert (row["N"], row["Name"]) == ("144", "CG, Jacobi")
+    keys = dict(zip(table.table.columns, (cell["key"] for cell in table.table.rows[0]), strict=True))
+    assert keys["Together"] == keys["Setup"] + keys["Iterating"]
     assert run.record.summary["iterations"] == result.iterations
     race = Race([configure("two-layer", n=12, deflation="eigenvectors:400")])
     table.runs.add(race.entries[0], "Race")
@@ -112,16 +110,14 @@ def test_verbs_rename_recolour_hide_pin_and_delete(table, eventually, opened):
     assert "run 1 is not in the list of runs" in table.message.text
 
 
-def test_an_active_run_is_not_deleted(table, eventually):
-    session = Session(configure("two-layer", n=64, stopping=ENDLESS))
+def test_an_active_run_is_not_deleted(table, eventually, endless_run):
+    session = endless_run(n=64)
     table.runs.add(session, "Solve")
     session.start()
     eventually(lambda: session.run)
     table.table.press("delete", [1])
     assert table.message.text == "run 1 is active; press Stop in Solve first"
     assert len(table.runs.runs) == 1
-    session.stop()
-    session.join()
 
 
 def test_a_run_that_was_stopped_before_its_start_leaves_the_list():
@@ -190,7 +186,7 @@ def test_what_could_not_be_done_stays_said_when_older_runs_were_removed(table, e
     for _ in range(KEPT + 1):
         table.runs.add(one, "Solve")
     eventually(lambda: "older ones were removed" in table.message.text)
-    table._act("rename", [-5], "x")
+    table.table.press("rename", [-5], "x")
     said = table.message.text
     assert "removed" not in said
     table.runs.add(Session(configure("two-layer", n=8)), "Race")

@@ -1,7 +1,5 @@
 """The bar that writes figures: what it asks for, what it writes, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile
@@ -10,14 +8,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from tests.live.conftest import widgets
-from tests.waiting import LIMIT
+from tests.live.conftest import ended, widgets
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.figures.edited import restyled
 from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
 from workbench.live.ui.save_bar import provenance_line
-from workbench.run import Session, configure
 from workbench.scenes import Axis, CurveOf, Scene
 from workbench.scenes.scene import ITERATIONS
 
@@ -64,13 +60,13 @@ def test_the_button_lets_the_browser_download_and_leaves_nothing_behind(bar, dow
     assert not bar.folder.exists()
 
 
-def test_a_page_without_code_offers_no_folder_of_the_server(tmp_path, monkeypatch):
+def test_a_page_without_code_offers_no_folder_of_the_server(tmp_path, served):
     def shown():
         bar = SaveBar(lambda: {"one": one_line()}, provenance=dict, folder=tmp_path)
         return bar.saver.where.layout.display != "none"
 
     assert shown()
-    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    served()
     assert not shown()
 
 
@@ -96,7 +92,7 @@ def test_a_picture_of_too_many_cells_has_no_table(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["few.csv", "few.png", "many.png"]
 
 
-def test_what_cannot_be_saved_is_a_sentence(bar, tmp_path, eventually):
+def test_what_cannot_be_saved_is_a_sentence(bar, eventually):
     with pytest.raises(InputError, match="svg, pdf, png, got 'docx'"):
         bar.save("docx")
     with pytest.raises(InputError, match="no figure to save yet"):
@@ -119,9 +115,8 @@ def test_what_nobody_foresaw_is_told(tmp_path, eventually):
 
 
 def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
-    session = Session(configure("two-layer", n=12), trace=True)
-    session.start()
-    result = session.wait(LIMIT)
+    session = ended("two-layer", n=12, trace=True)
+    result = session.result
     for view, names in (
         (SpectrumView(session), {"ritz", "estimates", "levels"}),
         (RooflineView(result.record(), machine="v100"), {"roofline"}),

@@ -1,7 +1,5 @@
 """`ShareBar` without a browser: the replies to its buttons, and the configurations that it opens."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.live.conftest import page_says
@@ -76,9 +74,9 @@ def test_a_problem_goes_to_the_page_that_asked_and_comes_back_from_a_file(tmp_pa
     assert loaded == [CHOSEN]
 
 
-def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, monkeypatch):
+def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, served):
     assert [action[0] for action in bar_over(tmp_path)[0].actions][-2:] == ["save", "keep"]
-    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    served()
     assert [action[0] for action in bar_over(tmp_path)[0].actions][-1] == "save"
 
 

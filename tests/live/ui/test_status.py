@@ -1,11 +1,10 @@
 """The status line keeps quiet where nobody reads it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
 
+from tests.live.conftest import page_says
 from workbench.live.ui.status import PATIENCE, StatusLine
 
 LAST = 2 * int(PATIENCE)
@@ -25,7 +24,7 @@ def test_progress_that_nobody_reads_is_kept_back_until_somebody_does(clock):
     for number in range(LAST):
         line.say(f"iteration {number}", "busy", "running")
     assert sent == [f"iteration {number}" for number in range(int(PATIENCE))]
-    line._read(line, {"kind": "read"}, [])
+    page_says(line, {"kind": "read"})
     assert line.text == f"iteration {LAST - 1}"
     line.say(f"iteration {LAST}", "busy", "running")
     assert line.text == f"iteration {LAST}"

@@ -1,7 +1,5 @@
 """Undo of values, and listeners."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

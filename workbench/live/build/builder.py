@@ -57,8 +57,9 @@ class Builder(View):
         self._lock = threading.RLock()
         self.kind = widgets.ToggleButtons(options=tuple(KINDS))
         self._place = widgets.VBox().add_class("wb-place")
-        acts = [button("Solve this", SOLVES, solve, style="primary", width="auto")] if solve else []
-        self.box = widgets.VBox([row("wb-kinds", self.kind, *acts), self._place]).add_class("wb-building")
+        self.press = button("Solve this", SOLVES, solve or (lambda: None), style="primary", width="auto")
+        kinds = row("wb-kinds", self.kind, *([self.press] if solve else []))
+        self.box = widgets.VBox([kinds, self._place]).add_class("wb-building")
         self.kind.observe(lambda _change: self._turn(), "value")
         if problem is not None and kind_of(problem):
             self.load(problem, deflation)

@@ -1,7 +1,5 @@
 """Scales: where zero, the threshold and the ends lie, and which colours part at zero."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -62,23 +60,23 @@ def test_no_values_have_bounds_all_the_same(logarithmic):
     assert Colormap.of(np.array([np.nan, np.inf]), logarithmic=logarithmic).high == 0.0
 
 
-@pytest.mark.parametrize(("largest", "kept"), [(1.0, True), (0.21, True), (0.15, True), (0.1, False), (1.1, False)])
-def test_the_scale_of_the_picture_before_is_kept_while_it_does(largest, kept):
-    last = Colormap.of(np.array([-1.0, 0.5]), logarithmic=True)
-    own = Colormap.of(np.array([-largest, 0.01]), logarithmic=True)
-    assert own.kept_from(last) == (last if kept else own)
+SIGNED = ([-1.0, 0.5], True)
+"""Values of the picture before, and whether its scale is logarithmic."""
+LINEAR = ([1.0, 2.0], False)
+
+
+@pytest.mark.parametrize(
+    ("before", "values", "logarithmic", "kept"),
+    [
+        *((SIGNED, [-largest, 0.01], True, kept) for largest, kept in ((1.0, True), (0.21, True), (0.15, True))),
+        *((SIGNED, [-largest, 0.01], True, False) for largest in (0.1, 1.1)),
+        # Of another kind, and for nothing.
+        *((SIGNED, *other, False) for other in (([-1.0, 0.5], False), ([0.5, 1.0], True), ([0.0], True))),
+        *((LINEAR, [1.0, high], False, kept) for high, kept in ((1.85, True), (1.75, False), (2.01, False))),
+    ],
+)
+def test_the_scale_of_the_picture_before_is_kept_while_it_does(before, values, logarithmic, kept):
+    last = Colormap.of(np.array(before[0]), logarithmic=before[1])
+    own = Colormap.of(np.array(values), logarithmic=logarithmic)
+    assert own.kept_from(last) is (last if kept else own)
     assert own.kept_from(None) is own
-
-
-def test_no_scale_of_another_kind_is_kept_and_none_for_nothing():
-    last = Colormap.of(np.array([-1.0, 0.5]), logarithmic=True)
-    for values, logarithmic in (([-1.0, 0.5], False), ([0.5, 1.0], True), ([0.0], True)):
-        own = Colormap.of(np.array(values), logarithmic=logarithmic)
-        assert own.kept_from(last) is own
-
-
-def test_a_linear_scale_is_kept_while_at_most_a_fifth_of_it_is_empty():
-    last = Colormap.of(np.array([1.0, 2.0]), logarithmic=False)
-    for high, kept in ((1.85, True), (1.75, False), (2.01, False)):
-        own = Colormap.of(np.array([1.0, high]), logarithmic=False)
-        assert own.kept_from(last) == (last if kept else own)
