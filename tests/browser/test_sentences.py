@@ -216,7 +216,7 @@ def test_a_method_of_ones_own_has_its_name_in_its_race(bench):
     bench.turn_to("Your method", ".wb-own-body")
     bench.page.locator(".wb-own").get_by_role("button", name="Race", exact=True).click()
     bench.page.locator(".wb-own .wb-race .wb-words[data-state=done]").wait_for()
-    bench.page.locator(".wb-own .wb-race tbody", has_text="2: Method my-cg").wait_for()
+    bench.page.locator(".wb-own .wb-sorted tbody", has_text="2: Method my-cg").wait_for()
     names = Names(bench)
     names.read("Your method")
     assert not names.found, names.found
