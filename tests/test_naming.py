@@ -70,13 +70,13 @@ def test_a_summary_names_blocks_that_the_configuration_lacks():
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("A p, Z^T", "A\u2009p, Zᵀ"),
+        ("A p, Z^T", "A\u202fp, Zᵀ"),
         ("E^-1", "E⁻¹"),
-        ("A2 v", "A₂\u2009v"),
-        ("r = r - alpha*s", "r = r − α\u2009s"),
+        ("A2 v", "A₂\u202fv"),
+        ("r = r - alpha*s", "r = r − α\u202fs"),
         ("x = x + alpha*p; r = r - alpha*s; rr = (r, r)", "x, r, (r, r)"),
         ("gamma = gamma_part + gamma_there; beta = gamma/previous", "γ, β"),
-        ("S = A(X)", "A\u2009X"),
+        ("S = A(X)", "A\u202fX"),
         ("smooth, level 0", "smooth, level 0"),
         ("; ".join(f"{name} = b + c" for name in "defghijklmn"), "d, e, f and 8 more"),
     ],
@@ -92,7 +92,7 @@ def test_a_users_method_is_named_as_its_user_named_it():
 
 def test_numbers_that_were_chosen_have_their_digits():
     numbers = (0, 0.25, 1e-4, 2.5e-7, 1e6, 20_000, -1e-6)
-    assert " ".join(map(chosen, numbers)) == "0 0.25 10⁻⁴ 2.5\u2009×\u200910⁻⁷ 10⁶ 20\u2009000 −10⁻⁶"
+    assert " ".join(map(chosen, numbers)) == "0 0.25 10⁻⁴ 2.5\u202f×\u202f10⁻⁷ 10⁶ 20\u202f000 −10⁻⁶"
 
 
 def test_sentences_on_devices_and_precisions_have_their_names():
@@ -106,7 +106,7 @@ def test_sentences_on_devices_and_precisions_have_their_names():
         ("stop at norm <= max(rtol ||b||, atol)", "stop at norm ≤ max(rtol ‖b‖, atol)"),
         ("M^-1 = K^T D^-1 K, times h^-2", "M⁻¹ = Kᵀ D⁻¹ K, times h⁻²"),
         ("below 1e-06; 1e6 of name1e-06", "below 10⁻⁶; 10⁶ of name1e-06"),
-        ("at most 2.5e-07, got '1e-6' in #5e3112", "at most 2.5\u2009×\u200910⁻⁷, got '1e-6' in #5e3112"),
+        ("at most 2.5e-07, got '1e-6' in #5e3112", "at most 2.5\u202f×\u202f10⁻⁷, got '1e-6' in #5e3112"),
         ("x0 of ~/x0.npy; alpha = 0", "x₀ of ~/x0.npy; α = 0"),
         ("k x k blocks, a box x boxes", "k × k blocks, a box x boxes"),
     ],

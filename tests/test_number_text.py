@@ -16,7 +16,7 @@ from workbench.number_text import amount, count, duration, number, relative
     ],
 )  # fmt: skip
 def test_three_digits(value, text):
-    assert number(value).replace("\u2009", " ") == text
+    assert number(value).replace("\u202f", " ") == text
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ def test_three_digits(value, text):
     ],
 )  # fmt: skip
 def test_the_unit_of_a_time_fits(seconds, text):
-    assert duration(seconds).replace("\u2009", " ") == text
+    assert duration(seconds).replace("\u202f", " ") == text
 
 
 def test_counts_are_exact_and_grouped_from_five_digits_on():
-    assert [count(value).replace("\u2009", " ") for value in (0, 1234, 12345, 2097152, -5)] == [
+    assert [count(value).replace("\u202f", " ") for value in (0, 1234, 12345, 2097152, -5)] == [
         "0", "1234", "12 345", "2 097 152", "−5",
     ]  # fmt: skip
 
 
 def test_amounts_and_residuals():
-    assert [amount(value).replace("\u2009", " ") for value in (0, 268e6, 1.1e9, 999, 999.9e3)] == [
+    assert [amount(value).replace("\u202f", " ") for value in (0, 268e6, 1.1e9, 999, 999.9e3)] == [
         "0 B", "268 MB", "1.10 GB", "999 B", "1.00 MB",
     ]  # fmt: skip
     assert relative(float("nan")) == "not finite"

@@ -47,11 +47,11 @@ TYPESET = (
     (r"\^-1", "⁻¹"),
     (r"\^T", "ᵀ"),
     (r"\^H", "ᴴ"),
-    (r"\bM\((\w+)\)", "M⁻¹\u2009\\1"),
-    (r"\bM (\w)\b", "M⁻¹\u2009\\1"),
-    (r"\bA\((\w+)\)", "A\u2009\\1"),
-    (r"\bA(\d?) (\w)\b", lambda found: f"A{found[1].translate(SUBSCRIPTS)}\u2009{found[2]}"),
-    (r"(?<=\w)[*@](?=\w)", "\u2009"),
+    (r"\bM\((\w+)\)", "M⁻¹\u202f\\1"),
+    (r"\bM (\w)\b", "M⁻¹\u202f\\1"),
+    (r"\bA\((\w+)\)", "A\u202f\\1"),
+    (r"\bA(\d?) (\w)\b", lambda found: f"A{found[1].translate(SUBSCRIPTS)}\u202f{found[2]}"),
+    (r"(?<=\w)[*@](?=\w)", "\u202f"),
     (r"(?<= )-(?= )", "−"),
 )
 """What stands in paper lines and names of kernels, and how it is printed."""

@@ -1,6 +1,6 @@
 """How numbers, times and amounts are written on the page; `static/ui/numbers.js` writes them alike.
 
-Three significant digits, the unit that fits, thin spaces in groups of three digits and before a unit, a true minus.
+Three significant digits, the unit that fits, narrow spaces that end no line in groups of three digits and before a unit, a true minus.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-THIN = "\u2009"
+THIN = "\u202f"
 MINUS = "\u2212"
 MISSING = "–"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -105,10 +105,10 @@ class ExplorerPage:
 
     def held(self) -> int:
         """Wait until a run that was paused rests, with all its samples on the page; returns how many they are."""
-        paused = re.compile(r"paused, iteration ([\d\u2009]+)")
+        paused = re.compile(r"paused, iteration ([\d\u202f]+)")
         self.until(lambda: self.state == "paused")
         self.until(
-            lambda: (found := paused.search(self.status)) and self.count == 1 + int(found[1].replace("\u2009", ""))
+            lambda: (found := paused.search(self.status)) and self.count == 1 + int(found[1].replace("\u202f", ""))
         )
         return self.count
 

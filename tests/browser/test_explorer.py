@@ -37,8 +37,8 @@ def choose_short_run(explorer, preconditioner):
 
 def converged(explorer, number):
     """Wait until the run of this number has ended and all its points are on the plot; returns how many they are."""
-    found = explorer.until(lambda: re.match(rf"Run {number}: Converged in ([\d\u2009]+) iteration", explorer.status))
-    count = 1 + int(found[1].replace("\u2009", ""))
+    found = explorer.until(lambda: re.match(rf"Run {number}: Converged in ([\d\u202f]+) iteration", explorer.status))
+    count = 1 + int(found[1].replace("\u202f", ""))
     explorer.until(lambda: explorer.seen()["live"] == "false" and explorer.count == count)
     return count
 
@@ -127,7 +127,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     step_to(explorer, held + 2)
     explorer.page.wait_for_timeout(400)
     assert explorer.count == held + 2
-    explorer.until(lambda: f"iteration {held + 1}" in explorer.status.replace("\u2009", ""))
+    explorer.until(lambda: f"iteration {held + 1}" in explorer.status.replace("\u202f", ""))
 
     explorer.click("Resume")
     explorer.until(lambda: explorer.count > held + 20)
@@ -136,8 +136,8 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     assert "Stopped by the user" in explorer.status
     explorer.until(lambda: explorer.seen()["live"] == "false")
     # The run counts as stopped before its last iteration is whole.
-    ended = explorer.until(lambda: re.search(r"after ([\d\u2009]+) iteration", explorer.status))
-    message = int(ended[1].replace("\u2009", ""))
+    ended = explorer.until(lambda: re.search(r"after ([\d\u202f]+) iteration", explorer.status))
+    message = int(ended[1].replace("\u202f", ""))
     explorer.until(lambda: explorer.count == message + 1)
 
 

@@ -44,7 +44,7 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     assert current(page) == "s = A(p)"
     # Mathematics unless code is asked for; the values stay where they are.
     line = page.locator(".wb-lines li[aria-current=step]")
-    assert line.locator(".wb-code").inner_text() == "s ← A\u2009p"
+    assert line.locator(".wb-code").inner_text() == "s ← A\u202fp"
     signs = "() => [...document.querySelectorAll('.wb-value > :last-child')].map((at) => at.getBoundingClientRect().x)"
     assert len({round(x) for x in page.evaluate(signs)}) == 1
     press(page, "Mathematics")
@@ -76,7 +76,7 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     assert (
         page.locator(".wb-steps [role=status]")
         .inner_text()
-        .startswith(f"Iteration {iteration}, line 12 of 12: p = u + β\u2009p gives ‖p‖ = ")
+        .startswith(f"Iteration {iteration}, line 12 of 12: p = u + β\u202fp gives ‖p‖ = ")
     )
 
 

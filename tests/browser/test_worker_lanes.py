@@ -34,7 +34,7 @@ def test_twelve_workers_have_a_lane_each(page, lab_url, lab_folder):
     assert waiting[4] == "–"
     # The step of cpu takes 1 s, twelve solves 0.25 s each.
     assert (
-        page.locator(".wb-kernels tbody tr", has_text="box solves").locator("td").nth(4).inner_text() == "75.0\u2009%"
+        page.locator(".wb-kernels tbody tr", has_text="box solves").locator("td").nth(4).inner_text() == "75.0\u202f%"
     )
     lanes = page.locator(LANES)
     lanes.press("Shift+ArrowRight")

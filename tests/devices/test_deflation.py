@@ -87,12 +87,14 @@ def test_subdomains(device, case):
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64])
-def test_the_cores_take_labels_of_every_integer_type(kind):
+def test_labels_have_any_integer_type(device, kind):
     labels = LABELS["runs of all lengths"].astype(kind)
-    w = random_values(labels.size, float)
+    w, a = random_values(labels.size, float), random_values(3, float, 3)
+    z, Z = device.subdomains(labels, 3, w.dtype), dense(labels.astype(int), 3)
     with np.errstate(all="raise"):
-        found = restricted(CPU, CPU.subdomains(labels, 3, w.dtype), w)
-    np.testing.assert_allclose(found, dense(labels.astype(int), 3).T @ w)
+        found = restricted(device, z, w)
+    np.testing.assert_allclose(found, Z.T @ w)
+    check_moves(device, z, w, a, Z @ a, 4)
 
 
 def test_a_subdomain_without_unknowns_sums_to_zero(device):

@@ -39,7 +39,7 @@ def test_lanes_boxes_and_the_label_are_there():
     assert axes.get_xlabel() == "time from the start of iteration 1 (µs)"
     assert axes.get_xlim() == pytest.approx((0, 6e-5))
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["A: 67%, 500\u2009MB/s", "r: 33%, 800\u2009kB/s"]
+    assert texts == ["A: 67%, 500\u202fMB/s", "r: 33%, 800\u202fkB/s"]
 
 
 @pytest.mark.parametrize("label", ["modelled", "replayed"])

@@ -189,12 +189,12 @@ def test_a_page_allows_no_more_unknowns_than_its_server(tmp_path, monkeypatch):
     for problem, fitting in (("bubbles-2d", 100), ("poisson27", 21)):
         (found,) = conflicts(configure(problem, n=128))
         assert found.changes == {"problem.n": fitting}
-        assert found.reason.endswith("may have 10\u2009000 on this page (WORKBENCH_MOST_UNKNOWNS)")
+        assert found.reason.endswith("may have 10\u202f000 on pages of this server")
         with pytest.raises(InputError, match=f"; use n {fitting}$"):
             prepare(configure(problem, n=128))
     # The size of a file is known once it is read.
     io.mmwrite(tmp_path / "large.mtx", sparse.eye(10_001, format="csr"), symmetry="symmetric")
-    with pytest.raises(InputError, match="this problem has 10\u2009001 unknowns .*; take a smaller one$"):
+    with pytest.raises(InputError, match="this problem has 10\u202f001 unknowns .*; take a smaller one$"):
         prepare(configure(str(tmp_path / "large.mtx")))
     for text in ("many", "0", "-1", "1e6", "١"):
         with pytest.raises(InputError, match="must be a count above 0, got "):

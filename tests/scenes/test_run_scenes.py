@@ -48,7 +48,7 @@ def test_eigenvalues_removed_by_deflation_are_counted_and_coloured():
             "M^-1 P A": np.array([1e-18, 1e-17, 0.5, 2.0]),
         }
     )
-    assert scene.y.names == ["M⁻¹PA, κ = 4.00, 2 zeros", "M⁻¹A, κ = 200", "A, κ = 1.00\u2009×\u200910⁶"]
+    assert scene.y.names == ["M⁻¹PA, κ = 4.00, 2 zeros", "M⁻¹A, κ = 200", "A, κ = 1.00\u202f×\u202f10⁶"]
     assert named(scene)["2 eigenvalues removed by deflation"].style == 1
     one = np.array([0.0, 1.0, 2.0])
     scene = levels_scene({"A": one, "M^-1 A": one + 0.5, "M^-1 P A": one})

@@ -91,7 +91,7 @@ def check_unknowns(problem: Problem, unknowns: int) -> None:
     n, grid = getattr(problem, "n", None), problem.grid
     fitting = int(n * (most / unknowns) ** (1 / len(grid))) if n and grid else 0
     raise InputError(
-        f"this problem has {count(unknowns)} unknowns and may have {count(int(most))} on this page ({MOST_UNKNOWNS}); "
+        f"this problem has {count(unknowns)} unknowns and may have {count(int(most))} on pages of this server; "
         + (f"use n {fitting}" if fitting else "take a smaller one"),
         changes={"problem.n": fitting} if fitting else {},
         at="problem",

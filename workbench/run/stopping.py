@@ -128,7 +128,7 @@ class Stopping:
         own = math.inf if self.max_seconds is None else self.max_seconds
         if own < page:
             return own, Reason.TIME, ""
-        return page, Reason.PAGE_TIME, f" of {page:g} s, {RUN_SECONDS}"
+        return page, Reason.PAGE_TIME, f" of {page:g} s, which holds for all pages of its server"
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

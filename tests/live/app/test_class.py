@@ -122,7 +122,7 @@ def test_the_limits_are_said(monkeypatch):
     monkeypatch.setenv(MOST_UNKNOWNS, "1000000")
     assert in_words(FACTS | {"runs_at_once": 2}) == (
         "Page 3 of a class. The teacher sees runs that have ended. Limits: 2 runs at once on all pages, 60 s a run, "
-        "1\u2009000\u2009000 unknowns."
+        "1\u202f000\u202f000 unknowns."
     )
 
 

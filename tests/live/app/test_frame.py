@@ -52,7 +52,7 @@ def test_a_view_is_listed_with_its_pages_once_it_has_one():
     ],
 )  # fmt: skip
 def test_a_problem_is_named_in_words(problem, choices, words):
-    assert " | ".join(problem_words(configure(problem, **choices).problem)).replace("\u2009", " ") == words
+    assert " | ".join(problem_words(configure(problem, **choices).problem)).replace("\u202f", " ") == words
 
 
 @pytest.mark.parametrize("name", glossary.PAGES)

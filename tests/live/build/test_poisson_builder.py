@@ -47,7 +47,7 @@ def test_the_problem_is_what_the_fields_say(builder):
         builder.problem
         == configure("poisson-2d", n=16, a="1 + x", sides="x-:dirichlet,y-:dirichlet,y+:dirichlet").problem
     )
-    assert state(builder, "n", "about") == "N = 256 unknowns; 2 to 46\u2009340"
+    assert state(builder, "n", "about") == "N = 256 unknowns; 2 to 46\u202f340"
     assert state(builder, "a", "about") == "1.031 to 1.969"
     assert state(builder, "b", "about") == "same as a"
     assert set(builder.form.box.state["hidden"]) == {"c", "form"}

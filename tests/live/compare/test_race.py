@@ -71,12 +71,12 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.with_setup.disabled
     view.measure.value = "seconds"
     assert view.ranking().finished[0].entry is first
-    eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
+    eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u202fs)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
     # Compilation is in no time of an entry, and has a sentence of its own.
-    assert view.winner.text.endswith("Compiling kernels took 9.00\u2009s more, once per machine.")
+    assert view.winner.text.endswith("Compiling kernels took 9.00\u202fs more, once per machine.")
     setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}
-    assert setups == {"1": "0.125\u2009s", "2": "16\u2009min 40\u2009s"}
+    assert setups == {"1": "0.125\u202fs", "2": "16\u202fmin 40\u202fs"}
     eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
     message, buffer = next(p for p in page.received if p[0]["axis"] == "seconds" and len(p[0]["curves"]) == 2)
     assert message["setup"]
@@ -112,7 +112,7 @@ def test_the_tolerance_is_typed(view, eventually):
     eventually(lambda: "residual of 0.01 entry 2" in view.winner.text)
     assert {curve.line for curve in view.convergence.curves} == {0.01}
     view.tolerance.box.value = "3.3e-4"
-    eventually(lambda: "residual of 3.3\u2009×\u200910⁻⁴ entry 2" in view.winner.text)
+    eventually(lambda: "residual of 3.3\u202f×\u202f10⁻⁴ entry 2" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.box.value = "1e-13"
     eventually(lambda: "the entries stop at 10⁻⁶; run them again to 10⁻¹³" in view.winner.text)
@@ -192,7 +192,7 @@ def test_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually
     eventually(lambda: page.messages)
     page_says(view.convergence, {"kind": "tolerance", "value": 3.3e-4, "turn": 7})
     assert view.tolerance.box.value == "0.00033"
-    eventually(lambda: "residual of 3.3\u2009×\u200910⁻⁴ entry 2" in view.winner.text)
+    eventually(lambda: "residual of 3.3\u202f×\u202f10⁻⁴ entry 2" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     page_says(view.convergence, {"kind": "tolerance", "value": None, "turn": 8})
@@ -426,7 +426,7 @@ def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
     row = re.search(r"<tr><td[^>]*>10⁻⁶</td>(.*?)</tr>", view.fastest.value).group(1)
     cells = re.findall(r">([^<]+)</td>", row)
     assert cells[:3] == [best.entry.label, duration(best.amount), second.entry.label]
-    assert float(cells[3].replace("\u2009", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
+    assert float(cells[3].replace("\u202f", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
 
 
 def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path, opened):

@@ -378,7 +378,7 @@ def test_cells_are_sorted_by_value_and_written_for_people():
     table = SortTable()
     table.show(["a"], [[1234], [0.000123456], [None], [True], ["x"], [math.nan]])
     texts = [cells[0]["text"] for cells in table.rows]
-    assert texts == ["1234", "1.23\u2009×\u200910⁻⁴", "–", "yes", "x", "–"]
+    assert texts == ["1234", "1.23\u202f×\u202f10⁻⁴", "–", "yes", "x", "–"]
     assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
 
 
@@ -420,7 +420,7 @@ def test_the_answer_names_methods_and_says_compilation_apart():
         {"n": n, "preconditioner": name, "iterations": k, "compile_seconds": 0.5, "reason": "converged (at 3)", **same}
         for n, name, k in took
     ]
-    compiled = "Compiling kernels took 2.00\u2009s more, once per machine."
+    compiled = "Compiling kernels took 2.00\u202fs more, once per machine."
     said = f"Neumann 2 takes the fewest iterations for each choice of cells per side: 5 to 8. {compiled}"
     assert answer(rows, over, "iterations", "{:.0f}".format) == said
     rows[0]["iterations"] = 3
@@ -430,7 +430,7 @@ def test_the_answer_names_methods_and_says_compilation_apart():
     heads, cells = columns(rows, over)
     assert "state" not in heads
     setup = cells[0][heads.index("setup [s]")]
-    assert (setup["key"], setup["tip"]) == (1.0, "compiling kernels took 0.500\u2009s more, once per machine")
+    assert (setup["key"], setup["tip"]) == (1.0, "compiling kernels took 0.500\u202fs more, once per machine")
 
 
 def test_results_are_runs_of_the_list_hidden_on_plots(opened):

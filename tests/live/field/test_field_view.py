@@ -206,7 +206,7 @@ def test_the_film_of_a_run_is_scrubbed_also_from_its_file(view, page, eventually
     eventually(lambda: shown(page, quantity, iteration=result.iterations))
     said = page.messages[-1]["film"]
     assert said["iterations"] == list(range(result.iterations + 1))
-    assert said["words"] == f"{result.iterations + 1} states kept, {amount(film.bytes)} of at most 67.1\u2009MB"
+    assert said["words"] == f"{result.iterations + 1} states kept, {amount(film.bytes)} of at most 67.1\u202fMB"
     view.frame = 3
     eventually(lambda: shown(page, quantity, iteration=3))
     values = film.frames[3].vectors[quantity].astype(float)

@@ -221,7 +221,7 @@ def test_more_subdomains_than_labels_are_told_in_words():
     drawn = scene("cells", configure("poisson7", n=41).problem.assemble())
     still = Still.of(drawn.with_labels(np.arange(41**3)))
     assert still.labels is None
-    assert "68\u2009921 subdomains are not drawn" in still.coefficient_message()[0]["note"]
+    assert "68\u202f921 subdomains are not drawn" in still.coefficient_message()[0]["note"]
     # One coefficient everywhere has no surfaces.
     assert not still.message()[0]["phases"]
 

@@ -6,9 +6,11 @@ import pytest
 from matplotlib.colors import to_hex
 
 from tests.waiting import LIMIT
+from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
 from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
+from workbench.live.plots.roofline_table import sentence
 from workbench.live.plots.timeline_messages import Shown
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Number, Profile, profile
@@ -41,22 +43,37 @@ def measured(monkeypatch):
     module.this_machine.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("rate", "basis", "end"),
+    [
+        (1e9, "measured", "50.0\u202f% of the 2.00\u202fGB/s measured on mine."),
+        (4e9, "measured", "served by the caches."),
+        (4e11, "measured", "so measure it again."),
+        (4e11, "nominal", "served by the caches."),
+    ],
+)
+def test_what_kernels_do_together(rate, basis, end):
+    point = RooflinePoint("A p", calls=1, seconds=1.0, share=1.0, bytes=int(rate), flops=0)
+    limit = {f"bandwidth_{basis}": Number(2e9, basis, "a test")}
+    assert sentence([point], Profile("mine", "mine", "cpu", **limit)).endswith(end)
+
+
 def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
     view = RooflineView(result, MINE)
     assert view.machine.value == "mine"
     names = {event.name for event in result.trace}
     assert view.table.value.count("<tr>") == len(names) + 1
     assert "E⁻¹" in view.table.value
-    assert "20.0\u2009GB/s nominal on my machine" in view.message.value
+    assert "20.0\u202fGB/s nominal on my machine" in view.message.value
     # The table says of M what follows from the trace.
     events = [event for event in result.trace if event.name == "M r"]
     rate = sum(event.bytes for event in events) / sum(event.seconds for event in events)
-    row = re.search(r'<span title="M r">M⁻¹\u2009r</span>.*?</tr>', view.table.value).group()
+    row = re.search(r'<span title="M r">M⁻¹\u202fr</span>.*?</tr>', view.table.value).group()
     assert f">{amount(rate)}/s<" in row
     points = view.plot.scene.layers[-1]
     assert set(points.keys) <= names
     place = points.keys.index("M r")
-    assert points.texts[place][0] == "M⁻¹\u2009r"
+    assert points.texts[place][0] == "M⁻¹\u202fr"
     flops = sum(event.flops for event in events) / sum(event.seconds for event in events)
     assert points.texts[place][1] == f"{max(rate / 20e9, flops / 5e9):.0%} of the roofline"
     assert set(view.figures()) == {"roofline"}
@@ -79,11 +96,11 @@ def test_this_machine_is_measured_once_and_anew_when_asked(result, measured):
     view = RooflineView(result)
     RooflineView(result)
     assert measured == ["cpu"]
-    assert "1.00\u2009GB/s measured on this one" in view.message.value
+    assert "1.00\u202fGB/s measured on this one" in view.message.value
     assert not view.again.disabled
     view.again.click()
     assert measured == ["cpu", "cpu"]
-    assert "2.00\u2009GB/s measured on this one" in view.message.value
+    assert "2.00\u202fGB/s measured on this one" in view.message.value
 
 
 def test_a_session_is_followed_and_nothing_is_measured_meanwhile(measured):
@@ -94,7 +111,7 @@ def test_a_session_is_followed_and_nothing_is_measured_meanwhile(measured):
     session.wait(LIMIT)
     assert view.publish() is False
     assert measured == ["cpu"]
-    assert "A\u2009p" in view.table.value
+    assert "A\u202fp" in view.table.value
 
 
 def test_a_trace_made_elsewhere_waits_for_a_choice(result, measured, tmp_path):
@@ -119,7 +136,7 @@ def test_a_lane_has_the_roof_of_its_own_device(measured):
     view.lane.value = "accelerator"
     assert measured == ["cpu"]
     assert "does not say on which accelerator" in view.message.value
-    assert "10.0\u2009GB/s" in view.message.value
+    assert "10.0\u202fGB/s" in view.message.value
 
 
 def test_what_cannot_be_placed_leaves_no_old_picture():
@@ -174,7 +191,7 @@ def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured
     view.hidden = False
     other.release()
     view.publisher.wake()
-    eventually(lambda: "1.00\u2009GB/s measured on this one" in view.message.value)
+    eventually(lambda: "1.00\u202fGB/s measured on this one" in view.message.value)
     assert measured == ["cpu"]
     assert view.publish() is False
 

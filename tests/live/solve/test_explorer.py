@@ -412,8 +412,8 @@ def test_a_run_has_one_time(explorer, eventually):
 def test_compilation_is_told_apart():
     summary = {"setup_seconds": 0.1, "iteration_seconds": 0.1, "iterations": 10, "compile_seconds": 8.9}
     said = result_html(1, summary, "Converged.", "good", ())
-    assert "<b>0.200\u2009s</b>" in said
-    assert "compiling kernels took 8.90\u2009s more, once per machine" in said
+    assert "<b>0.200\u202fs</b>" in said
+    assert "compiling kernels took 8.90\u202fs more, once per machine" in said
     assert "compiling" not in result_html(1, {**summary, "compile_seconds": 0.0}, "Converged.", "good", ())
 
 

@@ -54,8 +54,8 @@ def test_every_field_has_a_name_and_tells_its_meaning_bounds_and_unit(kind, name
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        ({"low": 8, "high": 46340}, "8 to 46\u2009340"),
-        ({"low": 0.0, "high": 0.5, "unit": "side lengths"}, "0 to 0.5\u2009side lengths"),
+        ({"low": 8, "high": 46340}, "8 to 46\u202f340"),
+        ({"low": 0.0, "high": 0.5, "unit": "side lengths"}, "0 to 0.5\u202fside lengths"),
         ({"low": 1e-9, "high": 1e9}, "10⁻⁹ to 10⁹"),
         ({"low": 1}, "at least 1"),
         ({"above": 0.0, "high": math.inf}, "above 0"),

@@ -54,7 +54,7 @@ def test_the_page_gets_the_line_its_value_and_the_vectors(view, page, eventually
     eventually(lambda: page.messages and page.messages[-1]["place"] == 7 + 12 + 5)
     message, pixels = page.received[-1]
     norm = np.linalg.norm(view.values["r"])
-    assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r − α\u2009s gives ‖r‖ = ")
+    assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r − α\u202fs gives ‖r‖ = ")
     assert message["values"]["iterate"][4] == f"‖r‖ = {number(norm, 4)}"
     # What is still to run shows its value of the iteration before.
     assert message["values"]["iterate"][10] == f"‖x‖ = {number(np.linalg.norm(view.walk.after(1, 11)['x']), 4)}"

@@ -57,7 +57,7 @@ def test_the_lines_are_mathematics_with_four_digits_and_their_code_as_tooltip(st
     stepper.slider.value = 3
     line = next(row for row in stepper.tables[0].value.split("<tr>") if "alpha*p" in row)
     norm = np.linalg.norm(stepper.walks[0][3].vectors["x"])
-    assert 'title="x = x + alpha*p">x = x + α\u2009p<' in line
+    assert 'title="x = x + alpha*p">x = x + α\u202fp<' in line
     assert f'>‖x‖</td><td class="wb-number">{number(norm, 4)}<' in line
 
 

@@ -51,7 +51,8 @@ class _Labelled:
 
     def __init__(self, device: Launcher, labels: np.ndarray, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
-        self._labels = device.to_device(labels)
+        # Kernels read labels of 32 bits.
+        self._labels = device.to_device(labels if labels.dtype == np.int32 else labels.astype(np.int32))
         self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
         self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
         self._dots = Dots(device, dtype, device.layout.groups_for(self.size))

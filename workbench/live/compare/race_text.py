@@ -25,12 +25,12 @@ COLUMNS = (
     "Iterating",
     "Iterations",
     "Traffic",
-    "‖r‖\u2009/\u2009‖b‖",
+    "‖r‖\u202f/\u202f‖b‖",
     "To tolerance",
     "State",
 )
 LOW = ["Setup", "Iterating", "Traffic"]
-LOWER = ["‖r‖\u2009/\u2009‖b‖", "To tolerance"]
+LOWER = ["‖r‖\u202f/\u202f‖b‖", "To tolerance"]
 TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Of the table of the fastest entries."""
 NOTABLE = 0.1

@@ -25,7 +25,7 @@ from workbench.number_text import count
 from workbench.recording import Record, load
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
-HINT = "Type the path of a run file, or upload one. “Save” under Runs writes them."
+HINT = "Type the path of a run file, or upload one. “Run files” under Solve and Race writes them."
 PATH_STYLE = {"description_width": "initial"}
 
 

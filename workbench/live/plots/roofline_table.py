@@ -11,6 +11,8 @@ from workbench.machine.profile import Profile
 from workbench.naming import kernel_name
 from workbench.number_text import MISSING, amount, count, duration, number, percent
 
+CACHES = 20.0
+"""Caches of a processor are faster than its memory, by less than this."""
 HEADINGS = ("kernel", "calls", "time", "share", "bandwidth", "of roofline", "flop/B", "Gflop/s")
 
 
@@ -23,7 +25,10 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
         limit = roof.bandwidth
         of = f"{amount(limit.value)}/s {limit.basis} on {html.escape(roof.title)}"
         reported += f", {percent(rate / limit.value)} of the {of}"
-        if any((spot.bandwidth or 0) > limit.value for spot in found):
+        most = max((spot.bandwidth or 0.0 for spot in found), default=0.0)
+        if most > CACHES * limit.value and limit.basis == "measured":
+            reported += "; kernels are far above it: other work may have slowed its measurement, so measure it again"
+        elif most > limit.value:
             reported += "; kernels above the roofline are served by the caches"
     return reported + "."
 

@@ -93,4 +93,4 @@ def result_html(
 
 def _bold(words: str) -> str:
     """The sentence as HTML, with the number of iterations and the residual in bold."""
-    return re.sub(r"(\d[\d\u2009]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))
+    return re.sub(r"(\d[\d\u202f]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))

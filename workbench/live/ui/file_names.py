@@ -16,7 +16,7 @@ def slug(text: str) -> str:
     """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
     text = re.sub(r"(\d+)([²³])", lambda found: "x".join([found[1]] * (2 if found[2] == "²" else 3)), text)
     text = re.sub(r"(?:([\d.]+)\s×\s)?10([⁻⁰¹²³⁴-⁹]+)", _scientific, text).replace(" × ", "x")
-    text = re.sub(r"(?<=\d)\u2009(?=\d)", "", text)
+    text = re.sub(r"(?<=\d)\u202f(?=\d)", "", text)
     name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
     return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END - 1]}-{name[-KEPT_END:]}"
 

@@ -192,7 +192,7 @@ def as_text(value: object) -> str:
 def _whole(text: Any) -> Any:
     """The whole number that a text is; the text itself where it is none."""
     try:
-        return int(str(text).replace("\u2009", "").replace(" ", ""))
+        return int(str(text).replace("\u202f", "").replace(" ", ""))
     except ValueError:
         return text
 

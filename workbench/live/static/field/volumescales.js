@@ -14,7 +14,7 @@ function atLevel({ low, high, scale, signed, threshold }, level) {
 }
 
 export function levelWords(shades, level) {
-  return `${shades.signed ? "±\u2009" : ""}${typeset(atLevel(shades, level))}`;
+  return `${shades.signed ? "±\u202f" : ""}${typeset(atLevel(shades, level))}`;
 }
 
 // Pixels that the bar needs at the right.

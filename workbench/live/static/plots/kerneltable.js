@@ -67,7 +67,7 @@ function row({ calls, seconds, bytes, same, name }, sum) {
   if (!name) titled.append(swatch(same[0]));
   titled.append(name ?? (level || same[0].name));
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
-  const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
+  const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u202f%`;
   made.append(titled, element("td", "", lanes));
   for (const text of [countText(calls), timeText(seconds), share, timeText(seconds / calls), rateText(bytes, seconds) || "–"]) {
     made.append(element("td", "wb-number", text));

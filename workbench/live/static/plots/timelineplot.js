@@ -285,7 +285,7 @@ export class TimelinePlot extends Stage {
   }
 
   boxOf() {
-    const words = ["100\u2009% busy", "whole run", ...this.lanes.map(({ name }) => name)];
+    const words = ["100\u202f% busy", "whole run", ...this.lanes.map(({ name }) => name)];
     const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
     const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
     const top = this.titles.length ? ROOM + HEAD.height : MARGIN.top;
@@ -320,7 +320,7 @@ export class TimelinePlot extends Stage {
     const { first, last } = this.sets[lane.group];
     const known = Math.min(span.to, last) - Math.max(span.from, first);
     label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
-    const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u2009% busy` : "";
+    const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u202f% busy` : "";
     label(context, palette.soft, share, band.left - 10, middle + 9, "right", "middle");
     line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
     this.drawn.boxes += boxes;

@@ -86,7 +86,7 @@ function render({ model, el }) {
     const last = [];
     if (iterations) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
-      const text = word ? `${Math.round(100 * share)}\u2009%` : endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
+      const text = word ? `${Math.round(100 * share)}\u202f%` : endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
       last.push(segment(word || "iterations", text, "wb-solid", share, Math.max(spent / whole, 1 / 4)));
     }
     // During iterations theirs is the progress; how long the setup took is shown at the end.

@@ -88,5 +88,5 @@ export function removalPlot(host, removers) {
 }
 
 function percent(share, digits) {
-  return `${(100 * share).toFixed(digits).replace("-", "\u2212")}\u2009%`;
+  return `${(100 * share).toFixed(digits).replace("-", "\u2212")}\u202f%`;
 }

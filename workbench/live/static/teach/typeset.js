@@ -3,7 +3,7 @@ import { element } from "../ui/page.js";
 // A paper line as code or as mathematics. Names stay elements of their own, so that they can be found and marked.
 
 export const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", omega: "ω", rho: "ρ", eta: "η", zeta: "ζ", theta: "θ", sigma: "σ" };
-const SYMBOLS = { "*": "\u2009", "-": "\u2009−\u2009", "+": "\u2009+\u2009", "/": "\u2009/\u2009", "<=": " ≤ ", ">=": " ≥ ", "<": " < ", ">": " > ", "=": " ← ", ",": ", " };
+const SYMBOLS = { "*": "\u202f", "-": "\u202f−\u202f", "+": "\u202f+\u202f", "/": "\u202f/\u202f", "<=": " ≤ ", ">=": " ≥ ", "<": " < ", ">": " > ", "=": " ← ", ",": ", " };
 const WORDS = { if: " if ", else: ", else ", sqrt: "√", conj: "conj", abs: "abs" };
 const PIECE = /[A-Za-z_]\w*|\d+\.?\d*(?:[eE][+-]?\d+)?|<=|>=|\S|\s+/g;
 
@@ -26,7 +26,7 @@ export function mathLine(text) {
   for (let k = 0; k < found.length; k += 1) {
     const piece = found[k];
     if ((piece === "A" || piece === "M") && found[k + 1] === "(" && found[k + 3] === ")") {
-      out.push(piece === "M" ? "M⁻¹\u2009" : "A\u2009", name(found[k + 2], GREEK[found[k + 2]]));
+      out.push(piece === "M" ? "M⁻¹\u202f" : "A\u202f", name(found[k + 2], GREEK[found[k + 2]]));
       k += 3;
     } else if (isName(piece)) out.push(name(piece, GREEK[piece]));
     else if ((piece === "-" || piece === "+") && (k === 0 || "=(*/+-".includes(found[k - 1]))) out.push(piece === "-" ? "−" : "");
