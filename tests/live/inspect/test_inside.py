@@ -92,7 +92,7 @@ def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventua
     assert made_by[0] == "workbench-inside"
     monkeypatch.undo()
     view.follow(run_of(solver="sd"))
-    eventually(lambda: "no beta" in sentence(view, "Spectrum"))
+    eventually(lambda: "no β" in sentence(view, "Spectrum"))
     view.follow(run_of())
     eventually(lambda: view.spectrum and sentence(view, "Spectrum") != DRAWING)
 

@@ -93,7 +93,8 @@ def test_a_file_can_be_uploaded(tmp_path, eventually):
 
 
 def test_a_run_without_a_trace_or_ritz_values_says_so(eventually):
-    inside = Replay(ended(n=8, solver="sd").result.record()).inside
-    eventually(lambda: "beta" in inside.parts["Spectrum"].children[1].children[0].value)
+    replay = Replay(ended(n=8, solver="sd").result.record())
+    inside = replay.inside
+    eventually(lambda: "no β" in inside.parts["Spectrum"].children[1].children[0].value)
     assert inside.parts["Roofline"].layout.display == "none"
     assert "saved without a trace" in inside.timeline.hint

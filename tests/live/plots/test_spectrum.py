@@ -173,10 +173,10 @@ def test_large_problems_and_runs_in_memory_say_why_there_is_no_exact_spectrum():
 
 def test_steepest_descent_has_no_ritz_values():
     run = run_through(Run(configure("poisson5", n=6, solver="sd")))
-    with pytest.raises(InputError, match="no beta"):
+    with pytest.raises(InputError, match="no β"):
         SpectrumView(run)
     session = ended("poisson5", n=6, solver="sd")
-    with pytest.raises(InputError, match="no beta"):
+    with pytest.raises(InputError, match="no β"):
         SpectrumView(session)
 
 
