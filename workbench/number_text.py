@@ -1,6 +1,7 @@
 """How numbers, times and amounts are written on the page; `static/ui/numbers.js` writes them alike.
 
-Three significant digits, the unit that fits, narrow spaces that end no line in groups of three digits and before a unit, a true minus.
+Three significant digits, the unit that fits, a true minus, and thin spaces, at which no line ends, in groups of three
+digits and before a unit.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import { button, element } from "../ui/page.js";
 // it have something to show. It can be left at any time, also by Escape.
 
 const RUN = "Run it";
+const SETTLING_MS = 2000;
 const STEPS = [
   ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],
   ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
@@ -24,17 +25,15 @@ export function startTour(root, go, run) {
   root.append(ring, card);
   const before = document.activeElement;
   const steps = STEPS.filter(([view]) => root.querySelector(`.wb-page-${view}`));
-  let [place, frame] = [0, 0];
+  let [place, frame, shown] = [0, 0, 0];
 
   function show() {
     const [view, , title, words] = steps[place];
     go(view);
     if (title === RUN) run();
-    const at = lookedAt();
-    at?.scrollIntoView({ block: "nearest" });
+    lookedAt()?.scrollIntoView({ block: "nearest" });
     ring.showPopover();
     cancelAnimationFrame(frame);
-    encircle();
     const acts = element("div", "wb-acts");
     const back = button("wb-btn", "Back", () => move(-1));
     back.disabled = place === 0;
@@ -42,16 +41,20 @@ export function startTour(root, go, run) {
     acts.append(button("wb-link", "Leave the tour", end), element("span", "wb-fill"), back, next);
     card.replaceChildren(element("p", "wb-note", `${place + 1} of ${steps.length}`), element("h3", "", title), element("p", "", words), acts);
     card.showPopover();
-    const box = at?.getBoundingClientRect();
+    shown = performance.now();
+    encircle();
+    next.focus();
+  }
+
+  // Next to or below what it is about; over that only where it leaves no room, and then in the corner.
+  function put(box) {
     const [width, height] = [card.offsetWidth, card.offsetHeight];
     const right = box && box.right + width + 16 < document.documentElement.clientWidth;
     const left = right ? box.right + 12 : Math.min(box?.left ?? 80, document.documentElement.clientWidth - width - 16);
-    // Next to or below what it is about; over that only where it leaves no room, and then in the corner.
     const top = right ? box.top : (box?.bottom ?? 80) + height + 16 < innerHeight ? (box?.bottom ?? 80) + 12 : innerHeight - height - 24;
     const covers = box && !right && top < box.bottom && box.height > innerHeight / 2;
     card.style.left = `${Math.max(8, covers ? document.documentElement.clientWidth - width - 24 : left)}px`;
     card.style.top = `${Math.max(8, Math.min(top, innerHeight - height - 8))}px`;
-    next.focus();
   }
 
   function lookedAt() {
@@ -65,6 +68,8 @@ export function startTour(root, go, run) {
     const box = lookedAt()?.getBoundingClientRect();
     ring.hidden = !box;
     if (box) Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
+    // A view that was turned to fills in some frames; later, and under the pointer, the card stays where its buttons are.
+    if (performance.now() < shown + SETTLING_MS && !card.matches(":hover")) put(box);
     frame = requestAnimationFrame(encircle);
   }
 

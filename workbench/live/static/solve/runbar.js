@@ -129,7 +129,7 @@ function render({ model, el }) {
   }
 
   const resized = new ResizeObserver(() => showProgress());
-  resized.observe(root);
+  resized.observe(bar);
   const listeners = [
     ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords], ["change:shown_elsewhere", showWords],
     ["change:state", showWords], ["change:progress", showProgress],

@@ -1,5 +1,5 @@
 // How numbers, times and amounts are written on the page; number_text.py writes them alike.
-// Three significant digits, narrow spaces that end no line between groups of digits, a true minus.
+// Three significant digits, thin spaces, at which no line ends, between groups of digits, a true minus.
 
 export const THIN = "\u202f";
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
