@@ -231,7 +231,7 @@ def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
     assert row_of(small, "contrast").text.value == ""
     row_of(small, "contrast").text.value = "1e2, 1e4"
     eventually(lambda: small.plan.text == "4 runs = 2 (cells per side) × 2 (density ratio)")
-    assert small.form.blocks["problem"].fields["contrast"].disabled
+    eventually(lambda: small.form.blocks["problem"].fields["contrast"].disabled)
     assert not small.rows
     found = small.wait(LIMIT)
     assert [(row["n"], row["contrast"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]

@@ -46,7 +46,7 @@ def measured(monkeypatch):
 @pytest.mark.parametrize(
     ("rate", "basis", "end"),
     [
-        (1e9, "measured", "50.0\u202f% of the 2.00\u202fGB/s measured on mine."),
+        (1e9, "measured", "50% of the 2.00\u202fGB/s measured on mine."),
         (4e9, "measured", "served by the caches."),
         (4e11, "measured", "so measure it again."),
         (4e11, "nominal", "served by the caches."),

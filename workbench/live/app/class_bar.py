@@ -16,7 +16,7 @@ from workbench.live.transport.worker import InOrder
 from workbench.live.ui.assets import module
 from workbench.live.ui.run_list import OWN, RACE, SOLVE, ListedRun, RunList
 from workbench.live.ui.view import LiveWidget
-from workbench.number_text import count, duration
+from workbench.number_text import THIN, chosen, count
 from workbench.run import Configuration
 from workbench.run.share_link import from_link
 
@@ -127,7 +127,7 @@ def in_words(facts: dict[str, Any]) -> str:
     at_once = facts["runs_at_once"]
     bounds = [
         f"{at_once} {'run' if at_once == 1 else 'runs'} at once on all pages" if at_once else "",
-        f"{duration(seconds)} a run" if seconds < float("inf") else "",
+        f"{chosen(seconds)}{THIN}s a run" if seconds < float("inf") else "",
         f"{count(int(unknowns))} unknowns" if unknowns < float("inf") else "",
     ]
     limit = f"Limits: {', '.join(filter(None, bounds))}." if any(bounds) else ""

@@ -20,7 +20,7 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     """What the kernels do together."""
     seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
     rate = moved / seconds if seconds > 0 else 0.0
-    reported = f"{len(found)} kernels, together <b>{amount(rate)}/s</b>"
+    reported = f"{len(found)} {'kernel' if len(found) == 1 else 'kernels'}, together <b>{amount(rate)}/s</b>"
     if roof:
         limit = roof.bandwidth
         of = f"{amount(limit.value)}/s {limit.basis} on {html.escape(roof.title)}"
