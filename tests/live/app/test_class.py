@@ -121,8 +121,8 @@ def test_the_limits_are_said(monkeypatch):
     monkeypatch.setenv(RUN_SECONDS, "60")
     monkeypatch.setenv(MOST_UNKNOWNS, "1000000")
     assert in_words(FACTS | {"runs_at_once": 2}) == (
-        "Page 3 of a class. The teacher sees runs that have ended. Limits: 2 runs at once on all pages, 60\u202fs a run, "
-        "1\u202f000\u202f000 unknowns."
+        "Page 3 of a class. The teacher sees runs that have ended. Limits: 2 runs at once on all pages, "
+        "60\u202fs a run, 1\u202f000\u202f000 unknowns."
     )
 
 
