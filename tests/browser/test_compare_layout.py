@@ -38,7 +38,7 @@ def test_a_sweep_shows_its_answer_and_its_plot_before_its_table(bench):
     parameters.first.fill("12, 24")
     parameters.first.press("Tab")
     # What cannot run is said before, in the words of the menus.
-    page.get_by_label("vary", exact=True).nth(1).select_option("solver")
+    page.get_by_label("vary", exact=True).nth(1).select_option("Solver")
     until(page, lambda: parameters.nth(1).input_value() == "")
     parameters.nth(1).fill("cg, hybrid3")
     parameters.nth(1).press("Tab")
@@ -47,7 +47,7 @@ def test_a_sweep_shows_its_answer_and_its_plot_before_its_table(bench):
     assert plan.bounding_box()["height"] > 10
     parameters.nth(1).fill("cg, pipecg")
     parameters.nth(1).press("Tab")
-    page.locator(".wb-sweep .wb-status", has_text="4 runs = 2 n × 2 solver").wait_for()
+    page.locator(".wb-sweep .wb-status", has_text="4 runs = 2 (cells per side) × 2 (solver)").wait_for()
     page.locator('.wb-sweep [data-act="run"]').click()
     bench.until_said("4 of 4 runs done")
     until(page, lambda: not parameters.first.is_visible())

@@ -117,7 +117,7 @@ def test_a_race_counts_setups_and_runs_again_to_any_tolerance(bench):
     type_tolerance(bench, "1e-9")
     bench.until(lambda: tolerance(bench) == 1e-9)
     assert not bench.seen(CURVES)["first"]
-    race(bench, page.locator(RACE).get_by_role("button", name="1e-09"))
+    race(bench, page.locator(RACE).get_by_role("button", name="Run again to 10⁻⁹"))
     bench.until(lambda: bench.seen(CURVES)["first"])
     before = bench.seen(CURVES)["first"]
     race(bench)
@@ -143,7 +143,7 @@ def test_a_sweep_has_two_axes_and_one_number_of_runs_and_times_have_a_fitting_un
     bench.turn_to("Sweep", ".wb-sweep")
     sweep = page.locator(".wb-sweep")
     vary, over = sweep.get_by_label("vary", exact=True), sweep.get_by_label("over", exact=True)
-    for row, (name, values) in enumerate((("deflation", "none, stripes, blocks:2"), ("solver", "cg, gropp, pipecg"))):
+    for row, (name, values) in enumerate((("Deflation", "none, stripes, blocks:2"), ("Solver", "cg, gropp, pipecg"))):
         vary.nth(row).select_option(name)
         bench.until(lambda row=row: over.nth(row).input_value() == "")
         over.nth(row).fill(values)

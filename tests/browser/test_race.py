@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import unchanging, until
+from workbench.number_text import rounded
 
 pytestmark = pytest.mark.browser
 
@@ -157,7 +158,7 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     page.wait_for_function(
         "value => Number(document.querySelector('.wb-race input[type=text]').value) === value", arg=value
     )
-    said = f"residual of {value:.3g} entry 2"
+    said = f"residual of {rounded(value)} entry 2"
     page.wait_for_function(
         "said => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes(said)", arg=said
     )
@@ -193,16 +194,16 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     code = "from workbench.live import SweepView\nSweepView()"
     open_cell(page, lab_url, lab_folder, "form.ipynb", code)
     plan = page.locator(".wb-status").first
-    page.locator(".wb-status", has_text="6 runs = 2 n × 3 preconditioner").wait_for()
+    page.locator(".wb-status", has_text="6 runs = 2 (cells per side) × 3 (preconditioner)").wait_for()
     over = page.get_by_label("over", exact=True)
     over.first.fill("16, x")
     over.first.press("Tab")
-    page.locator(".wb-status", has_text="n must be a whole number, got 'x'").wait_for()
+    page.locator(".wb-status", has_text="Cells per side must be a whole number, got 'x'").wait_for()
     assert over.first.input_value() == "16, x"
     over.first.fill("16, 24, 32")
     over.first.press("Tab")
     press(page, "Add parameter")
-    page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
+    page.get_by_label("vary", exact=True).nth(2).select_option("Deflation")
     # The menu has the names of what was chosen before for a moment, some of which are the same.
     page.locator(".wb-choice select").nth(5).locator("option", has_text="Stripes").wait_for(state="attached")
     for name, label in (("none", "None"), ("stripes", "Stripes along x"), ("file", "Your own vectors, from a file")):
@@ -213,7 +214,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
             arg=[".wb-choice input[type=text]", name],
         )
         page.wait_for_function("at => document.querySelectorAll(at)[5].selectedIndex === 0", arg=".wb-choice select")
-    page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
+    page.locator(".wb-status", has_text="27 runs = 3 (cells per side) × 3 (preconditioner) × 3 (deflation)").wait_for()
     assert over.nth(2).input_value() == "none, stripes, file"
     press(page, "Run")
     page.locator("[role=status]", has_text="27 of 27 runs done, 9 failed").first.wait_for(state="attached")
@@ -221,7 +222,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     assert plan.inner_text().startswith("27 runs")
     page.get_by_label("rows", exact=True).select_option("deflation")
     page.get_by_label("columns", exact=True).select_option("preconditioner")
-    page.get_by_text("Each value is the minimum over n.").wait_for()
+    page.get_by_text("Each value is the minimum over cells per side.").wait_for()
 
 
 @pytest.mark.slow

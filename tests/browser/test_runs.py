@@ -66,7 +66,7 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     over = app.get_by_label("over", exact=True)
     over.first.fill("16, 24")
     over.first.press("Tab")
-    app.locator(".wb-sweep .wb-status", has_text="6 runs = 2 n").wait_for()
+    app.locator(".wb-sweep .wb-status", has_text="6 runs = 2 (cells per side)").wait_for()
     app.locator('.wb-sweep [data-act="run"]').click()
     app.locator(".wb-sweep [role=status]", has_text="6 of 6 runs done").wait_for(state="attached")
     lab.turn_to(app, "Runs")

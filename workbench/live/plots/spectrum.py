@@ -31,7 +31,7 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
 from workbench.live.ui.save_bar import SaveBar
-from workbench.number_text import count, number
+from workbench.number_text import count, number, rounded
 from workbench.scenes.spectrum import estimates_scene, levels_scene, nothing_yet, ritz_scene
 
 EXACT = 1024
@@ -219,11 +219,11 @@ class SpectrumView(RunView):
 
 def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> tuple[str, str]:
     """The numbers of the Ritz values, and those of the error, in a sentence each."""
-    known = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
+    known = "" if exact is None else f" (exact: {rounded(exact[-1] / exact[0])})"
     iterations = "iterations" if values.size > 1 else "iteration"
     said = (
-        f"After {values.size} {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
-        f"effective condition number {values[-1] / values[0]:.4g}{known}."
+        f"After {values.size} {iterations} Ritz values reach from {rounded(values[0])} to {rounded(values[-1])}: "
+        f"effective condition number {rounded(values[-1] / values[0])}{known}."
     )
     if not found.lower.size:
         return said, "The error estimates need more iterations than their delay d."
