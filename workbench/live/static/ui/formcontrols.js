@@ -65,7 +65,11 @@ function tick(declared, current, say) {
 function choice(declared, current, say, ask) {
   const control = element("select", "wb-input");
   const names = new Map(declared.choices);
-  control.addEventListener("change", () => say(control.value));
+  control.addEventListener("change", () => {
+    say(control.value);
+    // What is chosen here is done, and not kept.
+    if (declared.act) control.selectedIndex = 0;
+  });
   for (const seen of ["pointerenter", "focus"]) control.addEventListener(seen, ask);
   const show = (value, options, reasons = {}) => {
     fill(control, options ?? [...names.keys()], names);
