@@ -47,6 +47,18 @@ def test_a_line_changes_only_its_target():
             assert {name for name in after if before.get(name) is not after[name]} == {line.target}
 
 
+def test_four_unknowns_with_integer_values():
+    # Every row of A sums to 4 - 1 - 1 = 2, so b = 1 is an eigenvector and CG converges in one step of 1/2.
+    walk = Walk(configure("poisson5", n=2, rhs="ones", preconditioner="none"))
+    assert walk.after(0, 2)["r"].tolist() == [1.0] * 4
+    walk.advance()
+    assert walk.after(1, 1)["s"].tolist() == [2.0] * 4
+    assert walk.after(1, 2)["delta"] == 8
+    assert walk.after(1, 3)["alpha"] == 0.5
+    assert walk.after(1, 5)["r"].tolist() == [0.0] * 4
+    assert walk.broken_down
+
+
 def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
     monkeypatch.setattr("workbench.analysis.linewise.prepare", lambda *_: pytest.fail("it was set up"))
     with pytest.raises(InputError, match="up to 10000 unknowns, not 10201"):
@@ -59,3 +71,11 @@ def test_user_defined_solvers_are_executed():
     walk.advance()
     end = walk.after(1, len(walk.iterate))
     np.testing.assert_array_equal(end["p"], end["u"])
+
+
+def test_the_recurrence_and_the_true_residual_agree_under_deflation():
+    walk = Walk(configure("two-layer", n=12, deflation="stripes:2"))
+    for _ in range(4):
+        walk.advance()
+    recurrence, afresh = walk.residuals(4)
+    assert afresh == pytest.approx(recurrence, rel=1e-6)

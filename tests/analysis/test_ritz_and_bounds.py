@@ -5,6 +5,7 @@ import pytest
 
 from workbench.analysis import (
     effective_condition,
+    lanczos_matrix,
     lower_bound,
     ritz_values,
     spectra,
@@ -28,6 +29,14 @@ def test_extreme_ritz_values_become_the_extreme_eigenvalues(first):
     # The top of the spectrum is a cluster for the Neumann series, where CG ends before it is resolved.
     assert values[-1] == pytest.approx(exact[-1], rel=2e-3)
     assert effective_condition(result.history) == pytest.approx(exact[-1] / exact[0], rel=2e-3)
+
+
+def test_the_ritz_value_of_one_iteration_is_one_over_alpha():
+    result, _ = finished()
+    diagonal, above = lanczos_matrix(result.history, 1)
+    assert diagonal.tolist() == [1 / result.history["alpha"][1]]
+    assert above.size == 0
+    assert ritz_values(result.history, 1).tolist() == diagonal.tolist()
 
 
 def test_the_spectra_are_those_of_dense_algebra():
