@@ -7,7 +7,7 @@ import { mapOf, wordsOf } from "./colormaps.js";
 export const BAR_WIDTH = 14;
 const [APART, WORDS] = [16, 5];
 const MOST_TICKS = 7;
-// Room for such a number is there always, so that pictures next to each other, and of other iterations, are of one size.
+// Such a number always has room, so that pictures next to each other, and of other iterations, are of one size.
 const USUAL = "−10⁻¹⁰";
 
 // Where a number lies on the scale, 0 for low to 1 for high; the same as in the kernel.
