@@ -229,7 +229,8 @@ class Page:
         self.page.wait_for_function(enough, arg=[LANES, kernel.EVENTS], timeout=120_000)
         # The explorer has a timeline too, on a hidden tab.
         self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'lanes'; }", LANES)
-        self.page.eval_on_selector("#lanes", "canvas => canvas.scrollIntoView({ block: 'center' })")
+        # The wheel zooms lanes that have the focus.
+        self.page.eval_on_selector("#lanes", "canvas => { canvas.scrollIntoView({ block: 'center' }); canvas.focus(); }")
         self.page.wait_for_timeout(1000)
         self.page.evaluate("() => window.drawsOf('TimelinePlot')")
         asked = self.page.evaluate(GESTURES, ["#lanes", GESTURE_SECONDS])
