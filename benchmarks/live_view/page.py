@@ -103,6 +103,8 @@ NOTE_ANSWERS = """() => {
   }).observe(status, { attributes: true, attributeFilter: ["data-state"] });
 }"""
 ANSWERED = "seen => window.answers.length > seen && window.answers.at(-1).to !== 'stopping'"
+# The wheel zooms lanes and plots that have the focus.
+SHOW_WITH_FOCUS = "canvas => { canvas.scrollIntoView({ block: 'center' }); canvas.focus(); }"
 # At the frame rate of the page: zoom in and out by the wheel, then pan by dragging. Returns the time of each event.
 GESTURES = """([at, seconds]) => new Promise((done) => {
   const canvas = document.querySelector(at);
@@ -229,8 +231,7 @@ class Page:
         self.page.wait_for_function(enough, arg=[LANES, kernel.EVENTS], timeout=120_000)
         # The explorer has a timeline too, on a hidden tab.
         self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'lanes'; }", LANES)
-        # The wheel zooms lanes that have the focus.
-        self.page.eval_on_selector("#lanes", "canvas => { canvas.scrollIntoView({ block: 'center' }); canvas.focus(); }")
+        self.page.eval_on_selector("#lanes", SHOW_WITH_FOCUS)
         self.page.wait_for_timeout(1000)
         self.page.evaluate("() => window.drawsOf('TimelinePlot')")
         asked = self.page.evaluate(GESTURES, ["#lanes", GESTURE_SECONDS])
@@ -245,8 +246,7 @@ class Page:
         enough = "([at, curves]) => [...document.querySelectorAll(at)].at(-1)?.dataset.curves === String(curves)"
         self.page.wait_for_function(enough, arg=[CURVES, kernel.MANY_CURVES], timeout=120_000)
         self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'many'; }", CURVES)
-        # The wheel zooms a plot that has the focus.
-        self.page.eval_on_selector("#many", "canvas => { canvas.scrollIntoView({ block: 'center' }); canvas.focus(); }")
+        self.page.eval_on_selector("#many", SHOW_WITH_FOCUS)
         self.page.wait_for_timeout(1000)
         self.page.evaluate("() => window.drawsOf('Plot')")
         asked = self.page.evaluate(GESTURES, ["#many", GESTURE_SECONDS])
