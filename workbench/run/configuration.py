@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from workbench import registry
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.errors import InputError, quoted
-from workbench.naming import code, method_code, method_name, run_parts
+from workbench.naming import Parts, code, method_code, method_name, run_parts
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
@@ -62,8 +63,9 @@ class Configuration:
         """The name of the method: its blocks without the problem."""
         return method_name(self.parts)
 
-    @property
-    def parts(self) -> dict[str, str]:
+    # Lists of active runs ask for it several times a second.
+    @cached_property
+    def parts(self) -> Parts:
         """What names the run, see `workbench.naming.run_parts`."""
         return run_parts({**self.to_dict(), **{kind: getattr(self, kind) for kind in ("problem", *BLOCKS)}})
 

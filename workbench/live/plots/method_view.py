@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartStack
-from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.run_pictures import RunView
@@ -128,9 +128,10 @@ class MethodView(RunView):
         seen = self._asked if self._look is not None and self._look.done else None
         return handle.history and handle.history.count, handle.busy, handle.over, handle.waiting, seen
 
-    def publish(self) -> bool:
+    def publish(self) -> PollAgain:
+        again = super().publish()
         # A look that was requested as the run ended is taken by this thread alone.
-        return super().publish() or (not self.hidden and self._look is not None)
+        return (not self.hidden and self._look is not None) or again
 
     def draw(self) -> None:
         handle = self.watched

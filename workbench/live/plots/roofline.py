@@ -18,7 +18,7 @@ from workbench.figures import draw
 from workbench.live.plots.chart import ChartView
 from workbench.live.plots.hints import fitting
 from workbench.live.plots.roofline_table import sentence, table
-from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import RunHandle, RunSource
@@ -118,7 +118,7 @@ class RooflineView(RunView):
         trace = self.trace
         return trace.count if trace else -1, self.busy, self.watched.error if self.watched else ""
 
-    def publish(self) -> bool:
+    def publish(self) -> PollAgain:
         goes_on = super().publish()
         if self.hidden or not self._waits:
             return goes_on

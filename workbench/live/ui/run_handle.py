@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.naming import method_name, problem_name
+from workbench.naming import Parts, method_name, problem_name
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
 from workbench.recording.film import Film
@@ -37,7 +37,7 @@ class RunHandle:
         return self.label or self.title
 
     @property
-    def parts(self) -> dict[str, str]:
+    def parts(self) -> Parts:
         """What names the run, see `workbench.naming.run_parts`."""
         return self._named.parts
 

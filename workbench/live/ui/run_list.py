@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.errors import InputError
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.run_handle import ACTIVE, AnyRun, RunHandle
-from workbench.naming import distinct_names, method_name
+from workbench.naming import Parts, distinct_names, method_name
 from workbench.recording import Record
 from workbench.run import Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
@@ -44,7 +44,7 @@ class ListedRun:
     _record: Record | None = None
 
     @functools.cached_property
-    def parts(self) -> dict[str, str]:
+    def parts(self) -> Parts:
         """What names it among others, see `workbench.naming.run_parts`."""
         return RunHandle(self.source).parts
 

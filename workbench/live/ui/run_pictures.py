@@ -7,7 +7,7 @@ import time
 
 import ipywidgets as widgets
 
-from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.view import View
 
@@ -60,8 +60,9 @@ class RunView(View):
             self.publisher.close()
         super().close()
 
-    def publish(self) -> bool:
-        """Draw what is new when it is due; True while the run may be active. Called by the publisher's thread."""
+    def publish(self) -> PollAgain:
+        """Draw what is new when it is due; returns when to look again, see `PollAgain`. Called by the publisher's
+        thread."""
         watched = self.watched
         if watched is None or self.hidden:
             return False
@@ -70,4 +71,4 @@ class RunView(View):
         with self._lock:
             if self.extent() != self._shown and (not watched.busy or time.monotonic() >= self._next):
                 self.show()
-        return not over
+        return not over and max(PERIOD, self._next - time.monotonic())
