@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.number_text import duration
 from workbench.scenes.scene import Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
 
@@ -40,6 +41,6 @@ def crossover_scene(
     x, y = Axis("unknowns N", "count", log=True), Axis("time per iteration and unknown, modelled", "s", log=True)
     spoken = (
         f"Modelled time per iteration and unknown of {len(seconds)} methods against the number of unknowns. "
-        f"The fastest takes {1e9 * quickest.min():.3g} to {1e9 * quickest.max():.3g} ns."
+        f"The fastest takes {duration(quickest.min())} to {duration(quickest.max())}."
     )
     return Scene("crossover", x, y, layers, spoken=spoken, logs="xy")

@@ -68,7 +68,7 @@ def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
     step = _step(steps, iteration)
     values = np.real(step.shares)
     terms = np.arange(values.size)
-    words = [[f"term {term}", f"weight {value:.4g}"] for term, value in enumerate(values)]
+    words = [[f"term {term}", f"weight {number(value)}"] for term, value in enumerate(values)]
     said = f"Weights of {values.size} terms in iteration {iteration + 1}."
     x = Axis("term", "count", whole=True, word="term")
     bars, title = BarsOf("", terms, values, 0.8, texts=words), f"iteration {iteration + 1}"

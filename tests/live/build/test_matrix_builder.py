@@ -11,7 +11,7 @@ from scipy import sparse
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live import MatrixBuilder
+from workbench.live import Builder, MatrixBuilder
 from workbench.live.build import matrix_builder, matrix_facts, uploads
 from workbench.live.build.matrix_facts import facts
 from workbench.live.build.uploads import MOST_UPLOAD, store
@@ -348,3 +348,22 @@ def test_uploads_in_all_are_bounded_and_those_that_are_kept_stay(cache, monkeypa
     with pytest.raises(InputError, match="uploads that are kept have .* GiB, at most .* ask whoever runs this server"):
         store("b.mtx", SMALL + b"\n")
     assert store("a.mtx", SMALL) == path
+
+
+def test_a_matrix_can_be_solved_with_while_there_is_one(here, tmp_path):
+    page = Builder(solve=lambda: None)
+    assert not page.press.disabled
+    page.kind.value = "Matrix"
+    assert page.press.disabled
+    assert page.press.tooltip == "no matrix has been chosen yet; upload one, name one, or give a path"
+    builder = page.builder
+    choose(builder, "path", here)
+    assert builder.wait()
+    assert not page.press.disabled
+    choose(builder, "path", str(tmp_path / "missing.mtx"))
+    assert page.press.disabled
+    choose(builder, "path", here)
+    assert not page.press.disabled
+    page.kind.value = "Bubbles"
+    assert not page.press.disabled
+    page.close()

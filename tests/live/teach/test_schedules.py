@@ -5,6 +5,7 @@ import pytest
 from workbench.analysis.schedules import METHODS
 from workbench.errors import InputError
 from workbench.live import Schedules
+from workbench.number_text import duration
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def test_it_says_what_the_method_takes_and_which_is_the_fastest(schedules):
     schedules.like.value = "k40"
     schedules.like.value = "k20m"
     fastest = min(schedules.seconds, key=lambda name: schedules.seconds[name])
-    assert f"{1e3 * schedules.seconds['hybrid1']:.3g} ms per iteration" in schedules.message.value
+    assert f"{duration(schedules.seconds['hybrid1'])} per iteration" in schedules.message.value
     assert METHODS[fastest].label in schedules.message.value
     assert schedules.lanes.trace.label == "modelled"
     assert {event.lane for event in schedules.lanes.trace} == {"cpu", "accelerator", "copy to host"}

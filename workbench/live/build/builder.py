@@ -73,7 +73,7 @@ class Builder(View):
             if kind not in self._made:
                 more = {"configuration": self._configuration} if kind == BUBBLES else {}
                 self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
-                self._made[kind].on_change(lambda _built: self._listeners.notify())
+                self._made[kind].on_change(lambda _built: self._changed())
             return self._made[kind]
 
     @property
@@ -116,6 +116,16 @@ class Builder(View):
 
     def _turn(self) -> None:
         self._place.children = (self.builder.box,)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Offer to solve what is built, or say why that cannot be."""
+        why = ""
+        try:
+            _ = self.problem
+        except InputError as error:
+            why = str(error)
+        self.press.disabled, self.press.tooltip = bool(why), why or SOLVES
         self._listeners.notify()
 
 

@@ -69,9 +69,9 @@ class MatrixBuilder(View):
             raise InputError("no matrix has been chosen yet; upload one, name one, or give a path")
         return self._problem
 
-    def on_change(self, callback: Callable[[Problem], None]) -> None:
-        """Call with every matrix that is chosen, whether it has been read or not, and when it is refused; from any
-        thread."""
+    def on_change(self, callback: Callable[[Problem | None], None]) -> None:
+        """Call with every matrix that is chosen, whether it has been read or not, when it is refused or no longer so,
+        and with None when there is none any more; from any thread."""
         self._listeners.add(callback)
 
     def load(self, problem: Problem) -> None:
@@ -174,11 +174,13 @@ class MatrixBuilder(View):
 
     def _forget(self, why: str, tone: str = "plain") -> None:
         """There is no matrix now, nor must an earlier one be taken for what was asked for."""
-        self._problem, self._refused = None, ""
+        had, self._problem, self._refused = self._problem, None, ""
         self.form.say(HINTS[self.form.source], why if tone == "bad" else "")
         self.form.offer(chosen=False)
         self._clear("")
         self.status.say(why, tone)
+        if had is not None:
+            self._listeners.notify(None)
 
     def _clear(self, title: str) -> None:
         """Show nothing of a matrix."""
@@ -210,7 +212,10 @@ class MatrixBuilder(View):
         # Something else may have been chosen meanwhile.
         if problem != self._problem:
             return
-        self.facts, self._refused = found, ""
+        was_refused, self._refused = self._refused, ""
+        if was_refused:
+            self._listeners.notify(problem)
+        self.facts = found
         self.table.value = _table(found.rows)
         self.pattern.show(found.scene)
         self.histogram.show(row_lengths_scene(found.lengths))

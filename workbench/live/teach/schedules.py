@@ -19,7 +19,7 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.view import View
 from workbench.machine.profile import profile
-from workbench.number_text import count
+from workbench.number_text import count, duration
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
@@ -163,9 +163,9 @@ def _sentence(name: str, found: dict[str, Expected]) -> str:
     mine, quickest = found[name], fastest(found)
     other = found[quickest].seconds or 0.0
     named, first = METHODS[name].label, METHODS[quickest].label
-    ahead = f"the fastest is <b>{first}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
+    ahead = f"the fastest is <b>{first}</b> with {duration(other)}" if quickest != name else "the fastest"
     if mine.seconds is None:
         return f"Modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
     copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
-    return f"Modelled: <b>{named}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."
+    return f"Modelled: <b>{named}</b> takes {duration(mine.seconds)} per iteration, {ahead}{copies}."
