@@ -113,7 +113,7 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     page.locator(
         "[role=status]", has_text="tolerance must be a number above 0, got 'abc'; it stays 10⁻⁶"
     ).first.wait_for(state="attached")
-    page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-06'")
+    page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-6'")
     number.fill("1e-9")
     number.press("Enter")
     page.locator(".wb-status", has_text="since the entries stop at 10⁻⁶; run them again to 10⁻⁹").wait_for()

@@ -205,7 +205,7 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
     view.tolerance.box.value = text
     eventually(lambda: "tolerance must be a number above 0" in view.status.text)
     assert view.tolerance.value == before
-    assert view.tolerance.box.value == "1e-06"
+    assert view.tolerance.box.value == "1e-6"
     assert "it stays 10⁻⁶" in view.status.text
 
 

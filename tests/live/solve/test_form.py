@@ -98,7 +98,7 @@ def test_what_is_loaded_comes_back_to_the_last_digit_and_with_what_has_no_field(
 
 
 def test_numbers_are_shown_and_read_as_one_types_them(form):
-    assert form.settings["rtol"].value == "1e-06"
+    assert form.settings["rtol"].value == "1e-6"
     assert (form.configuration().stopping.maxiter, form.configuration().memory_limit) == (None, None)
     form.settings["maxiter"].value = "12"
     form.settings["memory_limit"].value = "100MB"

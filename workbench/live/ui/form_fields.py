@@ -6,6 +6,7 @@ They are plain traits and no widgets: one `FormView` shows them all over one con
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -186,7 +187,8 @@ def as_text(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+    # 1e-6, and not 1e-06.
+    return re.sub(r"e([+-]?)0+(?=\d)", r"e\1", short if float(short) == value else repr(value)).replace("e+", "e")
 
 
 def _whole(text: Any) -> Any:
