@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 
 from workbench import devices
-from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth, width_of_boxes
+from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth, scaled_condition, width_of_boxes
 from workbench.deflation.galerkin import matrix_of_boxes
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.parts import Parts
+from workbench.registry import find
 from workbench.run import Run, configure, run_through
 
 
@@ -25,6 +26,18 @@ def test_few_vectors_get_cholesky_and_def1():
     run, reason = chosen(n=16, deflation="levelset:4", variant="auto")
     assert reason.startswith("coarse auto is cholesky for 128 vectors")
     assert run.setup.variant.name == "def1"
+
+
+def test_a_small_and_well_conditioned_matrix_is_inverted():
+    matrix = sparse.csr_array(np.diag(np.full(8, 2.0)) - np.eye(8, k=1) - np.eye(8, k=-1))
+    # In the maximum norm: 4 times the largest row sum of the inverse, m (9 - m)/2 for m = 4.
+    assert scaled_condition(matrix.toarray()) == pytest.approx(40)
+    chosen_solver, reason = find("coarse", "auto").resolved(matrix, None, on_host=True, exact=True)
+    assert chosen_solver.name == "inverse"
+    assert reason.startswith("coarse auto is inverse for 8 vectors: a dense product")
+    for poor in (np.diag([1.0, 0.0]), np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[1.0, 0.9999], [0.9999, 1.0]])):
+        solver, _ = find("coarse", "auto").resolved(sparse.csr_array(poor), None, on_host=True, exact=True)
+        assert solver.name == "cholesky"
 
 
 def test_many_boxes_get_multilevel_and_a_def2():

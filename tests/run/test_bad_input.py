@@ -25,6 +25,10 @@ REFUSED = {
         {"deflation": "blocks:22", "coarse": "inverse"},
         r"10648 deflation vectors takes 1.81 GB and is limited to 8192 vectors; use coarse solver auto",
     ),
+    "too many for a dense factor": (
+        {"deflation": "blocks:22", "coarse": "dense-cholesky"},
+        r"10648 deflation vectors takes 0.907 GB and is limited to 8192 vectors; use coarse solver auto",
+    ),
     **{
         f"{variant} with cycles": (
             {"deflation": "levelset:10", "coarse": "multilevel", "variant": variant},
@@ -55,11 +59,15 @@ def test_choices_that_cannot_work_are_refused_on_accelerators(accelerator, case)
     assert accelerator.budget.allocated <= before + 10_000
 
 
-def test_an_inverse_larger_than_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(limits, "memory", lambda: (2**40, 10_000))
-    matrix = sparse.csr_array(2 * np.eye(32) - np.eye(32, k=1) - np.eye(32, k=-1))
-    with pytest.raises(InputError, match="takes 1.64e-05 GB, and 1e-05 GB are free; use coarse solver auto"):
-        find("coarse", "inverse").factor(matrix)
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [("inverse", "the explicit inverse of 500 .* 0.004 GB"), ("dense-cholesky", "the dense .* of 500 .* 0.002 GB")],
+)
+def test_dense_matrices_larger_than_memory_are_refused(monkeypatch, name, takes):
+    monkeypatch.setattr(limits, "memory", lambda: (2**40, 10**6))
+    matrix = sparse.csr_array(2 * np.eye(500) - np.eye(500, k=1) - np.eye(500, k=-1))
+    with pytest.raises(InputError, match=f"{takes}, and 0.001 GB are free; use coarse solver auto"):
+        find("coarse", name).factor(matrix)
 
 
 @pytest.mark.parametrize("name", ["bubbles-2d", "bubbles-3d"])

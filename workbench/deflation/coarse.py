@@ -8,13 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench import limits
 from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
-from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form
+from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
 from workbench.errors import InputError
-from workbench.registry import Block, parameter, register
-from workbench.settings import AUTO
+from workbench.registry import Block, register
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,46 +110,6 @@ class Cholesky(CoarseSolver):
         return BandCholesky(matrix)
 
 
-@register
-@dataclasses.dataclass(frozen=True)
-class Inverse(CoarseSolver):
-    """The explicit inverse E^-1, the paper's choice for the GPU: a solve is one dense product.
-
-    Cost: setup 2 d^3 flops, memory 8 d^2 bytes, 2 d^2 flops per solve. The rounding errors grow with cond(E) and can
-    delay convergence.
-    """
-
-    name: ClassVar[str] = "inverse"
-    title: ClassVar[str] = "explicit inverse (dense product)"
-    advice: ClassVar[str] = (
-        "rounding in the explicit inverse of E may be the cause; try coarse solver cholesky or variant a-def2"
-    )
-
-    largest: int = parameter(8192, "maximum number of deflation vectors", low=1, high=65536, unit="vectors")
-
-    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
-        # A dense copy of E and its inverse.
-        return 16 * count**2, 8 * count**2
-
-    def check_count(self, count: int) -> None:
-        takes = f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB"
-        available = limits.memory()[1]
-        if count > self.largest:
-            refusal = f"{takes} and is limited to {self.largest} vectors"
-        elif self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
-            refusal = f"{takes}, and {1e-9 * available:.3g} GB are free"
-        else:
-            return
-        raise InputError(f"{refusal}; use coarse solver auto", changes={"coarse": AUTO})
-
-    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
-        self.check_count(matrix.shape[0])
-        try:
-            return DenseFactor(lapack.inverse(matrix.toarray()))
-        except np.linalg.LinAlgError as error:
-            raise not_definite(str(error)) from None
-
-
 class BandCholesky(Factor):
     """Band Cholesky by LAPACK (pbtrf, pbtrs)."""
 
@@ -183,23 +141,6 @@ class BandCholesky(Factor):
     @property
     def traffic(self) -> int:
         return 2 * self._band.nbytes
-
-
-class DenseFactor(Factor):
-    """E^-1, or what stands for it where E is singular, as a dense matrix."""
-
-    def __init__(self, inverse: np.ndarray) -> None:
-        self._inverse = inverse
-        self.form = Dense(inverse)
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        return self._inverse @ right
-
-    solve_columns = solve
-
-    @property
-    def traffic(self) -> int:
-        return self._inverse.nbytes
 
 
 def not_definite(detail: str) -> InputError:

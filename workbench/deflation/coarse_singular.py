@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.coarse import CoarseSolver, DenseFactor, Factor, not_definite
+from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.deflation.coarse_dense import DenseFactor
 from workbench.deflation.dense_inverse import pseudo_inverse
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import functools
 import importlib
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -33,19 +34,35 @@ def band_cholesky(band: np.ndarray) -> np.ndarray:
     return band
 
 
+def cholesky(matrix: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor of a positive definite dense matrix, (d, d), in Fortran order; the matrix is
+    overwritten, and the upper triangle of the result means nothing.
+
+    Cost: d^3/3 flops. Raises LinAlgError if the matrix is not positive definite. Source: LAPACK, xPOTRF.
+    """
+    # In row-major order a Hermitian matrix is the conjugate of its own in column-major order, and not copied.
+    by_rows = matrix.flags.c_contiguous and matrix.dtype.kind != "c"
+    factor, size = (matrix.T if by_rows else np.asfortranarray(matrix)), matrix.shape[0]
+    with _few_threads(size):
+        _call("potrf", matrix.dtype, b"L", size, factor, size)
+    return factor
+
+
 def inverse(matrix: np.ndarray) -> np.ndarray:
     """The inverse of a positive definite dense matrix, (d, d), which is overwritten, from its Cholesky factorization.
 
     Cost: about 2 d^3 flops. Raises LinAlgError if the matrix is not positive definite. Source: LAPACK, xPOTRF, xPOTRS.
     """
-    # In row-major order a Hermitian matrix is the conjugate of its own in column-major order, and not copied.
-    by_rows = matrix.flags.c_contiguous and matrix.dtype.kind != "c"
-    factor, size = (matrix.T if by_rows else np.asfortranarray(matrix)), matrix.shape[0]
+    factor, size = cholesky(matrix), matrix.shape[0]
     identity = np.eye(size, dtype=matrix.dtype, order="F")
-    with on_one_thread() if size <= SMALL else contextlib.nullcontext():
-        _call("potrf", matrix.dtype, b"L", size, factor, size)
+    with _few_threads(size):
         _call("potrs", matrix.dtype, b"L", size, size, factor, size, identity, size)
     return identity
+
+
+def _few_threads(size: int) -> AbstractContextManager[Any]:
+    """A context for a dense matrix of so many rows, of which small ones are left to one thread."""
+    return on_one_thread() if size <= SMALL else contextlib.nullcontext()
 
 
 def _call(name: str, dtype: np.dtype, triangle: bytes, *arguments: int | np.ndarray) -> None:

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.coarse import CoarseSolver, DenseFactor, Factor
+from workbench.deflation.coarse import CoarseSolver, Factor
+from workbench.deflation.coarse_dense import DenseFactor
 from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts

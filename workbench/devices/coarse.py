@@ -26,6 +26,13 @@ class Banded:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Triangle:
+    """E = L L^H, shape (d, d) in Fortran order; the upper triangle means nothing."""
+
+    factor: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Level:
     """One level of `Levels` above the bottom, m rows.
 
@@ -81,4 +88,4 @@ class Levels:
         return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
 
 
-Form = Dense | Banded | Levels
+Form = Dense | Banded | Triangle | Levels

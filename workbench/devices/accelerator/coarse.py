@@ -15,7 +15,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import TimedCalls
-from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels
+from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels, Triangle
 from workbench.devices.cycles import Cycles
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
@@ -82,16 +82,16 @@ class _BandSolve(_Coarse):
 
 class _FactorProducts(_Coarse):
     """E^-1 a = B^H (B a), with B the permuted L^-1: two dense products in place of a substitution, which leaves a GPU
-    idle. The condition number of each is that of L, the square root of that of E. Memory 16 d^2 bytes."""
+    idle. The condition number of each is that of L, the square root of that of E. Memory 16 d^2 bytes.
 
-    def __init__(self, device: Launcher, form: Banded, count: int) -> None:
-        super().__init__(device, count, form.band.dtype)
-        wide, size = self._solved.dtype, form.band.shape[1]
-        factor = np.zeros((size, size), form.band.dtype)
-        for below, diagonal in enumerate(form.band):
-            np.fill_diagonal(factor[below:], diagonal[: size - below])
-        inverse = np.zeros_like(factor)
-        inverse[:, form.order] = linalg.solve_triangular(factor, np.eye(size, dtype=factor.dtype), lower=True)
+    factor: L, of which the upper triangle is not read. order: the unknown at each place.
+    """
+
+    def __init__(self, device: Launcher, factor: np.ndarray, order: np.ndarray, count: int) -> None:
+        super().__init__(device, count, factor.dtype)
+        wide, size = self._solved.dtype, factor.shape[0]
+        inverse = np.zeros((size, size), factor.dtype)
+        inverse[:, order] = linalg.solve_triangular(factor, np.eye(size, dtype=factor.dtype), lower=True)
         self._half = device.zeros(size, wide)
         self._products = [device.array(matrix, wide) for matrix in (inverse, inverse.conj().T)]
         self._size = np.int64(size)
@@ -101,6 +101,22 @@ class _FactorProducts(_Coarse):
         first, second = self._products
         self._device.launch(self._kernel, int(self._size), first, coarse, self._half, self._size)
         self._device.launch(self._kernel, self._count, second, self._half, self._solved, self._size)
+        return self._solved
+
+
+class _LibrarySolve(_Coarse):
+    """Two dense triangular solves by a library of the device."""
+
+    def __init__(self, device: Launcher, factor: np.ndarray, count: int) -> None:
+        super().__init__(device, count, factor.dtype)
+        self._size, self._runtime = factor.shape[0], device.runtime
+        self._factor = device.array(factor.T, self._solved.dtype)
+        """L by columns."""
+
+    def solve(self, coarse: Vector) -> Vector:
+        runtime: Any = self._runtime
+        runtime.copy(self._solved.handle, coarse.handle, self._size * self._solved.dtype.itemsize)
+        runtime.cholesky_solve(self._factor.handle, self._solved.handle, self._size, self._solved.dtype)
         return self._solved
 
 
@@ -164,13 +180,25 @@ class _OnTheHost(_Coarse):
 
 
 def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
-    dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE_ON_GPU
-    return (_FactorProducts if dense else _BandSolve)(device, form, count)
+    size = form.band.shape[1]
+    if device.layout.chunked or size > MOST_DENSE_ON_GPU:
+        return _BandSolve(device, form, count)
+    factor = np.zeros((size, size), form.band.dtype)
+    for below, diagonal in enumerate(form.band):
+        np.fill_diagonal(factor[below:], diagonal[: size - below])
+    return _FactorProducts(device, factor, form.order, count)
+
+
+def _triangle(device: Launcher, form: Triangle, count: int) -> _Coarse:
+    if hasattr(device.runtime, "cholesky_solve"):
+        return _LibrarySolve(device, form.factor, count)
+    return _FactorProducts(device, form.factor, np.arange(form.factor.shape[0]), count)
 
 
 _ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {
     Dense: _DenseProduct,
     Banded: _banded,
+    Triangle: _triangle,
     Levels: _CycleSolve,
 }
 """The forms of E^-1 that are solved on the device."""

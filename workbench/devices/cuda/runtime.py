@@ -83,6 +83,8 @@ class Cuda:
         self._only_kernels = True
         self._thread = threading.local()
         self._zero: Any = None
+        self._info: Any = None
+        """What cuSOLVER reports of a solve."""
 
     def allocate(self, nbytes: int) -> Handle:
         with self._guarded():
@@ -171,6 +173,24 @@ class Cuda:
 
     def flush(self) -> None:
         """CUDA submits work at once."""
+
+    def cholesky_solve(self, factor: Handle, right: Handle, size: int, dtype: np.dtype) -> None:
+        """right = (L L^H)^-1 right in place and double precision, by cuSOLVER's potrs. factor: L, (size, size), by
+        columns."""
+        from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
+
+        with self._guarded():
+            if self._collected is not None:
+                self._only_kernels = False
+                return
+            if self._info is None:
+                self._info = self._cupy.zeros(1, np.int32)
+            handle = self._cupy.cuda.device.get_cusolver_handle()
+            cusolver.setStream(handle, self._stream.ptr)
+            solve = cusolver.zpotrs if dtype.kind == "c" else cusolver.dpotrs
+            matrix, vector = (factor.data.ptr, size), (right.data.ptr, size)
+            solve(handle, cublas.CUBLAS_FILL_MODE_LOWER, size, 1, *matrix, *vector, self._info.data.ptr)
+            self._launched()
 
     # For libraries that take CUDA addresses.
 
