@@ -83,8 +83,8 @@ class DenseCholesky(_DenseSolver):
 
     `cholesky` has the same L as a band and costs less; this one is for comparisons with the paper. On the cores
     LAPACK's potrf factors, and BLAS substitutes (trsv twice, the operations of potrs, three times as fast for one
-    vector). On CUDA cuSOLVER's potrs solves. On OpenCL, which has no library for it, a solve is two dense products with L^-1 and
-    its transpose: more operations, and none of the waiting of a substitution.
+    vector). On CUDA cuSOLVER's potrs solves. On OpenCL, which has no library for it, a solve is two dense products
+    with L^-1 and its transpose: more operations, and none of the waiting of a substitution.
 
     Cost: setup d^3/3 flops, memory 8 d^2 bytes, 2 d^2 flops per solve; on OpenCL d^3/3 flops more, twice the memory
     and 4 d^2 flops.
