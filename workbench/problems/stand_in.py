@@ -30,12 +30,13 @@ class StandIn(Problem):
     the others in its row by 1e-3 of it, so A is positive definite.
 
     For those of the block CG paper N, the entries, and the shortest and longest row are the printed ones: m_t1 has
-    elastic bonds between nodes on a ring, near neighbours and random others; parabolic_fem and helm_fem are linear
+    elastic bonds between nodes on a ring, near neighbours and random others, 1138_bus random ones alone, and mhd1280b
+    those with random phases, which make it complex and Hermitian; parabolic_fem and helm_fem are linear
     finite elements on triangles, K + 0.1 M, and K less a complex multiple of M, which is complex symmetric.
 
     It is meant for measurements of time and memory; iteration counts differ from those of the real matrix. The number
     of entries is that of the papers, which count stored zeros. Cost: a few seconds per 10^8 entries (m_t1: per 10^7);
-    12 nnz + 4 N bytes, and more during assembly (a quarter; for the three of block CG several times that). Raises
+    12 nnz + 4 N bytes, and more during assembly (a quarter; for those of block CG several times that). Raises
     InputError for a scale that leaves fewer than 600 unknowns, for insufficient memory, and for helm_fem with a method
     that needs a Hermitian matrix.
     Source: sizes from Tiwari, Vadhiyar 2022, Table 1; Tali, Vainikko, Table I.

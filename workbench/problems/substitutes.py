@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from scipy import sparse
 
 from workbench.problems.catalogue import catalogue
-from workbench.problems.irregular_rows import irregular_rows
+from workbench.problems.irregular_rows import Rows, irregular_rows
 from workbench.problems.thinned_grid import ThinnedGrid
 from workbench.problems.triangulated_grid import triangulated_entries, triangulated_grid
 
@@ -57,15 +57,18 @@ class Thinned:
 
 @dataclasses.dataclass(frozen=True)
 class Irregular:
-    """`irregular_rows`, with the shortest and the longest row of the real matrix. nodes, pairs: for scale 1."""
+    """`irregular_rows`, with the shortest and the longest row of the real matrix. nodes, pairs: for scale 1.
+
+    phases: for a complex Hermitian matrix.
+    """
 
     peak: ClassVar[float] = 3.0
 
     nodes: int
     each: int
     pairs: int
-    fewest: int
-    most: int
+    rows: Rows
+    phases: bool = False
 
     def unknowns(self, scale: float) -> int:
         return self.each * round(self.nodes * scale)
@@ -75,7 +78,7 @@ class Irregular:
 
     def matrix(self, scale: float, seed: int) -> sparse.csr_array:
         nodes = self.unknowns(scale) // self.each
-        return irregular_rows(nodes, self.each, self._pairs(scale), self.fewest, self.most, seed)
+        return irregular_rows(nodes, self.each, self._pairs(scale), self.rows, seed, phases=self.phases)
 
     def _pairs(self, scale: float) -> int:
         """A node has one block of its own and couplings in both directions, so nodes and pairs are odd together."""
@@ -118,8 +121,10 @@ SUBSTITUTES: dict[str, Substitute] = {
     "Serena": Thinned("Serena", 3),
     "Queen_4147": Thinned("Queen_4147", 3),
     # The block CG paper. Its N and entries are those of these node counts exactly.
-    "m_t1": Irregular(32_526, 3, 1_083_730, 16, 79),
+    "1138_bus": Irregular(1_138, 1, 4_054, Rows(2, 18, ring=0)),
+    "m_t1": Irregular(32_526, 3, 1_083_730, Rows(16, 79, ring=7)),
     "parabolic_fem": Triangulated(513, 1025, 0.1),
+    "mhd1280b": Irregular(1_280, 1, 22_778, Rows(1, 32, ring=0), phases=True),
     # Twenty wavelengths across the grid, and losses.
     "helm_fem": Triangulated(128, 128, -((1 + 0.15j) * (40 * math.pi / 127) ** 2)),
 }
