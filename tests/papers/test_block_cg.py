@@ -9,7 +9,7 @@ from tests.papers.conftest import small
 from workbench.machine.profile import profile
 from workbench.papers import reproduce
 from workbench.papers.block_cg import _sum, flops_printed, gflops, printed, systems
-from workbench.papers.block_cg_iteration import iteration, scipy_seconds
+from workbench.papers.block_cg_iteration import WAIT, host_sums, iteration, scipy_seconds
 from workbench.run import Run, configure
 
 SIZE = 16
@@ -64,6 +64,21 @@ def test_the_model_is_bytes_over_bandwidth_and_latencies():
     expected = single.bytes / 421.57e9 + single.passes * 3.46e-6
     assert single.modelled(where) == pytest.approx(expected)
     assert single.modelled(profile("i5-8250u")) == pytest.approx(single.bytes / 38.4e9)
+
+
+def test_partial_sums_on_the_host_limit_parabolic_fem_as_in_the_print():
+    where = profile("rtx2080s")
+    # Two dot products of three right-hand sides, four groups each.
+    assert host_sums(where, 1000, 3, 4, group=256) == pytest.approx(24 * (4 / where.to_host_bandwidth.value + 0.8e-9))
+    system = next(system for system in systems(512, lambda _: None) if system.name == "parabolic_fem")
+    work = 1e-9 * flops_printed(system)
+    rates = [
+        b * work / (iteration(system.single, b).modelled(where) + WAIT + host_sums(where, system.n, b, 4))
+        for b in (1, 8)
+    ]
+    first, *_, last = printed()["fig6"]["parabolic_fem"][:8]
+    assert rates[1] == pytest.approx(last, rel=0.05)
+    assert rates[1] / rates[0] == pytest.approx(last / first, rel=0.25)
 
 
 def test_rates_by_both_counts():

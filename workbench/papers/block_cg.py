@@ -91,10 +91,11 @@ def _found(name: str, n: int, max_n: int) -> tuple[Matrix, str]:
 def flops_printed(system: System, matrix: Matrix | None = None) -> int:
     """Operations of an iteration with one right-hand side by the paper's Table II, of the printed or another size."""
     n, nnz = (system.n, system.nnz) if matrix is None else (matrix.shape[0], matrix.nnz)
-    return _by_table2(n, nnz, is_complex=system.is_complex)
+    return by_table2(n, nnz, is_complex=system.is_complex)
 
 
-def _by_table2(n: int, nnz: int, *, is_complex: bool) -> int:
+def by_table2(n: int, nnz: int, *, is_complex: bool) -> int:
+    """Operations of an iteration with one right-hand side by Table II."""
     return int(_sums("per_iteration", is_complex=is_complex) @ (nnz, n, 1))
 
 
@@ -108,7 +109,7 @@ def gflops(run: Run) -> tuple[float, float]:
     """GFLOP/s of a run's iterations: by the paper's Table II times the right-hand sides, and counted from the lines."""
     operator = run.setup.operator
     (n, _), is_complex = operator.shape, operator.dtype.kind == "c"
-    theirs = run.iterations * run.history.columns.shape[1] * _by_table2(n, operator.nnz or 0, is_complex=is_complex)
+    theirs = run.iterations * run.history.columns.shape[1] * by_table2(n, operator.nnz or 0, is_complex=is_complex)
     ours = sum(program.calls * program.flops for program in run.workspace.programs)
     seconds = 1e9 * max(run.iteration_seconds, 1e-9)
     return theirs / seconds, ours / seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import time
 from typing import Any
 
@@ -21,6 +22,26 @@ ITERATIONS = 12
 """Iterations of one measurement; the first is left out."""
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)
 """Criteria that no measurement meets."""
+
+
+DOTS = 2
+"""Dot products of an iteration, by the paper's Table II."""
+WAIT = 0.6e-3
+"""Seconds in which the paper's program waits for the device and launches kernels: what its 2080S takes for the three
+smallest matrices, 0.59 to 0.65 ms."""
+ADDITION = 0.8e-9
+"""Seconds of an addition on the host, which waits for the one before: assumed, four cycles of 5 GHz."""
+GROUP = 1
+"""Work-items that leave one partial sum to the host: fitted to Figure 6, as the paper prints no work-group size."""
+
+
+def host_sums(where: Profile, n: int, b: int, itemsize: int, group: int = GROUP) -> float:
+    """Seconds of an iteration in which partial sums of dot products travel to the host and are added up there.
+
+    There are n/group of them for each dot product and right-hand side.
+    """
+    count = DOTS * math.ceil(n / group) * b
+    return count * (itemsize / where.required("to_host_bandwidth").value + ADDITION)
 
 
 @dataclasses.dataclass(frozen=True)
