@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.papers.conftest import small
+from workbench.analysis.cuts import largest_share
+from workbench.analysis.schedules import LIBRARY, expected
 from workbench.papers import reproduce
+from workbench.papers.hybrid_claims import over_cores, share_for
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
 from workbench.papers.hybrid_pipecg import printed
@@ -77,7 +82,6 @@ def test_the_printed_ranges_of_rows():
 
 
 def test_the_product_hides_the_copies_from_a_number_of_entries_per_row():
-    from workbench.analysis.schedules import expected
     from workbench.devices.dry_run import Sizes
 
     where = machine("v100")
@@ -111,6 +115,34 @@ def test_the_model_with_one_pass_per_line_agrees_with_most_claims():
     rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
     agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     assert (len(agreeing), len(rows)) == (12, 14)
+
+
+def test_bars_are_speedups_over_the_baseline_of_each_figure():
+    for name, baseline in (("fig4", "pipecg cpu library"), ("fig7-2021", "pipecg gpu library")):
+        rows = small("hybrid-pipecg", name).rows
+        assert [row["matrix"] for row in rows] == [line[0] for line in printed()["matrices"]["rows"]]
+        assert all(row[baseline] == 1 for row in rows)
+        where, (_, sizes, _) = machine(rows[0]["machine"]), systems()[0]
+        seconds = [expected(method, sizes, where).seconds for method in (LIBRARY[baseline[:-8]], "hybrid2")]
+        assert rows[0]["hybrid2"] == pytest.approx(seconds[0] / seconds[1])
+    both = small("hybrid-pipecg", "fig6").rows
+    assert {row["machine"] for row in both} == {"k40", "v100"}
+    # Within the printed range; above and below it by the distance to its end.
+    at = {row["matrix"]: row for row in both}
+    assert at["20M Poisson"]["difference_percent"] == 0
+    assert at["25M Poisson"]["difference_percent"] == pytest.approx(100 * (at["25M Poisson"]["hybrid3"] / 2.5 - 1))
+
+
+def test_what_the_printed_speedups_of_hybrid_3_would_need():
+    at = {name: sizes for name, sizes, _ in systems()}
+    where = machine("k20m")
+    share = share_for(2.25, at["4.5M Poisson"], where)
+    assert 0.5 < share < largest_share(at["4.5M Poisson"], where.memory)
+    assert over_cores(at["4.5M Poisson"], where, LIBRARY["pipecg cpu"], share) == pytest.approx(2.25, rel=0.03)
+    assert share_for(2.5, at["6M Poisson"], where) is None
+    rows = {(row["claim"], row["machine"]): row for row in small("hybrid-pipecg", "claims").rows}
+    mean = rows["mean over PCG on the CPU", "k20m"]
+    assert abs(mean["slower_cores"] / mean["printed"] - 1) < 0.15 < 1 - mean["modelled_library"] / mean["printed"]
 
 
 def test_the_entries_per_row_stated_in_docs_and_notebook():

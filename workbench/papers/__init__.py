@@ -6,6 +6,7 @@ from workbench.errors import InputError
 from workbench.papers import (
     block_cg,
     block_cg_figures,
+    hybrid_bars,
     hybrid_claims,
     hybrid_figures,
     hybrid_measured,
@@ -36,6 +37,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         "iterations": Target(hybrid_pipecg.iterations),
         "best": Target(hybrid_model.best_table),
         "claims": Target(hybrid_claims.claims),
+        **hybrid_bars.TARGETS,
         "crossover": Target(hybrid_figures.crossover, draws=True),
         "timeline": Target(hybrid_figures.timeline, draws=True),
         "measured": Target(hybrid_measured.measured),

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.analysis.cuts import balanced_share
-from workbench.analysis.schedules import LIBRARY, Expected, all_expected, expected
+from workbench.analysis.schedules import LIBRARY, Expected, Machine, Method, expected
+from workbench.devices.dry_run import Sizes
 from workbench.papers import hybrid_machines
-from workbench.papers.hybrid_machines import machine
+from workbench.papers.hybrid_machines import REACHED, machine, with_slower_cores
 from workbench.papers.hybrid_model import HYBRIDS, MODEL, systems
 from workbench.papers.hybrid_pipecg import printed
 from workbench.papers.reproduction import Progress, Reproduction
@@ -31,10 +32,11 @@ def claims(max_n: int, progress: Progress) -> Reproduction:
         rows += _too_large(name, claimed)
     notes = [
         "printed: measured by the papers. modelled: over our fused baseline. modelled library: over one with one "
-        "pass per line, as in libraries of vector operations (PETSc, Paralution).",
+        "pass per line, as in libraries of vector operations (PETSc, Paralution). slower cores: that with cores that "
+        f"reach {REACHED:g} of their nominal bandwidth.",
         "Speedups over PCG: of the best of the three hybrid methods, over the seven matrices. The other rows: hybrid 3 "
         "over pipelined CG on the cores, which is the baseline of the papers' figures.",
-        "above 1, below 1: the papers' figures 5 and 7 are curves without numbers; their text says that PCG on the GPU "
+        "above 1, below 1: the papers' figures on the GPU have no numbers; their text says that PCG on the GPU "
         f"is faster than hybrid 1 and 2 for {', '.join(SLOWER)}.",
         "fits: whether the whole system fits the GPU in the model. share: hybrid 3's share of the rows on the GPU, and "
         "the share by bandwidths alone.",
@@ -47,19 +49,23 @@ def claims(max_n: int, progress: Progress) -> Reproduction:
 
 def _speedups(name: str, method: str, baseline_name: str, claimed: dict[str, float]) -> list[dict[str, Any]]:
     """Maximum and mean speedup of the best hybrid over a baseline, over the matrices of the papers."""
-    where, fused, library = machine(name), [], []
-    for _, sizes, machines in systems()[: len(printed()["matrices"]["rows"])]:
-        assert name in machines
-        found = all_expected(sizes, where)
-        hybrid_seconds = min(seconds for hybrid in HYBRIDS if (seconds := found[hybrid].seconds) is not None)
-        pairs = (found[method].seconds, fused), (expected(LIBRARY[method], sizes, where).seconds, library)
-        for baseline, factors in pairs:
-            if baseline is not None:
-                factors.append(baseline / hybrid_seconds)
+    where, library = machine(name), LIBRARY[method]
+    every = _factors(where, method), _factors(where, library), _factors(with_slower_cores(where), library)
+    kinds = (("max", max), ("mean", statistics.mean))
     return [
-        _claim(f"{kind} over {baseline_name}", name, [claimed[kind]], reduce(fused), reduce(library))
-        for kind, reduce in (("max", max), ("mean", statistics.mean))
+        _claim(f"{kind} over {baseline_name}", name, [claimed[kind]], *map(reduce, every)) for kind, reduce in kinds
     ]
+
+
+def _factors(where: Machine, baseline: str | Method, hybrids: Sequence[str] = HYBRIDS) -> list[float]:
+    """Speedup of the best of some hybrid methods for each of the seven matrices, where the baseline fits."""
+    factors = []
+    for _, sizes, _ in systems()[: len(printed()["matrices"]["rows"])]:
+        alone = expected(baseline, sizes, where).seconds
+        found = [seconds for each in hybrids if (seconds := expected(each, sizes, where).seconds) is not None]
+        if alone is not None:
+            factors.append(alone / min(found))
+    return factors
 
 
 def _against_libraries() -> list[dict[str, Any]]:
@@ -76,7 +82,7 @@ def _against_libraries() -> list[dict[str, Any]]:
             assert seconds
             claimed = "below 1" if matrix in SLOWER else "above 1"
             claim = f"{hybrid} over PCG on the GPU, {matrix}"
-            rows.append(_claim(claim, "k20m", [claimed], fused / seconds, library / seconds))
+            rows.append(_claim(claim, "k20m", [claimed], fused / seconds, library / seconds, None))
     return rows
 
 
@@ -87,23 +93,37 @@ def _too_large(name: str, claims: dict[str, Any]) -> list[dict[str, Any]]:
     for matrix, sizes, machines in systems():
         if "Poisson" not in matrix or name not in machines:
             continue
-        hybrid, cores = expected("hybrid3", sizes, where), expected("pipecg cpu", sizes, where)
-        library = expected(LIBRARY["pipecg cpu"], sizes, where)
-        assert hybrid.seconds
-        assert cores.seconds
-        assert library.seconds
+        hybrid = expected("hybrid3", sizes, where)
+        fused, library = (over_cores(sizes, where, each) for each in ("pipecg cpu", LIBRARY["pipecg cpu"]))
         factor = claimed.get(matrix.split()[0]) if isinstance(claimed, dict) else claimed
         row = _claim(
             f"hybrid 3, {matrix}",
             name,
             factor if isinstance(factor, list) else [factor],
-            cores.seconds / hybrid.seconds,
-            library.seconds / hybrid.seconds,
+            fused,
+            library,
+            over_cores(sizes, with_slower_cores(where), LIBRARY["pipecg cpu"]),
         )
         row["fits"] = "yes" if expected("pipecg gpu", sizes, where).seconds else "no"
         row["share"] = [1 - _core_rows(hybrid) / sizes.size, balanced_share(where.cores, where.accelerator)]
         rows.append(row)
     return rows
+
+
+def over_cores(sizes: Sizes, where: Machine, baseline: str | Method, share: float | None = None) -> float:
+    """The speedup of hybrid 3 over a method on the cores. share: of the rows on the GPU, by default in proportion to
+    the bandwidths; at most what fits."""
+    alone, shared = expected(baseline, sizes, where).seconds, expected("hybrid3", sizes, where, share=share).seconds
+    assert alone
+    assert shared
+    return alone / shared
+
+
+def share_for(speedup: float, sizes: Sizes, where: Machine) -> float | None:
+    """The smallest share of the rows on the GPU, in hundredths, with which hybrid 3 has this speedup to 2% over the
+    library's pipelined CG on the cores; None where none that fits has."""
+    shares, least = (k / 100 for k in range(1, 100)), 0.98 * speedup
+    return next((each for each in shares if over_cores(sizes, where, LIBRARY["pipecg cpu"], each) >= least), None)
 
 
 def _core_rows(found: Expected) -> int:
@@ -113,7 +133,12 @@ def _core_rows(found: Expected) -> int:
 
 
 def _claim(
-    claim: str, name: str, factors: Sequence[float | str | None], fused: float, library: float
+    claim: str,
+    name: str,
+    factors: Sequence[float | str | None],
+    fused: float,
+    library: float,
+    slower_cores: float | None,
 ) -> dict[str, Any]:
     return {
         "claim": claim,
@@ -121,6 +146,7 @@ def _claim(
         "printed": factors[0] if len(factors) == 1 else factors,
         "modelled": fused,
         "modelled_library": library,
+        "slower_cores": slower_cores,
         "fits": None,
         "share": None,
     }
@@ -131,27 +157,37 @@ def _claim_notes(rows: list[dict[str, Any]]) -> list[str]:
     qualitative = [row for row in rows if isinstance(row["printed"], str)]
     agreeing = [row for row in qualitative if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     faster = sum(row["modelled"] > 1 for row in qualitative)
-    missed = [f"{row['claim']} on {row['machine']}" for row in rows if _least(row) > 1.1 * row["modelled_library"]]
-    above = [
-        f"{row['claim']} on {row['machine']}"
-        for row in rows
-        if isinstance(row["printed"], float) and row["modelled_library"] > 1.15 * row["printed"]
-    ]
     return [
         f"Hybrid 1 and 2 over PCG on the GPU: for a baseline with one pass per line, the model agrees with the papers "
         f"in {len(agreeing)} of {len(qualitative)} cases; over our fused CG, they are faster in {faster}.",
-        f"The model is more than 10% below the printed value for: {'; '.join(missed)}. Bytes and bandwidths do not "
-        "explain the difference: the printed baselines were slower than the bandwidth of their cores or GPU allows, or "
-        "the assumed hosts are wrong. Where memory limits the share, no schedule is more than 1/(1 - share) times "
-        "faster than the cores alone.",
-        f"Not explained, more than 15% above the printed value: {'; '.join(above)}. For the Poisson matrices on the "
-        "K20m the modelled speedup also falls with N, since a smaller share fits the GPU, where the printed one rises.",
+        *_causes(rows),
     ]
 
 
-def _least(row: dict[str, Any]) -> float:
-    """The smallest printed speedup; 0 for claims without a number."""
-    factors = row["printed"]
-    if isinstance(factors, list):
-        return min(factors)
-    return factors if isinstance(factors, float) else 0.0
+def _causes(rows: list[dict[str, Any]]) -> list[str]:
+    """What of the model the deviations from printed numbers depend on."""
+    at = {(row["claim"], row["machine"]): row for row in rows}
+    cpu, gpu = (at[f"mean over PCG on the {device}", "k20m"] for device in ("CPU", "GPU"))
+    most = at["max over PCG on the CPU", "k20m"]
+    first_two = statistics.mean(_factors(machine("k20m"), LIBRARY["cg gpu"], HYBRIDS[:2]))
+    shares = {
+        matrix.split()[0]: share_for(factor, sizes, machine("k20m"))
+        for matrix, sizes, _ in systems()
+        if (factor := printed()["claims"]["out_of_gpu_memory_k20m"].get(matrix.split()[0])) is not None
+    }
+    needed = ", ".join(f"{share:.2f} for {name}" for name, share in shares.items() if share is not None)
+    beyond = ", ".join(name for name, share in shares.items() if share is None)
+    return [
+        "Means: the nominal bandwidths of the assumed hosts are a cause. With slower cores the mean over PCG on the "
+        f"CPU is {cpu['slower_cores']:.2f} on the K20m and not {cpu['modelled_library']:.2f}, that over PCG on the GPU "
+        f"{gpu['slower_cores']:.2f} and not {gpu['modelled_library']:.2f}. With hybrid 1 and 2 alone the latter is "
+        f"{first_two:.2f}: the model has hybrid 3 faster than the papers, whose times include its setup.",
+        f"Not explained: the printed maximum over PCG on the CPU, {most['printed']:g}, and that over PCG on the GPU. "
+        "Bytes and bandwidths do not make a baseline so slow.",
+        "Poisson matrices on the K20m: the share of the rows that fits limits the speedup, and falls with N, where the "
+        "printed speedup rises; slower cores change nothing of that. The model needs a share of "
+        f"{needed} to reach what is printed"
+        + (f", and reaches that of {beyond} with no share that fits: not explained. " if beyond else ". ")
+        + "The papers choose the share by products with the first rows, and say themselves that a better choice would "
+        "gain more, which is a cause where the model is above the print.",
+    ]

@@ -16,6 +16,9 @@ LAUNCH = Number(9.27e-6, "assumed", "assumed as on the K40, the GPU of the same 
 PRINTED_MEMORY = Number(5e9, "nominal", "Tiwari, Vadhiyar 2022, section 5, as printed; NVIDIA's K40 has 12 GB")
 HOSTS = {"k20m": "xeon-16", "k40": "xeon-16", "v100": "xeon-32", "h200": "xeon-32"}
 
+REACHED = 0.7
+"""Share of the nominal bandwidth of a host that its cores may reach together: assumed, to see what depends on it."""
+
 NOTES = (
     "Hosts: the papers print '16 core' and '32 core Intel CPU' and no model; two Xeon E5-2670 and two Xeon Gold 6130 "
     "are assumed, with nominal bandwidths. The H200 is not in the papers; the V100's host is assumed for it.",
@@ -28,6 +31,13 @@ NOTES = (
 def machine(name: str) -> Machine:
     """A GPU of HOSTS with its host. Raises InputError for an unknown name."""
     return Machine(profile(HOSTS.get(name, "xeon-16")), _completed(profile(name)))
+
+
+def with_slower_cores(where: Machine) -> Machine:
+    """The machine with cores that reach `REACHED` of the bandwidth of their profile."""
+    bandwidth = where.cores.bandwidth
+    reached = Number(REACHED * bandwidth.value, "assumed", f"assumed: {REACHED:g} of {bandwidth.source}")
+    return dataclasses.replace(where, cores=dataclasses.replace(where.cores, bandwidth_measured=reached))
 
 
 def _completed(found: Profile) -> Profile:
