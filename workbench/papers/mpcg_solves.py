@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.lines.schedule import operator_of
 from workbench.papers.timing import medians, repeated
 from workbench.recording import kernel_table
-from workbench.run import Result, Run, Stopping, configure, run_through
+from workbench.run import Configuration, Result, Run, Stopping, configure, run_through
 
 STOPPING = Stopping(rtol=1e-6)
 """As in Table 3."""
@@ -13,9 +13,13 @@ STOPPING = Stopping(rtol=1e-6)
 
 def solved(n: int, solver: str, boxes: str = "", *, trace: bool = False) -> Result:
     """A solve of `poisson-fd` with f = 1 and exact solves in boxes with an overlap of one point; without boxes none."""
-    first = f"schwarz:{boxes},overlap=1" if boxes else "none"
-    chosen = configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=STOPPING)
-    return run_through(Run(chosen, trace=trace))
+    return run_through(Run(in_boxes(n, solver, boxes), trace=trace))
+
+
+def in_boxes(n: int, solver: str, boxes: str, overlap: int = 1) -> Configuration:
+    """Such a solve, as it is configured. overlap: in points."""
+    first = f"schwarz:{boxes},overlap={overlap}" if boxes else "none"
+    return configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=STOPPING)
 
 
 def measured(n: int, solver: str, boxes: str = "") -> tuple[int, float]:

@@ -134,8 +134,13 @@ def table4(max_n: int, progress: Progress) -> Reproduction:
     return _three_dimensions("table4", "Table 4: bubbles in 3D", cases, max_n, notes, progress)
 
 
-_METHODS = {"DICCG(0)": ("ic", "inner-cg"), "DPCG neumann(2)": ("neumann:2", "cholesky")}
+METHODS_3D = {"DICCG(0)": ("ic", "inner-cg"), "DPCG neumann(2)": ("neumann:2", "cholesky")}
 """First level and coarse solver of the methods of Tables 3 and 4, footnotes 1 and 2 of which name the latter."""
+
+
+def space_3d(printed_space: str) -> str:
+    """The deflation space of a row of Tables 3 and 4, which print how many vectors it has at 128^3."""
+    return "blocks:2" if "block" in printed_space else "planes" if "plane" in printed_space else "stripes"
 
 
 def _three_dimensions(
@@ -149,9 +154,9 @@ def _three_dimensions(
     n = min(FULL_SIZE_3D, max_n)
     rows = []
     for problem, parameters, (method, space, _, iterations, setup, seconds, _) in cases:
-        second = "blocks:2" if "block" in space else "planes" if "plane" in space else "stripes"
+        second = space_3d(space)
         progress(f"{name}: {problem} {parameters or ''}, {method} with {space}")
-        first, coarse = _METHODS[method]
+        first, coarse = METHODS_3D[method]
         solve = functools.partial(solved, problem, n, first, second, coarse=coarse, **parameters)
         solve(stopping=FIRST_STEPS)
         results = [solve(seed=seed) for seed in (1, 2)]

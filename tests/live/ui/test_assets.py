@@ -20,7 +20,7 @@ MOST_BYTES = {
     **dict.fromkeys(PLOTS, 87_000),
 }
 """The 3D view carries shaders, and no library; a plot holds its worker's script as well."""
-ROOMS = ("transport", "ui", "plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
+ROOMS = ("transport", "ui", "plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "app")
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
 

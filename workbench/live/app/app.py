@@ -25,6 +25,7 @@ from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
+from workbench.live.papers.papers_page import PapersPage
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
@@ -42,7 +43,7 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, RUNS, CLASS = "Schedules", "Suggest", "Runs", "All pages"
+SCHEDULES, SUGGEST, PAPERS, RUNS, CLASS = "Schedules", "Suggest", "Papers", "Runs", "All pages"
 Built = tuple[Problem | None, Deflation | None]
 
 
@@ -82,6 +83,7 @@ class Workbench(View):
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
+        self.frame.add("papers", PAPERS, Page(self._papers, lambda _page: self._name_problem()))
         self.frame.add("runs", RUNS, Page(self._runs))
         self.class_bar: ClassBar | None = None
         if room is not None:
@@ -122,9 +124,13 @@ class Workbench(View):
         self.frame.turn_to(title)
 
     def turn_to_place(self, place: str) -> None:
-        """Show the page of a place such as "compare.race"; where there is no such page, the present one stays."""
-        if place in self.frame.places:
-            self.frame.shell.shown = place
+        """Show the page of a place such as "compare.race", or an item of a paper, "papers.papers:mpcg.table3"; where
+        there is no such page, the present one stays."""
+        view, _, item = place.partition(":")
+        if view in self.frame.places:
+            self.frame.shell.shown = view
+            if item and self.frame.in_front is self.pages[PAPERS]:
+                self.view(PAPERS).open_at(item)
 
     def close(self) -> None:
         """End all runs and take everything off the page."""
@@ -161,7 +167,14 @@ class Workbench(View):
         if self.keeper is not None:
             with contextlib.suppress(InputError):
                 chosen = self.explorer.form.configuration()
-                self.keeper.place(dataclasses.replace(chosen, **self._drawn()), self.frame.shell.shown)
+                self.keeper.place(dataclasses.replace(chosen, **self._drawn()), self._place)
+
+    @property
+    def _place(self) -> str:
+        """The page in front, and of a paper its item, see `turn_to_place`."""
+        shown, page = self.frame.shell.shown, self.pages[PAPERS]
+        item = page.view.at if page.view and self.frame.in_front is page else ""
+        return f"{shown}:{item}" if item else shown
 
     def _reopen(self, configuration: Configuration, place: str) -> None:
         self.load(configuration)
@@ -208,6 +221,11 @@ class Workbench(View):
 
     def _suggest(self) -> Suggest:
         return Suggest(self.configuration, self._take_pair, self._race_pairs)
+
+    def _papers(self) -> PapersPage:
+        made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)
+        made.changed = self._name_problem
+        return made
 
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)

@@ -19,6 +19,7 @@ VIEWS = {
     "compare": "Compare",
     "inspect": "Inspect",
     "learn": "Learn",
+    "papers": "Papers",
     "runs": "Runs",
     "class": "Class",
 }

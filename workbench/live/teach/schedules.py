@@ -17,6 +17,7 @@ from workbench.live.plots.chart import ChartView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machine.profile import profile
 from workbench.number_text import count, duration
@@ -29,7 +30,6 @@ GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
 ITERATIONS = (4, 5)
 """Shown on the lanes: by then the schedule is periodic."""
-STYLE = {"description_width": "190px"}
 POSITIONS = 81
 """Of a slider, in equal ratios, in addition to those of the machines that it can start from."""
 SLIDERS = {
@@ -56,13 +56,9 @@ class Schedules(View):
             if name not in known:
                 raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
         titled = [(profile(name).title, name) for name in HOSTS]
-        self.like = widgets.Dropdown(options=titled, value=like, description="start from", style=STYLE)
-        self.method = widgets.Dropdown(
-            options=[(each.label, name) for name, each in METHODS.items()],
-            value=method,
-            description="lanes of",
-            style=STYLE,
-        )
+        self.like = menu("start from", titled, value=like)
+        labels = [(each.label, name) for name, each in METHODS.items()]
+        self.method = menu("lanes of", labels, value=method)
         machines = [MachineParameters.of(machine(name)) for name in HOSTS]
         self.sliders = {
             name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
@@ -81,9 +77,9 @@ class Schedules(View):
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
         machine_sliders, problem_sliders = [self.sliders[name] for name in SLIDERS], list(self.sliders.values())[-2:]
         groups = [
-            _group("Machine", self.like, *machine_sliders),
-            _group("Problem", *problem_sliders),
-            _group("Method", self.method),
+            group("Machine", self.like, *machine_sliders),
+            group("Problem", *problem_sliders),
+            group("Method", self.method),
         ]
         results = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
         turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), results)
@@ -112,9 +108,9 @@ class Schedules(View):
                 raise InputError(f"slider {name} needs a positive value, got {value}")
         self._quiet = True
         for name, value in values.items():
-            slider = self.sliders[name]
-            slider.value = min(
-                (option for _, option in slider.options), key=lambda option: abs(math.log(option / value))
+            turned = self.sliders[name]
+            turned.value = min(
+                (option for _, option in turned.options), key=lambda option: abs(math.log(option / value))
             )
         self._quiet = False
         self.show()
@@ -145,17 +141,10 @@ class Schedules(View):
 
 
 def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
-    """A slider over positions in equal ratios and a few others. It stands on a number of its list, so that the page
-    has nothing to round, which it would report as a turn."""
+    """A slider over positions in equal ratios and a few others."""
     values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
     options = {count(round(value)) if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
-    return widgets.SelectionSlider(
-        options=list(options.items()), description=text, style=STYLE, layout={"width": "100%"}
-    )
-
-
-def _group(title: str, *controls: Any) -> widgets.VBox:
-    return widgets.VBox([widgets.HTML(f"<h3>{title}</h3>"), *controls]).add_class("wb-turngroup")
+    return slider(text, list(options.items()))
 
 
 def _sentence(name: str, found: dict[str, Expected]) -> str:

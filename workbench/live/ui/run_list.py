@@ -21,8 +21,9 @@ KEPT = 100
 LONGEST_NAME = 200
 """Characters of a name."""
 MANY = 64
-"""Styles that differ; runs of a sweep use those after them, so that a sweep leaves the first ones to other runs."""
+"""Styles that differ; runs of sweeps and papers use those after them, and leave the first ones to other runs."""
 SOLVE, RACE, SWEEP, OWN, INSPECT, FILE = "Solve", "Race", "Sweep", "Your method", "Inspect", "File"
+PAPERS = "Papers"
 """Where runs come from."""
 
 
@@ -184,7 +185,7 @@ class RunList:
         """Add a run that was made by the caller, in the first free style or in this one."""
         with self._lock:
             taken = {other.style for other in self.runs}
-            first = MANY if run.origin == SWEEP else 0
+            first = MANY if run.origin in (SWEEP, PAPERS) else 0
             kept = run.source.style if isinstance(run.source, Record) else None
             free = next(index for index in (kept, *range(first, first + len(taken) + 1)) if index not in (None, *taken))
             run.style = free if style is None else style

@@ -6,6 +6,7 @@ const PATHS = {
   compare: '<path d="M3 5h14M3 10h9M3 15h5"/><path d="M14.5 8v9" stroke-dasharray="2 2"/>',
   inspect: '<circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5M6 9.5l1.8-2 1.7 1.3L11 7"/>',
   learn: '<path d="M3 5h5M3 10h8M3 15h6"/><path d="m14 7 3 3-3 3"/>',
+  papers: '<path d="M5 2.500h7l3.500 3.500v11.500H5z"/><path d="M12 2.500V6h3.500M7.500 14l2.500-3 1.500 1.500L13 10"/>',
   runs: '<path d="M6.5 5H17M6.5 10H17M6.5 15H17"/><circle cx="3.3" cy="5" r=".8"/><circle cx="3.3" cy="10" r=".8"/><circle cx="3.3" cy="15" r=".8"/>',
   class: '<rect x="2.5" y="3" width="15" height="8.500" rx="1"/><circle cx="5.500" cy="15" r="1.500"/><circle cx="10" cy="15" r="1.500"/><circle cx="14.500" cy="15" r="1.500"/>',
   play: '<path d="M6 4v12l10-6z" fill="currentColor" stroke="none"/>',

@@ -1,0 +1,1 @@
+"""Views on the items of papers."""

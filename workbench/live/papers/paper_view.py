@@ -1,0 +1,199 @@
+"""An item of a paper that can be turned: printed points, curves that follow sliders, and the deviation between them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError, quoted
+from workbench.live.papers.computing import Computed, Computing
+from workbench.live.papers.paper_scene import COLUMNS, Looks, facts, picture, rows, sentence, turned_away, why
+from workbench.live.plots.chart import ChartView
+from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import PAPERS, RunList
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.sort_table import SortTable
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.turners import group, menu, slider
+from workbench.live.ui.view import View
+from workbench.live.ui.words import shown
+from workbench.number_text import count
+from workbench.papers.items import Compared, Turned, compared, item_of, mean_deviation, papers
+from workbench.recording import Record
+from workbench.registry import unknown_name
+
+DEVIATIONS: dict[tuple[str, str], float | None] = {}
+"""The mean deviation in percent at the paper's values, by paper and item, of those computed in this kernel; None where
+the paper prints no number."""
+
+
+class PaperView(View):
+    """A table or figure of a paper: `PaperView("two-level", "table2")`. Display it, or `box`.
+
+    Rings are printed, solid curves are counted or measured here, dashed ones modelled; pale ones are those at the
+    values before. `turn` moves the sliders, `reset` goes back to the paper's values, `points` are printed points with
+    ours.
+    runs: the list that its runs are added to, by default one of its own. show_runs: shows that list. Raises InputError,
+    which lists what there is, for an unknown paper or item.
+    """
+
+    def __init__(
+        self,
+        paper: str,
+        item: str,
+        *,
+        runs: RunList | None = None,
+        show_runs: Callable[[Sequence[int]], object] | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        self.item = item_of(paper, item)
+        self.printed = self.item.printed()
+        self.runs = runs if runs is not None else RunList()
+        self.publisher = Publisher()
+        self._looks, self._quiet, self._shown = Looks(self.printed), False, Computed(self.item.paper_values)
+        self._listed: list[int] = []
+        self.sliders = {each.name: self._control(each) for each in self.item.turned}
+        self.chart = ChartView(self.publisher)
+        self.message, self.progress, self.reason = StatusLine(), widgets.HTML(), widgets.HTML()
+        self.table = SortTable(low=["x"])
+        self.back = button("Back to the paper's values", "turn everything to what the paper has", self.reset)
+        self.halt = button("Stop", "end what is being computed; its points stay", self.stop)
+        self.halt.add_class("wb-stop")
+        self.list = button("Show its runs", "choose them in the list of runs, and turn to it", self._show_runs)
+        self._to_runs = show_runs
+        self.list.layout.display = None if show_runs else "none"
+        self.save_bar = SaveBar(
+            lambda: {self.item.name: self.chart.scene},
+            provenance=self._provenance,
+            about=lambda: paper,
+            folder=folder,
+        )
+        self.computing = Computing(self.item, self.publisher.wake, self._take)
+        self.box = self._layout()
+        for control in self.sliders.values():
+            control.observe(lambda _change: self._turned(), "value")
+        self.publisher.add(self.publish)
+        self._turned()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the parameters are turned to, by name."""
+        return {name: control.value for name, control in self.sliders.items()}
+
+    @property
+    def points(self) -> list[Compared]:
+        """The printed points, each with ours where it is known by now."""
+        return compared(self.printed, self.computing.latest.curves)
+
+    def turn(self, **values: Any) -> None:
+        """Turn parameters to values that they have, all at once. Raises InputError for others."""
+        known = {each.name: each for each in self.item.turned}
+        for name, value in values.items():
+            if name not in known:
+                raise InputError(unknown_name("parameter", name, known))
+            if value not in known[name].choices:
+                listed = ", ".join(map(str, known[name].choices))
+                raise InputError(f"{name} is one of {listed}, got {quoted(value)}")
+        self._quiet = True
+        for name, value in values.items():
+            self.sliders[name].value = value
+        self._quiet = False
+        self._turned()
+
+    def reset(self) -> None:
+        """Go back to the paper's values."""
+        self.turn(**self.item.paper_values)
+
+    def stop(self) -> None:
+        """End what is computed; its points stay."""
+        self.computing.stop()
+
+    def wait(self, timeout: float = 600) -> bool:
+        """Wait until all is computed; False when that takes longer than so many seconds."""
+        return self.computing.wait(timeout)
+
+    def close(self) -> None:
+        """End what is computed, and take everything off the page."""
+        self.computing.close()
+        self.publisher.close()
+        super().close()
+
+    def publish(self) -> PollAgain:
+        """Show what was computed since; returns when to do it again, see `PollAgain`."""
+        computed = self.computing.latest
+        if computed is self._shown:
+            return False
+        self._shown = computed
+        points = compared(self.printed, computed.curves)
+        self.chart.show(picture(self.item, self.printed, computed, self._looks), live=computed.busy)
+        self.message.say(sentence(self.item, self.printed, computed), "busy" if computed.busy else "plain")
+        self.progress.value = _note(_progress(computed))
+        explained = "" if computed.busy else why(self.item, self.printed, computed)
+        self.reason.value = "".join(map(_note, (explained, *computed.failed)))
+        self.table.show(COLUMNS, rows(self.item, points), facts=facts(points, self._looks))
+        self.halt.disabled = not computed.busy
+        if not (computed.busy or computed.stopped or turned_away(self.item, computed.values)):
+            DEVIATIONS[self.item.paper, self.item.name] = mean_deviation(points)
+        return False
+
+    def _turned(self) -> None:
+        if self._quiet:
+            return
+        self.back.disabled = self.values == self.item.paper_values
+        self.computing.turn(self.values)
+
+    def _take(self, records: list[Record]) -> None:
+        """Runs of values that have settled, into the list: on no plot, as those of a sweep."""
+        for record in records:
+            self._listed.append(self.runs.add(record, PAPERS, hidden=True).number)
+        self.publisher.wake()
+
+    def _show_runs(self) -> None:
+        self.runs.choose(self._listed)
+        if self._to_runs is not None:
+            self._to_runs(self._listed)
+
+    def _provenance(self) -> dict[str, Any]:
+        points = [(point.curve, point.x, point.printed, point.ours) for point in self.points]
+        return {"paper": self.item.paper, "item": self.item.name, "values": self.values, "points": points}
+
+    def _control(self, each: Turned) -> Any:
+        whose = "ours" if each.unprinted else "paper"
+        plain = each.menu or each.limit
+        title = each.title if plain else f"{each.title} ({whose}: {each.words(each.paper)})"
+        options = [(each.words(value), value) for value in each.choices]
+        return (menu if each.menu else slider)(title, options, value=each.paper)
+
+    def _layout(self) -> widgets.Box:
+        paper = papers()[self.item.paper]
+        about = html.escape(f"{paper.title}. {paper.who}")
+        head = widgets.HTML(f"<h2>{html.escape(self.item.title)}</h2><p class='wb-note'>{about}</p>")
+        acts = row("wb-buttons", self.back, self.halt, self.list)
+        turners = widgets.VBox([group("Turn", *self.sliders.values()), acts]).add_class("wb-turners")
+        results = widgets.VBox([self.message, self.chart, self.progress, self.reason]).add_class("wb-turned")
+        self.table.layout.display = None if self.printed else "none"
+        notes = widgets.HTML("".join(map(_note, self.item.notes)))
+        parts = [head, row("wb-turning", turners, results), self.table, notes, self.save_bar.box]
+        box = widgets.VBox(parts).add_class("wb").add_class("wb-explorer").add_class("wb-paper")
+        return box
+
+
+def _note(words: str) -> str:
+    return f"<p class='wb-note'>{html.escape(shown(words))}</p>" if words else ""
+
+
+def _progress(computed: Computed) -> str:
+    """What is computed, and how much is left."""
+    if computed.stopped:
+        return f"Stopped; {count(computed.left)} of {count(computed.steps)} points are not computed."
+    if not computed.busy:
+        return ""
+    if not computed.left:
+        return f"Computing {computed.words}."
+    return f"Computing {computed.words}: {count(computed.steps - computed.left)} of {count(computed.steps)} done."

@@ -1,0 +1,94 @@
+"""The page of the papers: the shelf, and the item that is taken from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError
+from workbench.live.papers.paper_view import PaperView
+from workbench.live.papers.shelf import Shelf
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import RunList
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
+
+
+class PapersPage(View):
+    """All papers, one item at a time. Display it, or `box`.
+
+    runs, show_runs, folder: see `PaperView`. changed: called when another item is shown. Views that were opened are
+    kept as they are turned; only the one in front computes.
+    """
+
+    def __init__(
+        self,
+        runs: RunList | None = None,
+        show_runs: Callable[[Sequence[int]], object] | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        self.changed: Callable[[], object] = lambda: None
+        self._options = {"runs": runs if runs is not None else RunList(), "show_runs": show_runs, "folder": folder}
+        self.views: dict[tuple[str, str], PaperView] = {}
+        self.shown: tuple[str, str] | None = None
+        """The names of paper and item in front; None for the shelf."""
+        self.message = StatusLine()
+        self.message.layout.display = "none"
+        self.shelf = Shelf(self._press)
+        self.all_papers = button("All papers", "back to the papers and their items", self.back)
+        self._head = row("wb-buttons", self.all_papers)
+        self.box = widgets.VBox([self.message, self.shelf]).add_class("wb").add_class("wb-papers")
+
+    @property
+    def at(self) -> str:
+        """The item in front as "two-level.table2", for an address; empty for the shelf."""
+        return ".".join(self.shown) if self.shown else ""
+
+    def open(self, paper: str, item: str) -> PaperView:
+        """Show an item. Raises InputError for one that there is not."""
+        if (paper, item) not in self.views:
+            self.views[paper, item] = PaperView(paper, item, **self._options)
+        self._leave()
+        self.shown = paper, item
+        view = self.views[paper, item]
+        self.box.children = (self._head, view.box)
+        self.changed()
+        return view
+
+    def open_at(self, at: str) -> None:
+        """Show the item of an address; the shelf for one that there is not."""
+        try:
+            self.open(*at.split(".", 1)) if "." in at else self.back()
+        except InputError as error:
+            self.back()
+            self._say(str(error))
+
+    def back(self) -> None:
+        """Show the shelf."""
+        self._leave()
+        self.shown = None
+        self._say("")
+        self.shelf.renew()
+        self.box.children = (self.message, self.shelf)
+        self.changed()
+
+    def close(self) -> None:
+        """End what is computed, and take everything off the page."""
+        for view in self.views.values():
+            view.close()
+        super().close()
+
+    def _press(self, paper: str, item: str) -> None:
+        self.open_at(f"{paper}.{item}")
+
+    def _leave(self) -> None:
+        """What is out of sight need not compute."""
+        if self.shown is not None:
+            self.views[self.shown].stop()
+
+    def _say(self, words: str) -> None:
+        self.message.layout.display = None if words else "none"
+        self.message.say(words, "bad" if words else "plain")
