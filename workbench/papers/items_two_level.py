@@ -103,7 +103,7 @@ def _rows_steps(table: str, problem: str, values: Values) -> Iterator[Step]:
             second = space_3d(space)
             if first.startswith("neumann"):
                 first = f"neumann:{values['order']}"
-            blocks = {"preconditioner": first, "deflation": second, "coarse": coarse, "variant": "def1"}
+            blocks: dict[str, Any] = {"preconditioner": first, "deflation": second, "coarse": coarse, "variant": "def1"}
             yield Step(f"{name}, n = {n}", configure(problem, n=n, **parameters, **blocks), counted(name, n, name))
 
 
