@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tests.papers.conftest import small
 from workbench.cli import main
 from workbench.errors import InputError
-from workbench.papers import PAPERS, Reproduction, reproduce
+from workbench.papers import PAPERS, Reproduction, Target, reproduce
 
 TARGETS = [(paper, name) for paper, targets in PAPERS.items() for name in targets]
 TABLES = [(paper, name) for paper, name in TARGETS if not PAPERS[paper][name].draws]
@@ -48,7 +47,7 @@ def test_a_picture_of_a_table_is_refused_before_the_work(paper, target, capsys, 
 
 def test_all_leaves_out_what_begins_at_larger_sizes(capsys, monkeypatch):
     made = {
-        name: dataclasses.replace(one, make=lambda n, _: Reproduction("a", "a", [{"n": n}], []))
+        name: Target(lambda n, _: Reproduction("a", "a", [{"n": n}], []), smallest=one.smallest)
         for name, one in PAPERS["two-level"].items()
     }
     monkeypatch.setitem(PAPERS, "two-level", made)

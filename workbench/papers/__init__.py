@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from workbench.errors import InputError
 from workbench.papers import (
     block_cg,
@@ -17,47 +19,200 @@ from workbench.papers import (
     two_level,
     two_level_figures,
 )
+from workbench.papers.comparison import Compared
 from workbench.papers.reproduction import Progress, Reproduction, Target
 from workbench.registry import unknown_name
 
+THREE_DIMENSIONS = (
+    Compared(printed="printed", ours="ours", spread="range", sizes=(two_level.FULL_SIZE_3D, "n")),
+    Compared(printed="printed_setup_s", ours="our_setup_s", sizes=(two_level.FULL_SIZE_3D, "n"), elsewhere=True),
+    Compared(printed="printed_s", ours="our_s", sizes=(two_level.FULL_SIZE_3D, "n"), elsewhere=True),
+)
+"""Of Tables 3 and 4 of the two-level paper."""
+MATRIX, SIDE = ("printed_n", "n"), ("N", "N_here")
+"""The paper's size and ours."""
+CLAIMS = {
+    "mean over": "the nominal bandwidths of the assumed hosts, and times of hybrid 3 that include its setup in the "
+    "papers",
+    **hybrid_bars.SPEEDUP.reasons,
+}
+"""Reasons of the modelled speedups; maxima are not explained."""
+CACHE = {"": "the arrays fit the second-level cache of the GPU, and the model reads them from its memory"}
+SWEEPS = (
+    Compared(printed="printed_cpu_s", modelled="modelled_cpu_s", ours="measured_cpu_s", sizes=SIDE, elsewhere=True),
+    Compared(
+        printed="printed_gpu_s",
+        modelled="modelled_gpu_s",
+        ours=("measured_cuda_s", "measured_opencl_s"),
+        sizes=SIDE,
+        elsewhere=True,
+        reasons=CACHE,
+    ),
+    Compared(printed="printed_speedup", ours="measured_speedup", sizes=SIDE, elsewhere=True),
+)
+"""Of Tables 1 and 2 of the MPCG paper."""
+SECONDS = (Compared(printed="printed_s", modelled="modelled_s", ours="measured_s", sizes=SIDE, elsewhere=True),)
+"""Of its Table 3 and Figure 5."""
+
 PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
-        "table1": Target(two_level.table1),
-        "table2": Target(two_level.table2, smallest=128),
-        "table3": Target(two_level.table3),
-        "table4": Target(two_level.table4),
+        "table1": Target(
+            two_level.table1,
+            named=("preconditioner",),
+            compared=(
+                Compared(printed="printed_cpu_s", ours="our_cpu_s", sizes=(1024, "n"), elsewhere=True),
+                Compared(printed="printed_gpu_s"),
+            ),
+            quick=128,
+        ),
+        "table2": Target(
+            two_level.table2,
+            smallest=128,
+            named=("n", "preconditioner"),
+            compared=(Compared(printed="printed", ours="ours", spread="range"),),
+            quick=256,
+        ),
+        "table3": Target(two_level.table3, named=("method", "deflation"), compared=THREE_DIMENSIONS),
+        "table4": Target(two_level.table4, named=("count", "method", "deflation"), compared=THREE_DIMENSIONS),
         "fig1": Target(two_level_figures.fig1, draws=True),
-        "fig9": Target(two_level_figures.fig9, draws=True, smallest=128),
-        "fig10": Target(two_level_figures.fig10, draws=True, smallest=128),
-        "fig11": Target(two_level_figures.fig11, draws=True),
-        "fig12": Target(two_level_figures.fig12, draws=True),
+        "fig9": Target(two_level_figures.fig9, draws=True, smallest=128, quick=128),
+        "fig10": Target(two_level_figures.fig10, draws=True, smallest=128, quick=256),
+        "fig11": Target(two_level_figures.fig11, draws=True, quick=128),
+        "fig12": Target(two_level_figures.fig12, draws=True, quick=128),
     },
     "hybrid-pipecg": {
-        "table1": Target(hybrid_pipecg.table1),
+        "table1": Target(
+            hybrid_pipecg.table1,
+            named=("matrix",),
+            compared=(
+                Compared(printed="printed_N", ours="N"),
+                Compared(printed="printed_nnz", ours="nnz"),
+                Compared(printed="printed_nnz/N", ours="nnz/N"),
+            ),
+        ),
         "iterations": Target(hybrid_pipecg.iterations),
-        "best": Target(hybrid_model.best_table),
-        "claims": Target(hybrid_claims.claims),
+        "best": Target(
+            hybrid_model.best_table,
+            named=("matrix", "machine"),
+            compared=(dataclasses.replace(hybrid_bars.BEST, printed="printed_best_hybrid"),),
+        ),
+        "claims": Target(
+            hybrid_claims.claims,
+            named=("claim", "machine"),
+            compared=(Compared(printed="printed", modelled="modelled_library", reasons=CLAIMS),),
+        ),
         **hybrid_bars.TARGETS,
         "crossover": Target(hybrid_figures.crossover, draws=True),
         "timeline": Target(hybrid_figures.timeline, draws=True),
         "measured": Target(hybrid_measured.measured),
     },
     "block-cg": {
-        "table1": Target(block_cg.table1),
-        "table2": Target(block_cg.table2),
-        "fig5": Target(block_cg_figures.fig5, draws=True),
-        "fig6": Target(block_cg_figures.fig6, draws=True),
-        "table3": Target(block_cg.table3),
+        "table1": Target(
+            block_cg.table1,
+            named=("matrix",),
+            compared=(
+                Compared(printed="printed_n", ours="n", sizes=MATRIX),
+                Compared(printed="printed_nnz", ours="nnz", sizes=MATRIX),
+                Compared(printed="printed_row", ours="row_min_mean_max", sizes=MATRIX),
+            ),
+        ),
+        "table2": Target(
+            block_cg.table2,
+            named=("matrix",),
+            compared=(Compared(printed="by_table2_Mflop", ours="pseudo_block_Mflop"),),
+        ),
+        "fig5": Target(
+            block_cg_figures.fig5,
+            draws=True,
+            named=("matrix",),
+            compared=(
+                Compared(
+                    printed="printed_2080S",
+                    modelled="modelled_host_sums_2080S",
+                    ours=("cuda", "opencl"),
+                    sizes=MATRIX,
+                    model_of_ours=True,
+                    elsewhere=True,
+                ),
+                Compared(
+                    printed="printed_i5",
+                    modelled="modelled_i5",
+                    ours="cpu",
+                    sizes=MATRIX,
+                    model_of_ours=True,
+                    elsewhere=True,
+                ),
+            ),
+        ),
+        "fig6": Target(
+            block_cg_figures.fig6,
+            draws=True,
+            named=("matrix", "b"),
+            compared=(
+                Compared(
+                    printed="printed_2080S",
+                    modelled="modelled_host_sums_2080S",
+                    ours=("cuda", "opencl"),
+                    sizes=MATRIX,
+                    model_of_ours=True,
+                    elsewhere=True,
+                ),
+            ),
+        ),
+        "table3": Target(
+            block_cg.table3,
+            named=("device",),
+            compared=(
+                Compared(
+                    printed="printed_most",
+                    modelled="pseudo-block-cg_most",
+                    reasons={
+                        "": "the paper's limit is the private arrays of its product kernel, which grow with s, and "
+                        "not the memory"
+                    },
+                ),
+            ),
+        ),
     },
     "mpcg": {
-        "table1": Target(mpcg.table1),
-        "table2": Target(mpcg.table2),
-        "table3": Target(mpcg.table3),
-        "fig4": Target(mpcg_figures.fig4, draws=True),
-        "fig5": Target(mpcg_figures.fig5, draws=True),
-        "fig6": Target(mpcg_figures.fig6, draws=True),
+        "table1": Target(mpcg.table1, named=("N",), compared=SWEEPS),
+        "table2": Target(mpcg.table2, named=("N",), compared=SWEEPS),
+        "table3": Target(mpcg.table3, named=("N", "boxes"), compared=SECONDS),
+        "fig4": Target(mpcg_figures.fig4, draws=True, quick=128),
+        "fig5": Target(mpcg_figures.fig5, draws=True, named=("boxes",), compared=SECONDS, quick=128),
+        "fig6": Target(
+            mpcg_figures.fig6,
+            draws=True,
+            named=("N",),
+            compared=(
+                Compared(
+                    printed="printed_launches_s",
+                    modelled="modelled_launches_s",
+                    ours=("measured_cuda_plain_s", "measured_opencl_plain_s"),
+                    sizes=SIDE,
+                    elsewhere=True,
+                    reasons=CACHE,
+                ),
+                Compared(
+                    printed="printed_persistent_s",
+                    ours=("measured_cuda_auto_s", "measured_opencl_auto_s"),
+                    sizes=SIDE,
+                    elsewhere=True,
+                ),
+                Compared(printed="printed_ratio", ours="ratio_to_table_1"),
+            ),
+        ),
     },
 }
+
+
+def target_of(paper: str, target: str) -> Target:
+    """A table or figure of a paper. Raises InputError, which lists them, for an unknown paper or target."""
+    if paper not in PAPERS:
+        raise InputError(unknown_name("paper", paper, PAPERS))
+    if target not in PAPERS[paper]:
+        raise InputError(unknown_name(f"target of {paper}", target, PAPERS[paper]))
+    return PAPERS[paper][target]
 
 
 def reproduce(paper: str, target: str, max_n: int = 512, progress: Progress = lambda _: None) -> Reproduction:
@@ -66,14 +221,9 @@ def reproduce(paper: str, target: str, max_n: int = 512, progress: Progress = la
     progress: called with one sentence per step. Raises InputError for an unknown paper or target, and for a max_n below
     the smallest size of the target.
     """
-    if paper not in PAPERS:
-        raise InputError(unknown_name("paper", paper, PAPERS))
-    if target not in PAPERS[paper]:
-        raise InputError(unknown_name(f"target of {paper}", target, PAPERS[paper]))
-    chosen = PAPERS[paper][target]
-    if max_n < chosen.smallest:
-        raise InputError(f"max_n must be at least {chosen.smallest} for {paper} {target}, got {max_n}")
-    return chosen.make(max_n, progress)
+    chosen = target_of(paper, target)
+    chosen.check(max_n, f"{paper} {target}")
+    return chosen.made(max_n, progress)
 
 
-__all__ = ["PAPERS", "Reproduction", "Target", "reproduce"]
+__all__ = ["PAPERS", "Reproduction", "Target", "reproduce", "target_of"]

@@ -57,7 +57,7 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
         row |= {accelerator or "accelerator": far and work / far}
         row["CuPy"] = work / cupy_seconds(matrix) if accelerator == "cuda" else None
         row |= {"printed_clSPARSE_2080S": gpu_library, "printed_2080S_ms": 1e-6 * flops_printed(system) / gpu}
-        rows.append(row | {"ours_is": system.source})
+        rows.append(row | {"printed_n": system.n, "n": matrix.shape[0], "ours_is": system.source})
     notes = [
         "GFLOP/s by the paper's operation count, single precision, no preconditioner.",
         *_about(why),
@@ -185,7 +185,8 @@ def _growing(system: System, rates: list[float], accelerator: str, progress: Pro
         row |= _modelled(b * flops, ours, matrix, b) | {"cpu": b * flops / ours.seconds}
         row["cpu_gain"] = row["cpu"] / rows[0]["cpu"] if rows else 1.0
         far = iteration(matrix, b, accelerator) if accelerator else None
-        rows.append(row | {accelerator or "accelerator": far and b * flops / far.seconds, "SciPy": by_scipy})
+        row |= {accelerator or "accelerator": far and b * flops / far.seconds, "SciPy": by_scipy}
+        rows.append(row | {"printed_n": system.n, "n": matrix.shape[0]})
     return rows
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.data_files import data_folder
 from workbench.errors import InputError, quoted
 from workbench.number_text import chosen
-from workbench.papers.reproduction import NOTABLE
+from workbench.papers.comparison import NOTABLE
 from workbench.run import Configuration, Result
 from workbench.scenes.scene import Axis
 

@@ -12,7 +12,7 @@ from workbench.papers.mpcg_model import Fit, fitted
 from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import measured, solved
 from workbench.papers.mpcg_sweeps import SWEEPS, modelled_cpu, modelled_gpu, point_seconds, sweep_seconds, sweeps_of
-from workbench.papers.reproduction import Progress, Reproduction, unexplained
+from workbench.papers.reproduction import Progress, Reproduction
 
 CG_OPERATIONS = 20
 """Operations of CG per iteration and unknown: 10 for a product with 5 entries per row, 10 for vectors."""
@@ -83,7 +83,6 @@ def table3(max_n: int, progress: Progress) -> Reproduction:
         "The model takes the iterations of exact solves in boxes with an overlap of one point and f = 1, as those "
         "measured; the paper prints neither overlap nor f nor counts. 2 x 3 boxes are larger than 3 x 3 and need more "
         "iterations, hence the minimum of the printed times at 3 x 3; their rise after it is line 10.",
-        *unexplained(rows, "difference_percent", ("N", "boxes")),
         _competitors(fit),
         "Measured: boxes are solved exactly and one after another, in double precision, and terms are stored on their "
         "boxes alone, so that line 10 costs N^2 operations per old block and not k^2 N^2.",

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from workbench.errors import InputError
 from workbench.html_table import html_table
 from workbench.machine.describe import describe_machine
+from workbench.papers.comparison import Compared, PrintedValue, compare, unexplained
 from workbench.scenes.style import COLOURS
 
 Progress = Callable[[str], None]
 """Called with one sentence per step."""
-SMALLEST = 16
+SMALLEST, QUICK = 16, 64
 SOURCES = {"cpu": 0, "accelerator": 1, "modelled": 2, "printed": 3, "library": 4}
 """The styles of what is measured here, by these programs or a library, modelled, and printed; see `style_of`."""
 
@@ -31,11 +33,27 @@ class Target:
     """A table or figure that can be reproduced.
 
     make: called with the largest number of grid points per side, at least `smallest`. draws: whether it has a figure.
+    named: the columns that name a row. compared: its printed columns and ours; none where the paper prints no numbers.
+    quick: the largest size that takes a minute at most.
     """
 
     make: Callable[[int, Progress], Reproduction]
     draws: bool = False
     smallest: int = SMALLEST
+    named: tuple[str, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    quick: int = QUICK
+
+    def check(self, max_n: int, words: str) -> None:
+        """Raise InputError for a size below the smallest. words: the paper and the target."""
+        if max_n < self.smallest:
+            raise InputError(f"max_n must be at least {self.smallest} for {words}, got {max_n}")
+
+    def made(self, max_n: int, progress: Progress) -> Reproduction:
+        """The result, with its printed numbers compared, and a note on deviations that are not explained."""
+        found = self.make(max_n, progress)
+        compared = compare(found.rows, self.named, self.compared)
+        return dataclasses.replace(found, compared=compared, notes=[*found.notes, *unexplained(compared)])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,7 +61,7 @@ class Reproduction:
     """A reproduced table or figure of a paper.
 
     rows: plain data, one dictionary per row, all with the same keys. notes: sentences on what the paper does not
-    specify, and on differences and their reasons.
+    specify, and on differences and their reasons. compared: its printed numbers, each next to ours.
     """
 
     name: str
@@ -51,6 +69,7 @@ class Reproduction:
     rows: list[dict[str, Any]]
     notes: list[str]
     figure: Figure | None = None
+    compared: list[PrintedValue] = dataclasses.field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, including a description of the machine."""
@@ -59,6 +78,7 @@ class Reproduction:
             "title": self.title,
             "rows": self.rows,
             "notes": self.notes,
+            "compared": [value.to_dict() for value in self.compared],
             "machine": describe_machine(),
         }
 
@@ -81,31 +101,16 @@ class Reproduction:
         names = list(self.rows[0])
         return [
             [name.replace("_", " ") for name in names],
-            *([_cell(row[name]) for name in names] for row in self.rows),
+            *([cell_text(row[name]) for name in names] for row in self.rows),
         ]
 
 
-NOTABLE = 15.0
-"""Percent beyond which a deviation from the print needs a reason."""
-
-
-def unexplained(rows: Sequence[dict[str, Any]], column: str, named: Sequence[str]) -> list[str]:
-    """A sentence on the rows that deviate from the print by more than `NOTABLE` percent; none where no row does.
-
-    column: of the deviation in percent; named: the columns that name a row.
-    """
-    far = [row for row in rows if row[column] is not None and abs(row[column]) > NOTABLE]
-    if not far:
-        return []
-    texts = [f"{', '.join(str(row[name]) for name in named)} ({row[column]:+.0f}%)" for row in far]
-    return [f"Not explained, more than {NOTABLE:.0f}% from the print: {'; '.join(texts)}."]
-
-
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A value of a row as it is shown."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
     if isinstance(value, (list, tuple)):
-        return "..".join(_cell(part) for part in value)
+        return "..".join(cell_text(part) for part in value)
     return str(value)

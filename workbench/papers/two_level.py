@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.data_files import data_folder
-from workbench.papers.reproduction import Progress, Reproduction, unexplained
+from workbench.papers.reproduction import Progress, Reproduction
 from workbench.papers.timing import MEDIANS, medians, repeated
 from workbench.run import Result, Run, Stopping, configure, run_through
 
@@ -99,7 +99,6 @@ def table2(max_n: int, progress: Progress) -> Reproduction:
     notes = [
         "The paper's random initial guesses are unknown: ours are mean and range over several, uniform in [0, 1).",
         "It prints 118 iterations for both 256 and 512; no choice that was tried gives equal counts for the two.",
-        *unexplained(rows, "deviation_percent", ("n", "preconditioner")),
         *_order_notes(rows),
     ]
     return Reproduction("table2", "Table 2: iterations, 2D problem, 2n stripes", rows, notes)

@@ -10,8 +10,8 @@ import numpy as np
 from workbench.live.papers.computing import Computed
 from workbench.live.ui.sort_table import sample
 from workbench.number_text import number, said
+from workbench.papers.comparison import NOTABLE
 from workbench.papers.items import MODELLED, Compared, Curve, Item, compared, far_off, mean_deviation
-from workbench.papers.reproduction import NOTABLE
 from workbench.scenes.scene import CurveOf, Layer, PointsOf, Scene
 from workbench.scenes.style import curve_style
 

@@ -12,8 +12,8 @@ from workbench.live.papers.paper_view import DEVIATIONS
 from workbench.live.ui.assets import module
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import number
+from workbench.papers.comparison import NOTABLE
 from workbench.papers.items import Curve, Item, Paper, papers
-from workbench.papers.reproduction import NOTABLE
 
 
 class Shelf(LiveWidget):
