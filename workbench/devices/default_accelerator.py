@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
 from workbench import devices
 from workbench.errors import InputError
+
+ORDER = ("cuda", "opencl")
+_taken: ContextVar[tuple[str, ...]] = ContextVar("accelerators", default=ORDER)
+
+
+@contextlib.contextmanager
+def accelerators_among(names: tuple[str, ...]) -> Iterator[None]:
+    """Inside, the default accelerator is one of these: none of them for (), where accelerators are left out."""
+    before = _taken.set(names)
+    try:
+        yield
+    finally:
+        _taken.reset(before)
 
 
 def default_accelerator() -> tuple[str, str]:
@@ -11,7 +28,7 @@ def default_accelerator() -> tuple[str, str]:
     from workbench.devices.accelerator.device import as_accelerator
 
     missing = []
-    for name in ("cuda", "opencl"):
+    for name in _taken.get():
         try:
             found = as_accelerator(devices.device(name))
         except InputError as sentence:
@@ -21,4 +38,6 @@ def default_accelerator() -> tuple[str, str]:
                 " That is the processor itself: sharing work with it gains nothing." if found.layout.chunked else ""
             )
             return name, f"{found.note}.{itself}"
+    if not _taken.get():
+        return "", "Accelerators are left out, as was chosen."
     return "", f"There is no accelerator here: {'; '.join(missing)}"

@@ -1,0 +1,173 @@
+"""A report of tables and figures in a folder: each is written as soon as it is made, as JSON and SVG, and is made again
+only for another configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import workbench
+from workbench.devices.default_accelerator import ORDER, accelerators_among, default_accelerator
+from workbench.errors import InputError, error_message, printable_path
+from workbench.figures.saving import save
+from workbench.files import write
+from workbench.machine.describe import machine_line
+from workbench.papers import PAPERS, Target, target_of
+from workbench.papers.report_page import page
+from workbench.papers.reproduction import Progress
+
+MARK, MARKED = "report.json", "tables and figures of papers"
+"""The file by which a folder is known as a report, and what it says."""
+PAGE, PARTS = "index.html", "items"
+Entry = dict[str, Any]
+"""What is stored of an item: that of `Reproduction.to_dict`, and how, when and where it was made."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """An item that a report is to have."""
+
+    paper: str
+    name: str
+    target: Target
+
+    @property
+    def words(self) -> str:
+        return f"{self.paper} {self.name}"
+
+    @property
+    def stem(self) -> str:
+        return f"{self.paper}-{self.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """How items are made. max_n: the largest number of grid points per side. quick: no item takes more than a minute.
+    device: where accelerators are measured, "cuda", "opencl" or "cpu" for none; "" takes the first there is."""
+
+    max_n: int = 512
+    quick: bool = False
+    device: str = ""
+
+    def size(self, target: Target) -> int:
+        """The largest size of an item."""
+        return max(target.smallest, min(target.quick, self.max_n)) if self.quick else self.max_n
+
+    @property
+    def accelerators(self) -> tuple[str, ...]:
+        if self.device == "cpu":
+            return ()
+        return (self.device,) if self.device else ORDER
+
+    def check(self) -> None:
+        """Raise InputError where the accelerator that was named is not here."""
+        with accelerators_among(self.accelerators):
+            found, why = default_accelerator()
+        if self.device not in ("", "cpu", found):
+            raise InputError(why)
+
+
+def asked(paper: str = "", name: str = "") -> list[Asked]:
+    """All items, those of a paper, or one. Raises InputError, which lists them, for an unknown paper or item."""
+    if name:
+        return [Asked(paper, name, target_of(paper, name))]
+    if paper and paper not in PAPERS:
+        target_of(paper, "")
+    return [Asked(one, each, of[each]) for one, of in PAPERS.items() if paper in ("", one) for each in of]
+
+
+class Report:
+    """The report in a folder, which is made if it is not there; an empty one becomes a report.
+
+    Raises InputError for a folder with other files, and where it cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{printable_path(folder)} is no folder; choose another place for the report")
+        if folder.is_dir() and any(folder.iterdir()) and not self._is_report():
+            raise InputError(
+                f"{printable_path(folder)} has files and is no report of the workbench; choose a new or an empty folder"
+            )
+        try:
+            (folder / PARTS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot make {printable_path(folder)}: {error.strerror}; choose another place") from None
+        write(folder / MARK, json.dumps({"report": MARKED, "workbench": workbench.__version__}).encode())
+
+    def _is_report(self) -> bool:
+        mark = _read(self.folder / MARK)
+        return mark is not None and mark.get("report") == MARKED
+
+    def kept(self, item: Asked, choices: Choices) -> Entry | None:
+        """The item, if it is there, made with the same choices, version and machine, and did not fail."""
+        entry = self._entry(item)
+        if entry is None or entry["failed"] or entry["configuration"] != configuration(item, choices):
+            return None
+        return entry
+
+    def make(self, item: Asked, choices: Choices, progress: Progress) -> Entry:
+        """Make an item and write it; one that fails is written with a sentence that says why."""
+        begun = perf_counter()
+        entry: Entry = {"paper": item.paper, "target": item.name, "configuration": configuration(item, choices)}
+        picture = self._part(item, ".svg")
+        try:
+            with accelerators_among(choices.accelerators):
+                made = item.target.made(choices.size(item.target), progress)
+            entry |= {**made.to_dict(), "failed": ""}
+            picture.unlink(missing_ok=True)
+            if made.figure is not None:
+                save(made.figure, picture)
+        # Whatever an item raises concerns that item alone.
+        except Exception as error:
+            entry |= {"title": "", "rows": [], "notes": [], "compared": [], "failed": error_message(error, item.words)}
+        entry |= {"seconds": perf_counter() - begun, "date": datetime.now(UTC).isoformat(timespec="minutes")}
+        write(self._part(item, ".json"), json.dumps(entry, indent=1).encode())
+        return entry
+
+    def write_page(self) -> Path:
+        """Write the page with all items that are there, and return its path. It needs no other file and no network."""
+        entries = [(item, entry) for item in asked() if (entry := self._entry(item)) is not None]
+        pictures = [(entry, self._picture(item)) for item, entry in entries]
+        return write(self.folder / PAGE, page(pictures).encode())
+
+    def _entry(self, item: Asked) -> Entry | None:
+        return _read(self._part(item, ".json"))
+
+    def _picture(self, item: Asked) -> str:
+        path = self._part(item, ".svg")
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+    def _part(self, item: Asked, suffix: str) -> Path:
+        return self.folder / PARTS / f"{item.stem}{suffix}"
+
+
+def configuration(item: Asked, choices: Choices) -> dict[str, Any]:
+    """What an item depends on."""
+    return {
+        "workbench": workbench.__version__,
+        "max_n": choices.size(item.target),
+        "quick": choices.quick,
+        "device": choices.device or "any",
+        "machine": machine_line(),
+    }
+
+
+def left_out(items: Iterable[Asked], choices: Choices) -> list[Asked]:
+    """Those whose smallest size is above the largest that was chosen."""
+    return [item for item in items if choices.size(item.target) < item.target.smallest]
+
+
+def _read(path: Path) -> Entry | None:
+    """Plain data of a file; None where there is none, or one that is cut short."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
