@@ -29,6 +29,7 @@ LEVELS = ("preconditioner", "deflation", "coarse", "variant")
 SETTINGS = {
     "device": "on {}",
     "precision": "{} precision",
+    "format": "A: {}",
     "rhs": "b: {}",
     "x0": "x₀: {}",
     "seed": "seed {}",

@@ -120,6 +120,37 @@ class Cluster(Parameter):
         )
 
 
+GIVEN_FORM = "problem"
+"""The format that leaves A as the problem has it: stencils matrix-free, other matrices as CSR."""
+FORMATS = ("coo", "csr", "dia", "ell", "hyb")
+"""Storage formats of A: coordinates; compressed rows; diagonals; rows of one length; the same with a rest in
+coordinates."""
+WAVES = tuple(2**k for k in range(9))
+"""Work-items that may share a row of a CSR matrix."""
+
+
+class StorageFormat(Parameter):
+    """One of the formats, or csr and the work-items that share a row, as in csr:8."""
+
+    def check(self, value: object, owner: str = "") -> Any:
+        """The text; raises InputError for any other."""
+        found = re.fullmatch(r"csr:0*(\d{1,4})", value.strip()) if isinstance(value, str) else None
+        if found is None:
+            return super().check(value, owner)
+        if (items := int(found[1])) not in WAVES:
+            raise InputError(
+                f"format csr:{items} shares a row among {items} work-items, which must be a power of two between 1 and "
+                f"{WAVES[-1]}; write csr:8, or csr for as many as suit the rows"
+            )
+        return f"csr:{items}"
+
+
+def format_of(value: str) -> tuple[str, int | None]:
+    """The format of a checked text, and the work-items that share a row, None for as many as suit the rows."""
+    name, colon, items = value.partition(":")
+    return name, int(items) if colon else None
+
+
 HERE, WORKERS = "here", "workers"
 """Where the inner products of terms are computed: by this process, or by the workers of a cluster."""
 
@@ -211,6 +242,14 @@ RUN = _by_name(
         "how vectors are stored; mixed keeps all but x and b in single precision, with arithmetic in double precision "
         "and r = b - A x at least every ten iterations",
         choices=("float64", MIXED),
+    ),
+    StorageFormat(
+        "format",
+        str,
+        GIVEN_FORM,
+        "how a device stores A; problem keeps stencils matrix-free and matrices as CSR, the others assemble A first; "
+        "csr:8 shares a row of CSR among 8 work-items of an accelerator",
+        choices=(GIVEN_FORM, *FORMATS),
     ),
 )
 """The other settings of a configuration, besides its stopping criteria."""

@@ -20,8 +20,8 @@ class Request:
 
     rows: their number. dtype: of vectors, and of all arrays whose dtype is not known otherwise. fixed: arrays and
     numbers that every call has, by name; an integer is int64, a float has the precision of sums. work:
-    numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them rows take
-    equally long. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
+    numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them every row has
+    `each` entries. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
     hints: what an override may be given in addition.
     """
 
@@ -36,11 +36,12 @@ class Request:
     columns: int = 1
     blocks: tuple[str, ...] = ()
     hints: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    each: int = 1
 
     @property
     def entries(self) -> int:
         """The work of all rows."""
-        return self.rows if self.work is None else int(self.work[-1])
+        return self.rows * self.each if self.work is None else int(self.work[-1])
 
     def typed(self, fixed: Mapping[str, Any], wide: np.dtype) -> Typed:
         """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""

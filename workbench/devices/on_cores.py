@@ -61,7 +61,7 @@ def chunks(request: Request) -> np.ndarray:
     """The first rows of chunks of about equal work, and the number of rows; a property of the request alone."""
     rows, work = request.rows, request.work
     if work is None:
-        count = min(rows, chunks_of(rows * request.columns))
+        count = min(rows, chunks_of(request.entries * request.columns))
         return rows * np.arange(count + 1, dtype=np.int64) // max(1, count)
     count = max(1, min(rows, request.entries // ENTRIES_PER_CHUNK))
     begins = np.searchsorted(work, np.linspace(0, request.entries, count + 1))

@@ -226,6 +226,10 @@ class Operators(Protocol):
         """The product with a CSR matrix."""
         ...
 
+    def stored(self, matrix: sparse.csr_array, name: str, items_per_row: int | None = None) -> DeviceOperator:
+        """The product with a square matrix in the format of that name; items_per_row: of CSR, as in `ops.csr`."""
+        ...
+
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> DeviceOperator:
         """The product with a function of NumPy arrays."""
         ...

@@ -65,6 +65,15 @@ class Size:
         """Of a `Matrix` in float64."""
         return cls(unknowns, (8 + 4) * entries + 4 * unknowns, constant_diagonal=constant_diagonal)
 
+    def stored(self, form: str) -> int:
+        """Bytes of the assembled matrix in a format of `host.storage`, estimated for a stencil, whose rows are of one
+        length but for those at walls; of other operators those of CSR, a lower bound."""
+        if self.grid is None:
+            return self.nbytes
+        width, n = 2 * len(self.grid) + 1, self.unknowns
+        entries = width * n - sum(2 * n // side for side in self.grid)
+        return {"coo": 16 * entries, "csr": 12 * entries + 4 * n, "dia": 8 * width * n}.get(form, 12 * width * n)
+
 
 def stored_bytes(operator: Any) -> int:
     """Bytes of an operator in device memory; 0 if unknown."""

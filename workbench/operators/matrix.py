@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from scipy import sparse
 from workbench.arrays import HostFunction, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.storage import stored
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ class Matrix:
     Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
     finite, Hermitian to rounding in `precision`, positive diagonal.
 
-    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits.
+    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits. form: the
+    format in which a device stores it, one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of
+    CSR on accelerators, see `devices.ops.csr`.
 
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 
@@ -37,6 +41,8 @@ class Matrix:
 
     csr: sparse.csr_array
     precision: np.dtype | None = None
+    form: str = "csr"
+    items_per_row: int | None = None
 
     def __post_init__(self) -> None:
         check_shape(self.shape)
@@ -69,8 +75,10 @@ class Matrix:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of values, column indices and row pointers."""
-        return self.csr.data.nbytes + self.csr.indices.nbytes + self.csr.indptr.nbytes
+        """Bytes of values and indices in its format."""
+        if self.form == "csr":
+            return self.csr.data.nbytes + self.csr.indices.nbytes + self.csr.indptr.nbytes
+        return stored(self.form, self.csr).nbytes(self.csr.data.itemsize, self.csr.indices.itemsize)
 
     def diagonal(self) -> np.ndarray:
         return self.csr.diagonal()
@@ -79,10 +87,19 @@ class Matrix:
         return self.csr
 
     def astype(self, dtype: np.dtype) -> Matrix:
-        return type(self)(sparse.csr_array(self.csr.astype(dtype)), self.precision)
+        return type(self)(sparse.csr_array(self.csr.astype(dtype)), self.precision, self.form, self.items_per_row)
+
+    def in_format(self, form: str, items_per_row: int | None = None) -> Matrix:
+        """The same matrix, which devices store in another format; its entries were checked."""
+        made = copy.copy(self)
+        object.__setattr__(made, "form", form)
+        object.__setattr__(made, "items_per_row", items_per_row)
+        return made
 
     def bind(self, device: Device) -> BoundOperator:
-        return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
+        if (self.form, self.items_per_row) == ("csr", None):
+            return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
+        return device.stored(self.csr, self.form, self.items_per_row)
 
 
 class ComplexSymmetricMatrix(Matrix):

@@ -96,6 +96,7 @@ def solve(
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
+    format: str = RUN["format"].default,
     nullspace: Any = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
@@ -111,7 +112,9 @@ def solve(
     block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
     `user_solver`. M: also a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation:
     also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
-    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". trace: record every kernel.
+    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". format: how the device stores A: "coo",
+    "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it is.
+    trace: record every kernel.
 
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
     modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
@@ -153,6 +156,7 @@ def solve(
         variant=variant,
         device=device,
         cluster=cluster,
+        format=format,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     with MACHINE_USE:

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench import limits
 from workbench.deflation import Deflation
+from workbench.devices.protocol import Device
 from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
 from workbench.number_text import count
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
@@ -20,7 +21,7 @@ from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import NOTHING_LEFT
 from workbench.run.stopping import Norm
-from workbench.settings import HERE, MIXED, PHASES, RUN, SOURCES
+from workbench.settings import GIVEN_FORM, HERE, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
@@ -239,6 +240,25 @@ def check_mixed(configuration: Configuration) -> None:
         raise InputError(reason, changes=DOUBLE)
 
 
+def check_format(configuration: Configuration, device: Device) -> None:
+    """Raise InputError for a storage format that a method or a device does not have."""
+    name, items = format_of(configuration.format)
+    layout = getattr(device, "layout", None)
+    if (items or 0) > (most := layout.group if layout else 1):
+        raise InputError(
+            f"format {configuration.format} shares a row among {items} work-items, and device {device.name} computes "
+            + (f"with groups of {most}" if most > 1 else "whole rows")
+            + "; use format csr",
+            changes={"format": "csr"},
+        )
+    if name not in (GIVEN_FORM, "csr") and configuration.solver.needs_accelerator:
+        raise InputError(
+            f"solver {configuration.solver.name} shares the rows of CSR between two devices, got format {name}; use "
+            "format csr, or solver pipecg",
+            changes={"format": "csr"},
+        )
+
+
 def check_norm(configuration: Configuration) -> None:
     """Raise InputError for the norm of the error where the solution is not known by construction."""
     if configuration.stopping.norm == Norm.ERROR and configuration.rhs != KNOWN:
@@ -266,6 +286,11 @@ def mixed_refusal(configuration: Configuration) -> str:
     if configuration.precision != MIXED:
         return ""
     solver = configuration.solver
+    if configuration.format != GIVEN_FORM:
+        return (
+            f"precision mixed keeps A as a byte per cell, and format {configuration.format} as entries; leave out the "
+            "format, or use precision float64"
+        )
     if not solver.from_residual:
         return f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg"
     if configuration.variant.name in ("def1", "def2") and configuration.deflation.name != "none":

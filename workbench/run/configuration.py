@@ -30,10 +30,11 @@ class Configuration:
     Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
     x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
     `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
-    vectors in single precision (see `workbench.run.single.mixed`). cluster: where boxes of a Schwarz method are solved,
-    `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit: bytes of device memory that the
-    run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
-    `workbench.settings`.
+    vectors in single precision (see `workbench.run.single.mixed`). format: how a device stores A, `problem` as the
+    problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. cluster: where boxes of a
+    Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit:
+    bytes of device memory that the run may use, None for all. Raises InputError for unknown names and for values out of
+    the bounds in `workbench.settings`.
     """
 
     problem: Problem
@@ -50,6 +51,7 @@ class Configuration:
     x0: str = RUN["x0"].default
     seed: int = RUN["seed"].default
     precision: str = RUN["precision"].default
+    format: str = RUN["format"].default
 
     def __post_init__(self) -> None:
         check_settings(self, RUN)
@@ -104,6 +106,7 @@ def configure(
     x0: str | None = None,
     seed: int | None = None,
     precision: str | None = None,
+    format: str | None = None,
     stopping: Stopping | Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Configuration:
@@ -128,6 +131,7 @@ def configure(
         "x0": x0,
         "seed": seed,
         "precision": precision,
+        "format": format,
         "stopping": base.stopping.changed(stopping) if isinstance(stopping, Mapping) else stopping,
     }
     chosen: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}

@@ -14,6 +14,7 @@ from workbench.operators import Operator, TwoPhaseStencil
 from workbench.run.compatibility import (
     check_cluster,
     check_columns,
+    check_format,
     check_mixed,
     check_norm,
     check_precision,
@@ -67,6 +68,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
         check_columns(configuration)
     check_cluster(configuration)
     check_mixed(configuration)
+    check_format(configuration, device)
     if operator is None:
         check_problem(configuration)
     else:

@@ -22,7 +22,7 @@ from workbench.host.boxes import LONGEST_ROW
 from workbench.operators import Size
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
-from workbench.settings import AUTO, GIVEN, MIXED, PHASES, family_of, is_file
+from workbench.settings import AUTO, GIVEN, GIVEN_FORM, MIXED, PHASES, family_of, format_of, is_file
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
@@ -185,6 +185,10 @@ class _Estimate:
         return MemoryItem(name, nbytes) if self._on_host else MemoryItem(name, 0, nbytes)
 
     def _operator(self) -> int:
+        form = format_of(self._configuration.format)[0]
+        if form != GIVEN_FORM:
+            # The host keeps CSR, of which the other formats are made.
+            return self._size.stored(form) + (self._size.stored("csr") if self._on_host and form != "csr" else 0)
         stencil = self._size.grid and not self._size.two_phases
         diagonal = DOUBLE * self._n if stencil and (self._on_host or not self._size.constant_diagonal) else 0
         return self._size.nbytes + diagonal
@@ -197,6 +201,8 @@ class _Estimate:
         if self._on_host:
             # The problem's own b is a vector of the run.
             return phases + (b if self._configuration.rhs != "problem" else 0)
+        if self._configuration.format != GIVEN_FORM:
+            return phases + b + self._size.stored("csr") + DOUBLE * self._n
         bands = DOUBLE * self._n if self._size.grid and not self._size.two_phases else 0
         return phases + b + self._size.nbytes + bands + DOUBLE * self._n
 

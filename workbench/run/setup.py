@@ -16,6 +16,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
+from workbench.operators.formats import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
@@ -206,6 +207,9 @@ def prepare(
         check(configuration, device, operator)
     device.need(operator.dtype)
     device.forget_copies()
+    with phases(PROBLEM):
+        operator = in_format(operator, configuration.format, device)
+        system = system if operator is system.operator else dataclasses.replace(system, operator=operator)
     choice = configuration.solver.select(device, operator, traits_of(configuration), profile)
     solver, device = choice.solver, choice.device
     phases.on(device)

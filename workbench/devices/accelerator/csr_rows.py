@@ -27,13 +27,16 @@ SHARED_ENTRIES = 16
 def shared_rows(device: Launcher, request: Request) -> SharedRows | BlockRows | None:
     """Another distribution of rows over work-items; None for one row each, as on processors and for short rows.
 
-    Hints: items_per_row, a power of two or TILES, and for block vectors width, work-items that share a column of a row.
+    Hints: items_per_row, a power of two or TILES, and for block vectors width, work-items that share a column of a row;
+    without it items_per_row of them, at most as many as a group has.
     """
     mean = request.entries / max(1, request.rows)
-    if request.columns > 1:
-        width = request.hints.get("width") or width_for(request.columns, mean, chunked=device.layout.chunked)
-        return None if device.layout.chunked and width == 1 else BlockRows(device, request, width)
     items = request.hints.get("items_per_row")
+    if request.columns > 1:
+        most = max(1, block_products.GROUP // (1 << (request.columns - 1).bit_length()))
+        width = request.hints.get("width") or (items and min(items, most))
+        width = width or width_for(request.columns, mean, chunked=device.layout.chunked)
+        return None if device.layout.chunked and width == 1 else BlockRows(device, request, width)
     if items is None and request.constants.get("part"):
         items = items_per_row_for(device, mean)
     if items is None:

@@ -55,14 +55,14 @@ class CsrProduct(Applied):
         indptr: np.ndarray,
         items_per_row: int | None = None,
     ) -> None:
-        self._device, self._starts = device, indptr
+        self._device, self._starts, self._items = device, indptr, items_per_row
         matrix = {"data": data, "indices": indices, "starts": indptr}
         super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}))
 
     def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:
         """The product with N x columns block vectors, without dot products; added: out = out + A x.
 
-        width: for accelerators, see `csr_rows`.
+        width: for accelerators, see `csr_rows`; by default that of one vector, where it is given.
         """
         return Applied(
             _bound(
@@ -73,7 +73,7 @@ class CsrProduct(Applied):
                 constants={"onto": added},
                 columns=columns,
                 blocks=("x", "y"),
-                hints={"width": width},
+                hints={"width": width, "items_per_row": self._items},
             )
         )
 

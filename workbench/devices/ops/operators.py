@@ -10,6 +10,7 @@ from workbench.devices.ops import stencil as of_stencil
 from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
+from workbench.devices.ops.storage import stored
 from workbench.devices.ops.triangular import CsrFactor
 
 P = ParamSpec("P")
@@ -31,6 +32,7 @@ class OperatorsOfAllDevices:
     stencil = method(StencilProduct)
     faces = method(FaceProduct)
     csr = method(CsrProduct)
+    stored = method(stored)
     csr_factor = method(CsrFactor)
     factorized_inverse = method(FactorizedInverse)
     csr_terms = of_csr.terms

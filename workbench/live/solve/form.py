@@ -32,6 +32,7 @@ ADVANCED = (
     "norm",
     "maxiter",
     "precision",
+    "format",
     "cluster",
     "memory_limit",
     "trace",

@@ -1,0 +1,196 @@
+"""Products with matrices in the formats of `host.storage`: COO, DIA, ELL and HYB, as `csr` for CSR.
+
+DIA and ELL have a matrix with a row of values for each row of A. It is stored by columns on GPUs, where neighbouring
+work-items then read neighbouring values, and by rows on processors, where a core reads them one after another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.bound import Request
+from workbench.devices.operator_protocols import DeviceOperator, OperatorTraits
+from workbench.devices.ops.applied import Applied
+from workbench.devices.ops.csr import CsrProduct
+from workbench.devices.traffic import product_flops
+from workbench.host import storage
+from workbench.kernel_language import kernel
+from workbench.kernel_language.words import conj, wide
+
+SEGMENT = 4096
+"""Rows and entries that a core takes at once from a matrix in coordinates."""
+SHORT_SEGMENT = 16
+"""Those of a GPU's work-item."""
+
+
+@kernel(sums=3)
+def coo(segment, data, rows, columns, bounds, firsts, x, y, *, paired=True):
+    """y = A x for some rows (`segment`), with the dot products of x and y.
+
+    Entries are sorted by row. Rows firsts[i] to firsts[i + 1] have the entries bounds[i] to bounds[i + 1], so that no
+    two segments add to one element of y.
+    """
+    place = bounds[segment]
+    end = bounds[segment + 1]
+    xy = wide(0)
+    yy = wide(0)
+    xx = wide(0)
+    for row in range(firsts[segment], firsts[segment + 1]):
+        value = 0
+        while place < end:
+            if rows[place] != row:
+                break
+            value += data[place] * x[columns[place]]
+            place += 1
+        y[row] = value
+        if paired:
+            left = wide(x[row])
+            right = wide(value)
+            xy += conj(left) * right
+            yy += conj(right) * right
+            xx += conj(left) * left
+    return xy, yy, xx
+
+
+@kernel(dots=True)
+def dia(row, data, shifts, count, size, across, along, x, y):
+    """y = A x, with the dot products of x and y; entry k of a row has the column row + shifts[k] - size, if that is
+    one."""
+    value = 0
+    for k in range(count):
+        column = row + shifts[k] - size
+        if column >= 0 and column < size:
+            value += data[row * across + k * along] * x[column]
+    y[row] = value
+    return x[row], value
+
+
+@kernel(dots=True)
+def ell(row, data, indices, width, across, along, x, y, *, onto=False):
+    """y = A x, or y + A x, with the dot products of x and y."""
+    value = y[row] if onto else 0
+    for k in range(width):
+        place = row * across + k * along
+        value += data[place] * x[indices[place]]
+    y[row] = value
+    return x[row], value
+
+
+class OneKernel(Applied):
+    """out = A x by one kernel, with (x, out), (out, out) and (x, x). entries: those multiplied, padding included."""
+
+    def __init__(self, device: Any, request: Request, rows: int, entries: int) -> None:
+        super().__init__(device.bind(request))
+        self._device, self._request, self._rows, self._entries = device, request, rows, entries
+
+    def block(self, columns: int) -> OneKernel:
+        """The product with N x columns block vectors, without dot products."""
+        return OneKernel(self._device, self._in_blocks(columns), self._rows, self._entries)
+
+    def _in_blocks(self, columns: int) -> Request:
+        return self._request.in_blocks(columns, self.bound.fixed)
+
+    @property
+    def traffic(self) -> int:
+        arrays = [value.nbytes for value in self.bound.fixed.values() if getattr(value, "ndim", 0)]
+        vectors = 3 if self._request.constants.get("onto") else 2
+        return sum(arrays) + vectors * self._rows * self._request.columns * self._request.dtype.itemsize
+
+    @property
+    def flops(self) -> int:
+        return product_flops(self._entries * self._request.columns, self._request.dtype)
+
+
+class CooProduct(OneKernel):
+    """out = A x for a matrix in coordinates, sorted by row: in segments of whole rows, without atomic additions."""
+
+    def __init__(self, device: Any, matrix: sparse.csr_array) -> None:
+        self._indptr = matrix.indptr
+        arrays = {"data": matrix.data, "rows": storage.rows_of(matrix), "columns": matrix.indices}
+        most = SEGMENT if by_rows(device) else SHORT_SEGMENT
+        super().__init__(device, self._segmented(arrays, most), matrix.indptr.size - 1, matrix.indices.size)
+
+    def _segmented(self, arrays: dict[str, Any], most: int) -> Request:
+        firsts = storage.segments(self._indptr, most)
+        bounds = self._indptr[firsts]
+        fixed = {**arrays, "bounds": bounds, "firsts": firsts.astype(self._indptr.dtype)}
+        hints = {"starts": self._indptr}
+        return Request(coo, firsts.size - 1, arrays["data"].dtype, fixed, work=bounds + firsts, hints=hints)
+
+    def _in_blocks(self, columns: int) -> Request:
+        arrays = {name: self.bound.fixed[name] for name in ("data", "rows", "columns")}
+        request = self._segmented(arrays, SEGMENT if by_rows(self._device) else SHORT_SEGMENT)
+        return dataclasses.replace(request.in_blocks(columns, request.fixed), constants={"paired": False})
+
+
+class HybProduct(OperatorTraits):
+    """out = A x: the rest in coordinates first, then rows of one length onto it, with the dot products."""
+
+    def __init__(self, regular: OneKernel, rest: OneKernel) -> None:
+        self._regular, self._rest = regular, rest
+        self.fused_dots = regular.fused_dots
+
+    def apply(self, x: Any, out: Any, *_: str) -> Any:
+        """out = A x."""
+        self._rest.apply(x, out)
+        return self._regular.apply(x, out)
+
+    def block(self, columns: int) -> HybProduct:
+        """The product with N x columns block vectors, without dot products."""
+        return HybProduct(self._regular.block(columns), self._rest.block(columns))
+
+    @property
+    def traffic(self) -> int:
+        return self._rest.traffic + self._regular.traffic
+
+    @property
+    def flops(self) -> int:
+        return self._rest.flops + self._regular.flops
+
+
+def stored(device: Any, matrix: sparse.csr_array, name: str, items_per_row: int | None = None) -> DeviceOperator:
+    """The product with a square matrix in a format of `settings.FORMATS`; items_per_row: of CSR, as in `CsrProduct`."""
+    if name == "csr":
+        return CsrProduct(device, matrix.data, matrix.indices, matrix.indptr, items_per_row)
+    if name == "coo":
+        return CooProduct(device, matrix)
+    if name == "dia":
+        return _dia(device, matrix)
+    lengths = np.diff(matrix.indptr)
+    return _ell(device, matrix, storage.ell_width(lengths) if name == "ell" else storage.hyb_width(lengths))
+
+
+def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
+    size, distances = matrix.indptr.size - 1, storage.diagonals(matrix)
+    across, along = strides = _strides(device, size, distances.size)
+    values = storage.dia_values(matrix, distances, strides)
+    # Indices have no sign on the cores.
+    fixed = {"data": values, "shifts": distances + size, "count": distances.size, "size": size}
+    fixed |= {"across": across, "along": along}
+    return OneKernel(device, Request(dia, size, matrix.dtype, fixed, each=distances.size), size, values.size)
+
+
+def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybProduct:
+    """ELL of so many entries a row, and the rest in coordinates if there is any."""
+    size = matrix.indptr.size - 1
+    across, along = strides = _strides(device, size, width)
+    values, columns, rest = storage.ell_arrays(matrix, width, strides)
+    fixed = {"data": values, "indices": columns, "width": width, "across": across, "along": along}
+    onto = {"onto": rest.indices.size > 0}
+    regular = OneKernel(device, Request(ell, size, matrix.dtype, fixed, constants=onto, each=width), size, values.size)
+    return HybProduct(regular, CooProduct(device, rest)) if rest.indices.size else regular
+
+
+def _strides(device: Any, size: int, width: int) -> tuple[int, int]:
+    """From one row to the next, and from one entry of a row to the next."""
+    return (width, 1) if by_rows(device) else (1, size)
+
+
+def by_rows(device: Any) -> bool:
+    """Whether a work-item, or a core, computes rows one after another."""
+    layout = getattr(device, "layout", None)
+    return layout is None or layout.chunked

@@ -1,0 +1,124 @@
+"""Storage formats of sparse matrices: what each stores, and the arrays of each from a CSR matrix.
+
+Sources: Bell, Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009;
+Tali, Vainikko, section II, figures 2 and 3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy import sparse
+
+USED_ROWS = 3
+"""HYB has a column for entry k of each row while a third of the rows have it: entries in coordinates take about three
+times as long (Bell, Garland)."""
+CHUNK = 1 << 20
+"""Entries whose diagonals are counted at once."""
+WORD = 8
+"""Bytes of a word, a number in double precision."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """Numbers that a format stores. values: those of A and of the padding; padding: zeros among them; indices: columns,
+    rows, row pointers and distances of diagonals. width: entries of a padded row, or the number of diagonals; 0 without
+    padding."""
+
+    values: int
+    indices: int
+    padding: int = 0
+    width: int = 0
+
+    def nbytes(self, item: int, index: int = 4) -> int:
+        """Bytes, of values of `item` and indices of `index` bytes."""
+        return self.values * item + self.indices * index
+
+    def words(self, item: int, index: int = 4) -> float:
+        """The same in words of 8 bytes."""
+        return self.nbytes(item, index) / WORD
+
+
+def stored(name: str, matrix: sparse.csr_array) -> Stored:
+    """What a format stores of a square matrix, without storing it. Cost: one pass over the row pointers, for DIA over
+    all entries."""
+    size, entries, lengths = matrix.shape[0], int(matrix.nnz), np.diff(matrix.indptr)
+    if name == "csr":
+        return Stored(entries, entries + size + 1)
+    if name == "coo":
+        return Stored(entries, 2 * entries)
+    if name == "dia":
+        width = diagonals(matrix).size
+        return Stored(width * size, width, width * size - entries, width)
+    width = ell_width(lengths) if name == "ell" else hyb_width(lengths)
+    rest = int(np.maximum(lengths - width, 0).sum())
+    return Stored(width * size + rest, width * size + 2 * rest, width * size + rest - entries, width)
+
+
+def ell_width(lengths: np.ndarray) -> int:
+    """The length of the longest row, at least 1."""
+    return max(1, int(lengths.max(initial=0)))
+
+
+def hyb_width(lengths: np.ndarray) -> int:
+    """The largest k of which a third of the rows, see `USED_ROWS`, have k entries; at least 1."""
+    ordered = np.sort(lengths)[::-1]
+    return max(1, int(ordered[max(0, -(-lengths.size // USED_ROWS) - 1)]))
+
+
+def diagonals(matrix: sparse.csr_array) -> np.ndarray:
+    """The distances column - row of the diagonals that have entries, ascending; the main one where there are none."""
+    size, indptr = matrix.shape[0], matrix.indptr
+    used = np.zeros(2 * size - 1, bool)
+    for first in range(0, int(matrix.nnz), CHUNK):
+        rows = np.searchsorted(indptr, np.arange(first, min(first + CHUNK, matrix.nnz)), side="right") - 1
+        used[matrix.indices[first : first + CHUNK] + (size - 1 - rows)] = True
+    found = np.flatnonzero(used) - (size - 1)
+    return found if found.size else np.zeros(1, found.dtype)
+
+
+def rows_of(matrix: sparse.csr_array) -> np.ndarray:
+    """The row of each entry, shape (nnz,)."""
+    return np.repeat(np.arange(matrix.shape[0], dtype=matrix.indices.dtype), np.diff(matrix.indptr))
+
+
+def dia_values(matrix: sparse.csr_array, distances: np.ndarray, strides: tuple[int, int]) -> np.ndarray:
+    """The entries by row and diagonal, zero where there is none, shape (N*diagonals,).
+
+    strides: from one row to the next, and from one diagonal to the next: (1, N), or (diagonals, 1).
+    """
+    values, rows = np.zeros(matrix.shape[0] * distances.size, matrix.dtype), rows_of(matrix)
+    place = np.searchsorted(distances, matrix.indices.astype(np.int64) - rows)
+    # Entries that are stored in parts are added.
+    np.add.at(values, rows * np.int64(strides[0]) + place * strides[1], matrix.data)
+    return values
+
+
+def ell_arrays(
+    matrix: sparse.csr_array, width: int, strides: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
+    """Values and columns of the first `width` entries of each row, shape (N*width,), and the other entries.
+
+    Padding has value 0 and the column of its row. strides: from one row to the next, and from one entry of a row to the
+    next: (1, N), or (width, 1).
+    """
+    size, rows = matrix.shape[0], rows_of(matrix)
+    number = np.arange(matrix.nnz) - matrix.indptr[rows]
+    inside = number < width
+    places = rows[inside] * np.int64(strides[0]) + number[inside] * strides[1]
+    values = np.zeros(size * width, matrix.dtype)
+    own = np.arange(size, dtype=matrix.indices.dtype)
+    columns = np.tile(own, width) if strides[0] == 1 else np.repeat(own, width)
+    values[places], columns[places] = matrix.data[inside], matrix.indices[inside]
+    lengths = np.maximum(np.diff(matrix.indptr) - width, 0)
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(matrix.indptr.dtype)
+    rest = sparse.csr_array((matrix.data[~inside], matrix.indices[~inside], starts), shape=matrix.shape)
+    return values, columns, rest
+
+
+def segments(indptr: np.ndarray, most: int) -> np.ndarray:
+    """First rows of segments, and N: rows and entries of a segment are at most `most`, those of its last row apart."""
+    work = indptr + np.arange(indptr.size, dtype=np.int64)
+    firsts = np.searchsorted(work, np.arange(0, int(work[-1]), most))
+    return np.unique(np.append(firsts, indptr.size - 1))

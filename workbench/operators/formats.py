@@ -1,0 +1,58 @@
+"""A in the storage format that a run asks for."""
+
+from __future__ import annotations
+
+from workbench import limits
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.host.storage import WORD, stored
+from workbench.number_text import count
+from workbench.operators.base import MissingEntriesError, Operator
+from workbench.operators.matrix import Matrix
+from workbench.settings import GIVEN_FORM, format_of
+
+
+def in_format(operator: Operator, text: str, device: Device) -> Operator:
+    """The operator as a device is to store it, assembled where it is none of CSR; itself for format problem.
+
+    text: a checked value of the setting `format`. Raises InputError for an operator without entries, and for a format
+    whose words do not fit the machine.
+    """
+    if text == GIVEN_FORM:
+        return operator
+    name, items = format_of(text)
+    if not isinstance(operator, Matrix):
+        try:
+            operator = Matrix(operator.to_csr())
+        except MissingEntriesError:
+            raise InputError(
+                f"format {text} stores the entries of A, which a LinearOperator does not show; pass a sparse matrix, "
+                "or leave out the format",
+                changes={"format": GIVEN_FORM},
+            ) from None
+    check_room(operator, name, device)
+    return operator.in_format(name, items)
+
+
+def check_room(matrix: Matrix, name: str, device: Device) -> None:
+    """Raise InputError where a format needs more words than the memory of this machine, or of the device, has left."""
+    if name == "csr":
+        return
+    item, index = matrix.csr.data.itemsize, matrix.csr.indices.itemsize
+    found = stored(name, matrix.csr)
+    needed, other = found.nbytes(item, index), stored("csr", matrix.csr).nbytes(item, index)
+    free = limits.memory()[1]
+    why = f"A of {count(matrix.nnz)} entries needs {_words(needed)} in format {name}"
+    if found.padding:
+        why += f", {count(found.padding)} zeros among them,"
+    why += f" and {_words(other)} in format csr"
+    if needed > free:
+        raise InputError(f"{why}; this machine has {_words(free)} free: use format csr", changes={"format": "csr"})
+    try:
+        device.need_room(needed, "use format csr")
+    except InputError as error:
+        raise InputError(f"{why}; {error}", changes={"format": "csr"}) from None
+
+
+def _words(nbytes: int) -> str:
+    return f"{nbytes / WORD:.3g} words ({nbytes / 1e9:.3g} GB)"
