@@ -86,9 +86,15 @@ def test_what_the_papers_example_stores():
     assert storage.stored("ell", matrix) == storage.Stored(12, 12, 4, 3)
     # Two rows have at least two entries, which is a third and more; the third entry of row 1 is the rest.
     assert storage.stored("hyb", matrix) == storage.Stored(9, 8 + 2, 1, 2)
-    values, columns, rest = storage.ell_arrays(matrix, 2, (1, 4))
+    values, columns, rest = storage.ell_arrays(matrix, 2, rowwise=False)
     assert values.tolist() == [5, 2, 5, 9, 1, 8, 0, 4]
     assert columns.tolist() == [1, 0, 2, 1, 2, 2, 2, 2]
     assert rest.toarray()[1].tolist() == [0, 0, 0, 3]
     assert rest.nnz == 1
-    assert storage.dia_values(matrix, storage.diagonals(matrix), (5, 1)).reshape(4, 5)[1].tolist() == [0, 2, 0, 8, 3]
+    assert storage.dia_values(matrix, storage.diagonals(matrix), rowwise=True).reshape(4, 5)[1].tolist() == [
+        0,
+        2,
+        0,
+        8,
+        3,
+    ]

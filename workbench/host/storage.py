@@ -83,33 +83,32 @@ def rows_of(matrix: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(matrix.shape[0], dtype=matrix.indices.dtype), np.diff(matrix.indptr))
 
 
-def dia_values(matrix: sparse.csr_array, distances: np.ndarray, strides: tuple[int, int]) -> np.ndarray:
-    """The entries by row and diagonal, zero where there is none, shape (N*diagonals,).
-
-    strides: from one row to the next, and from one diagonal to the next: (1, N), or (diagonals, 1).
-    """
-    values, rows = np.zeros(matrix.shape[0] * distances.size, matrix.dtype), rows_of(matrix)
+def dia_values(matrix: sparse.csr_array, distances: np.ndarray, *, rowwise: bool) -> np.ndarray:
+    """The entries by row and diagonal, zero where there is none, shape (N*diagonals,): row after row, or diagonal after
+    diagonal."""
+    size, width = matrix.shape[0], distances.size
+    values, rows = np.zeros(size * width, matrix.dtype), rows_of(matrix).astype(np.int64)
     place = np.searchsorted(distances, matrix.indices.astype(np.int64) - rows)
     # Entries that are stored in parts are added.
-    np.add.at(values, rows * np.int64(strides[0]) + place * strides[1], matrix.data)
+    np.add.at(values, rows * width + place if rowwise else rows + place * size, matrix.data)
     return values
 
 
 def ell_arrays(
-    matrix: sparse.csr_array, width: int, strides: tuple[int, int]
+    matrix: sparse.csr_array, width: int, *, rowwise: bool
 ) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
     """Values and columns of the first `width` entries of each row, shape (N*width,), and the other entries.
 
-    Padding has value 0 and the column of its row. strides: from one row to the next, and from one entry of a row to the
-    next: (1, N), or (width, 1).
+    Padding has value 0 and the column of its row. rowwise: row after row; else the first entries of all rows, then the
+    second ones.
     """
-    size, rows = matrix.shape[0], rows_of(matrix)
+    size, rows = matrix.shape[0], rows_of(matrix).astype(np.int64)
     number = np.arange(matrix.nnz) - matrix.indptr[rows]
     inside = number < width
-    places = rows[inside] * np.int64(strides[0]) + number[inside] * strides[1]
+    places = rows[inside] * width + number[inside] if rowwise else rows[inside] + number[inside] * size
     values = np.zeros(size * width, matrix.dtype)
     own = np.arange(size, dtype=matrix.indices.dtype)
-    columns = np.tile(own, width) if strides[0] == 1 else np.repeat(own, width)
+    columns = np.repeat(own, width) if rowwise else np.tile(own, width)
     values[places], columns[places] = matrix.data[inside], matrix.indices[inside]
     lengths = np.maximum(np.diff(matrix.indptr) - width, 0)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(matrix.indptr.dtype)

@@ -46,6 +46,7 @@ from workbench.lines.shapes import infer
 from workbench.lines.types import Formula
 from workbench.operators import Matrix
 from workbench.preconditioners import chebyshev
+from workbench.settings import FORMATS
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 BODY = """
@@ -93,6 +94,8 @@ def of_the_operators(dtype):
         device.csr(data, indices, starts, items)
     for added in (False, True):
         device.csr(data, indices, starts).block(3, added=added)
+    for form in FORMATS:
+        device.stored(matrix, form).block(3)
     device.csr_terms(matrix, device.zeros(27, dtype))
     device.factorized_inverse(matrix)
     for remote in (None, device.zeros(9, dtype)):
@@ -111,6 +114,7 @@ def kernels(dtype):
         yield from _of_faces(bands, dtype)
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
+    yield from (tiles.coo_tiles(summed=summed) for summed in (True, False))
     yield box_stencil.axis_sums()
     for reach in (1, 2, 8):
         yield from (box_stencil.rows(reach), box_stencil.columns(reach))

@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator import block_levels, coarse, csr_rows, deflation, factors, grid_columns, host, parts
+from workbench.devices.accelerator import (
+    block_levels,
+    coarse,
+    coo_rows,
+    csr_rows,
+    deflation,
+    factors,
+    grid_columns,
+    host,
+    parts,
+)
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
@@ -26,7 +36,7 @@ from workbench.host import box_parts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
-TUNED = (block_levels, csr_rows, grid_columns)
+TUNED = (block_levels, coo_rows, csr_rows, grid_columns)
 """The modules that register overrides of kernels."""
 
 

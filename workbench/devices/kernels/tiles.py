@@ -1,4 +1,4 @@
-"""CSR products by tiles: a group multiplies the entries of some rows in parallel, then adds the products of each row.
+"""Products by tiles, in CSR and coordinates: a group multiplies the entries of some rows, then adds those of each row.
 
 Entries are read in storage order for any lengths of rows, and products are kept in local memory.
 Source: Greathouse, Daga 2014, CSR-stream and, for rows longer than a tile, CSR-vector.
@@ -23,5 +23,17 @@ def csr_tiles(*, based: bool = False, scaled: bool = False, summed: bool = True)
         per_item=PER_ITEM,
         result_arguments=result_arguments(based=based, scaled=scaled, summed=summed),
         result=row_result(based=based, scaled=scaled, summed=summed),
+        **dots("left[row]", wanted=summed),
+    )
+
+
+def coo_tiles(*, summed: bool = True) -> str:
+    """y = A x for coordinates sorted by row, whose tile t is the rows firsts[t] to firsts[t + 1] with the entries
+    bounds[t] to bounds[t + 1]; a work-item finds its row among them by bisection. Tiles as those of `csr_tiles`."""
+    return fill(
+        "coo_tiles",
+        per_item=PER_ITEM,
+        result_arguments=result_arguments(based=False, scaled=False, summed=summed),
+        result=row_result(based=False, scaled=False, summed=summed),
         **dots("left[row]", wanted=summed),
     )

@@ -57,24 +57,28 @@ def coo(segment, data, rows, columns, bounds, firsts, x, y, *, paired=True):
 
 
 @kernel(dots=True)
-def dia(row, data, shifts, count, size, across, along, x, y):
+def dia(row, data, shifts, count, size, first, end, x, y, *, rowwise):
     """y = A x, with the dot products of x and y; entry k of a row has the column row + shifts[k] - size, if that is
-    one."""
+    one, as it is in rows `first` to `end`."""
     value = 0
-    for k in range(count):
-        column = row + shifts[k] - size
-        if column >= 0 and column < size:
-            value += data[row * across + k * along] * x[column]
+    if row >= first and row < end:
+        for k in range(count):
+            value += data[row * count + k if rowwise else row + k * size] * x[row + shifts[k] - size]
+    else:
+        for k in range(count):
+            column = row + shifts[k] - size
+            if column >= 0 and column < size:
+                value += data[row * count + k if rowwise else row + k * size] * x[column]
     y[row] = value
     return x[row], value
 
 
 @kernel(dots=True)
-def ell(row, data, indices, width, across, along, x, y, *, onto=False):
+def ell(row, data, indices, width, size, x, y, *, rowwise, onto=False):
     """y = A x, or y + A x, with the dot products of x and y."""
     value = y[row] if onto else 0
     for k in range(width):
-        place = row * across + k * along
+        place = row * width + k if rowwise else row + k * size
         value += data[place] * x[indices[place]]
     y[row] = value
     return x[row], value
@@ -166,28 +170,23 @@ def stored(device: Any, matrix: sparse.csr_array, name: str, items_per_row: int 
 
 def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
     size, distances = matrix.indptr.size - 1, storage.diagonals(matrix)
-    across, along = strides = _strides(device, size, distances.size)
-    values = storage.dia_values(matrix, distances, strides)
+    values = storage.dia_values(matrix, distances, rowwise=by_rows(device))
     # Indices have no sign on the cores.
     fixed = {"data": values, "shifts": distances + size, "count": distances.size, "size": size}
-    fixed |= {"across": across, "along": along}
-    return OneKernel(device, Request(dia, size, matrix.dtype, fixed, each=distances.size), size, values.size)
+    fixed |= {"first": max(0, -int(distances[0])), "end": size - max(0, int(distances[-1]))}
+    form = {"rowwise": by_rows(device)}
+    request = Request(dia, size, matrix.dtype, fixed, constants=form, each=distances.size)
+    return OneKernel(device, request, size, values.size)
 
 
 def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybProduct:
     """ELL of so many entries a row, and the rest in coordinates if there is any."""
     size = matrix.indptr.size - 1
-    across, along = strides = _strides(device, size, width)
-    values, columns, rest = storage.ell_arrays(matrix, width, strides)
-    fixed = {"data": values, "indices": columns, "width": width, "across": across, "along": along}
-    onto = {"onto": rest.indices.size > 0}
-    regular = OneKernel(device, Request(ell, size, matrix.dtype, fixed, constants=onto, each=width), size, values.size)
+    values, columns, rest = storage.ell_arrays(matrix, width, rowwise=by_rows(device))
+    fixed = {"data": values, "indices": columns, "width": width, "size": size}
+    form = {"rowwise": by_rows(device), "onto": rest.indices.size > 0}
+    regular = OneKernel(device, Request(ell, size, matrix.dtype, fixed, constants=form, each=width), size, values.size)
     return HybProduct(regular, CooProduct(device, rest)) if rest.indices.size else regular
-
-
-def _strides(device: Any, size: int, width: int) -> tuple[int, int]:
-    """From one row to the next, and from one entry of a row to the next."""
-    return (width, 1) if by_rows(device) else (1, size)
 
 
 def by_rows(device: Any) -> bool:
