@@ -36,9 +36,10 @@ def coo(segment, data, rows, columns, bounds, firsts, x, y, *, paired=True):
     """
     place = bounds[segment]
     end = bounds[segment + 1]
-    xy = wide(0)
-    yy = wide(0)
-    xx = wide(0)
+    if paired:
+        xy = wide(0)
+        yy = wide(0)
+        xx = wide(0)
     for row in range(firsts[segment], firsts[segment + 1]):
         value = 0
         while place < end:
@@ -110,10 +111,13 @@ class OneKernel(Applied):
 
 
 class CooProduct(OneKernel):
-    """out = A x for a matrix in coordinates, sorted by row: in segments of whole rows, without atomic additions."""
+    """out = A x for a matrix in coordinates, sorted by row: in segments of whole rows, without atomic additions.
 
-    def __init__(self, device: Any, matrix: sparse.csr_array) -> None:
-        self._indptr = matrix.indptr
+    summed: with the dot products.
+    """
+
+    def __init__(self, device: Any, matrix: sparse.csr_array, *, summed: bool = True) -> None:
+        self._indptr, self._summed = matrix.indptr, summed
         arrays = {"data": matrix.data, "rows": storage.rows_of(matrix), "columns": matrix.indices}
         most = SEGMENT if by_rows(device) else SHORT_SEGMENT
         super().__init__(device, self._segmented(arrays, most), matrix.indptr.size - 1, matrix.indices.size)
@@ -122,8 +126,16 @@ class CooProduct(OneKernel):
         firsts = storage.segments(self._indptr, most)
         bounds = self._indptr[firsts]
         fixed = {**arrays, "bounds": bounds, "firsts": firsts.astype(self._indptr.dtype)}
-        hints = {"starts": self._indptr}
-        return Request(coo, firsts.size - 1, arrays["data"].dtype, fixed, work=bounds + firsts, hints=hints)
+        return Request(
+            coo,
+            firsts.size - 1,
+            arrays["data"].dtype,
+            fixed,
+            work=bounds + firsts,
+            constants={"paired": self._summed},
+            summed=self._summed,
+            hints={"starts": self._indptr},
+        )
 
     def _in_blocks(self, columns: int) -> Request:
         arrays = {name: self.bound.fixed[name] for name in ("data", "rows", "columns")}
@@ -186,7 +198,7 @@ def _ell(device: Any, matrix: sparse.csr_array, width: int) -> OneKernel | HybPr
     fixed = {"data": values, "indices": columns, "width": width, "size": size}
     form = {"rowwise": by_rows(device), "onto": rest.indices.size > 0}
     regular = OneKernel(device, Request(ell, size, matrix.dtype, fixed, constants=form, each=width), size, values.size)
-    return HybProduct(regular, CooProduct(device, rest)) if rest.indices.size else regular
+    return HybProduct(regular, CooProduct(device, rest, summed=False)) if rest.indices.size else regular
 
 
 def by_rows(device: Any) -> bool:
