@@ -1,0 +1,39 @@
+"""`workbench formats`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from workbench.cli.common import CONVERGED, finite
+from workbench.cli.options import add_option, chosen, parameters, problem_arguments
+from workbench.settings import BLOCKS, RUN
+
+CHOICES = (BLOCKS["deflation"], RUN["device"], RUN["seed"])
+
+
+def add(verbs: Any) -> None:
+    """Add the command."""
+    formats = verbs.add_parser(
+        "formats",
+        help="words and padding of A in each storage format, and of AZ",
+        description="Words and padding of A in each storage format, and which one a device would choose by bytes; with "
+        "--deflation also the forms of AZ.",
+    )
+    problem_arguments(formats)
+    for declared in CHOICES:
+        add_option(formats, declared)
+    formats.add_argument("--json", action="store_true", help="print JSON")
+    formats.set_defaults(command=_formats)
+
+
+def _formats(options: argparse.Namespace) -> int:
+    # Imported here: it takes longer than the other commands need.
+    from workbench.analysis.storage import storage_of
+    from workbench.run import configure
+
+    names = [declared.name for declared in CHOICES]
+    facts = storage_of(configure(options.problem, parameters(options), **chosen(options, names)))
+    print(json.dumps(finite(facts.plain())) if options.json else facts.text())
+    return CONVERGED
