@@ -50,8 +50,9 @@ class Curve:
 class Turned:
     """A parameter that can be turned. choices: its values in order, that of the paper among them; `paper` is that.
 
-    words: writes a value. menu: choices have no order and are listed. unprinted: the paper does not say, and `paper` is
-    what our numbers are for. limit: it says how far points go, and changes none.
+    words: writes a value. menu: choices have no order and are listed. whose: whose value
+    `paper` is, "ours" where the paper does not say, "" where nobody need be told. limit: it says how far points go, and
+    changes none.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Turned:
     paper: Any
     words: Callable[[Any], str] = chosen
     menu: bool = False
-    unprinted: bool = False
+    whose: str = "paper"
     limit: bool = False
 
     def __post_init__(self) -> None:

@@ -25,9 +25,11 @@ GROWING = tuple(printed()["fig6"])
 DEVICES = {GPU: "2080S", CPU: "i5"}
 MACHINES = (GPU, CPU, "k20m", "v100", "h200")
 WAITS = (0.0, *geometric(1, 10_000, 25))
-WAIT = Turned("wait", "wait of the host per iteration, µs", WAITS, 0.0, unprinted=True)
+WAIT = Turned("wait", "wait of the host per iteration, µs", WAITS, 0.0, whose="ours")
 """Our model has none; the paper does not say how long its host waits for partial sums."""
-SIZE = Turned("size", "largest stand-in, rows", (16, 64, 128, 512), 512, lambda size: count(ROWS_PER_N * size))
+SIZE = Turned(
+    "size", "largest stand-in, rows", (16, 64, 128, 512), 512, lambda size: count(ROWS_PER_N * size), whose=""
+)
 NOTES = (
     "Modelled: bytes of our lines over the machine's bandwidth, a launch latency per pass, and the wait chosen.",
     "Measured: the median of a few iterations on all cores of this machine, on stand-ins where the matrix is not here.",

@@ -36,7 +36,7 @@ def machines(*names: str) -> Turned:
 
 
 TIMES = tuple(
-    Turned(name, f"{title}, times the machine's", FACTORS, 1.0, lambda factor: f"{factor:.3g} ×")
+    Turned(name, f"{title}, times the machine's", FACTORS, 1.0, lambda factor: f"{factor:.3g}", whose="")
     for name, title in BANDWIDTHS.items()
 )
 

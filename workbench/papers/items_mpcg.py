@@ -23,7 +23,7 @@ PAPER = "mpcg"
 BOXES = tuple(printed()["table3"]["boxes"])
 SIDES = tuple(sorted(MPCG))
 CPU_NAME, GPU_NAME = "CPU", "GPU"
-OVERLAP = Turned("overlap", "overlap of the boxes, points", (0, 1, 2, 4, 8, 16), 1, count, unprinted=True)
+OVERLAP = Turned("overlap", "overlap of the boxes, points", (0, 1, 2, 4, 8, 16), 1, count, whose="ours")
 """The paper prints none; 1 is what its table is modelled with."""
 
 
@@ -78,8 +78,8 @@ def jacobi(table: str, what: str) -> Item:
         x=Axis("points per side N", "count", log=True, word="N", marks=[line[0] for line in printed()[table]["rows"]]),
         y=Axis("time", "s", log=True),
         turned=(
-            Turned("bandwidth", "GPU's bandwidth, GB/s", geometric(20, 8000, 41, bandwidth), bandwidth, unprinted=True),
-            Turned("launch", "GPU's latency of a launch, µs", geometric(0.1, 100, 31, launch), launch, unprinted=True),
+            Turned("bandwidth", "GPU's bandwidth, GB/s", geometric(20, 8000, 41, bandwidth), bandwidth, whose="ours"),
+            Turned("launch", "GPU's latency of a launch, µs", geometric(0.1, 100, 31, launch), launch, whose="ours"),
         ),
         printed=functools.partial(sweeps_printed, table),
         modelled=functools.partial(sweeps_modelled, table),
@@ -100,16 +100,16 @@ def table3_printed() -> list[Curve]:
 
 def table3_modelled(values: Values) -> list[Curve]:
     """From the counts that are known without a solve: those of an overlap of one point at the printed N."""
-    n = values["n"]
-    if values["overlap"] != OVERLAP.paper or n not in MPCG:
+    if values["overlap"] != OVERLAP.paper:
         return []
-    seconds = [fitted().seconds(n, boxes, MPCG[n][boxes]) for boxes in BOXES]
-    return [Curve(f"N = {n}, modelled", np.arange(float(len(BOXES))), np.array(seconds), MODELLED, f"N = {n}")]
+    places = np.arange(float(len(BOXES)))
+    times = {n: [fitted().seconds(n, boxes, MPCG[n][boxes]) for boxes in BOXES] for n in MPCG}
+    return [Curve(f"N = {n}, modelled", places, np.array(found), MODELLED, f"N = {n}") for n, found in times.items()]
 
 
 def table3_steps(values: Values) -> Iterator[Step]:
     n, overlap = values["n"], values["overlap"]
-    known = bool(table3_modelled(values))
+    known = overlap == OVERLAP.paper and n in MPCG
 
     def read(place: int, boxes: str, solved: Solved) -> list[Curve]:
         x = np.array([float(place)])
@@ -134,7 +134,7 @@ def fig4_steps(values: Values) -> Iterator[Step]:
 
 
 def sides(paper: int, *more: int) -> Turned:
-    return Turned("n", "intervals per side N", tuple(sorted({*SIDES, *more})), paper, count)
+    return Turned("n", "intervals per side N", tuple(sorted({*SIDES, *more})), paper, count, whose="")
 
 
 NAMES: dict[str, Any] = {"names": BOXES}

@@ -34,7 +34,7 @@ ORDER = Turned("order", "order K of the longest Neumann series", (1, 2, 3, 4, 6,
 
 def upto(sizes: tuple[int, ...], paper: int) -> Turned:
     """How far the sizes go."""
-    return Turned("largest", "largest n", sizes, paper, count, limit=True)
+    return Turned("largest", "largest n", sizes, paper, count, whose="", limit=True)
 
 
 def two_layer(n: int, values: Values, first: str, coarse: str = "inverse", stripes: int = 0) -> Configuration:

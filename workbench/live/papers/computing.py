@@ -55,7 +55,7 @@ RESULTS = Results()
 class Computed:
     """The curves at some values. before: those that were complete last, at other values. left: steps that are not done.
 
-    words: what is computed now. failed: a sentence for each step without a result.
+    words: what is computed now. failed: a sentence for each step without a result. whole: all is done.
     """
 
     values: dict[str, Any]
@@ -66,6 +66,7 @@ class Computed:
     words: str = ""
     failed: tuple[str, ...] = ()
     stopped: bool = False
+    whole: bool = False
 
     @property
     def busy(self) -> bool:
@@ -107,7 +108,8 @@ class Computing:
         return self._worker.wait(timeout)
 
     def _compute(self, values: dict[str, Any]) -> None:
-        before = self.latest.before if self.latest.busy or self.latest.stopped else self.latest.curves
+        latest = self.latest
+        before = latest.curves if latest.whole else latest.before or latest.curves
         self._show(Computed(values, before=before, words="the model"))
         records: list[Record] = []
         try:
@@ -125,26 +127,21 @@ class Computing:
             self._show(Computed(values, failed=(error_message(error),)))
 
     def _work_off(self, shown: Computed, modelled: list[Curve], steps: list[Step], records: list[Record]) -> None:
+        """Compute what is not known, and show all after each step. Raises OvertakenError."""
         known = {place: found for place, step in enumerate(steps) if (found := RESULTS.get(step)) is not None}
-        failed: list[str] = []
+
+        def so_far(**state: Any) -> Computed:
+            failed: list[str] = []
+            parts = [part for place in sorted(known) for part in _read(steps[place], known[place], failed)]
+            curves, left = joined([*modelled, *parts]), len(steps) - len(known)
+            return dataclasses.replace(shown, curves=curves, left=left, failed=tuple(failed), **state)
+
         for place, step in enumerate(steps):
-            if place in known:
-                continue
-            parts = [part for at in sorted(known) for part in _read(steps[at], known[at], failed)]
-            self._show(
-                dataclasses.replace(
-                    shown,
-                    curves=joined([*modelled, *parts]),
-                    words=step.words,
-                    left=len(steps) - len(known),
-                    failed=tuple(dict.fromkeys(failed)),
-                )
-            )
-            known[place] = self._done(step, records)
-            RESULTS.put(step, known[place])
-        failed.clear()
-        parts = [part for at in sorted(known) for part in _read(steps[at], known[at], failed)]
-        self._show(dataclasses.replace(shown, curves=joined([*modelled, *parts]), before=(), failed=tuple(failed)))
+            if place not in known:
+                self._show(so_far(words=step.words))
+                known[place] = self._done(step, records)
+                RESULTS.put(step, known[place])
+        self._show(so_far(before=(), whole=True))
 
     def _done(self, step: Step, records: list[Record]) -> Any:
         """The result of a step, or the sentence of its failure. Raises OvertakenError."""

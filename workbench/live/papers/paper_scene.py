@@ -20,7 +20,7 @@ FEW = 40
 MOST_FAR = 3
 """Points that the sentence names."""
 RING = 6.5
-COLUMNS = ("Curve", "x", "Printed", "Ours", "Deviation", "Ours is")
+DOT = 2.5
 
 
 class Looks:
@@ -36,9 +36,10 @@ class Looks:
 def picture(item: Item, printed: Sequence[Curve], computed: Computed, looks: Looks) -> Scene:
     """Printed points as rings, our curves, and pale behind them those at the values before."""
     layers: list[Layer] = [_drawn(item, curve, looks, faint=True) for curve in computed.before]
-    layers += [_drawn(item, curve, looks) for curve in computed.curves]
+    # Below the curves, whose marks are to be seen in the rings that they meet.
     if printed:
-        layers.append(_rings(item, printed))
+        layers += _rings(item, printed, looks)
+    layers += [_drawn(item, curve, looks) for curve in computed.curves]
     spoken = f"{item.title}. {sentence(item, printed, computed)}"
     note = "" if layers else "computing …" if computed.busy else "; ".join(computed.failed) or "Nothing is computed."
     return Scene(item.name, item.x, item.y, layers, note=note, spoken=spoken, logs="y", live=computed.busy)
@@ -61,14 +62,19 @@ def _drawn(item: Item, curve: Curve, looks: Looks, *, faint: bool = False) -> Cu
     )
 
 
-def _rings(item: Item, printed: Sequence[Curve]) -> PointsOf:
+def _rings(item: Item, printed: Sequence[Curve], looks: Looks) -> list[Layer]:
+    """A ring for each printed point, with a dot in the colour of its curve."""
     x, y = (np.concatenate(values) for values in zip(*((curve.x, curve.y) for curve in printed), strict=True))
     texts = [
         [f"{curve.name}, {place(item, at)}", f"printed {said(float(value), item.y.kind)}"]
         for curve in printed
         for at, value in zip(curve.x, curve.y, strict=True)
     ]
-    return PointsOf("printed", x, y, len(texts), size=RING, outlined=True, texts=texts, word="printed")
+    colours = [curve_style(looks.of(curve)).colour for curve in printed for _ in curve.x]
+    return [
+        PointsOf("printed", x, y, len(texts), size=RING, outlined=True, texts=texts, word="printed"),
+        PointsOf("", x, y, size=DOT, marker=".", colours=colours),
+    ]
 
 
 def place(item: Item, x: float) -> str:
@@ -119,6 +125,11 @@ def signed(point: Compared) -> str:
     if percent is None:
         return "–"
     return f"{'+' if percent > 0 else ''}{number(percent)}%"
+
+
+def columns(item: Item) -> list[str]:
+    """The headings of the table."""
+    return ["Curve", item.x.word or item.x.title, "Printed", "Ours", "Deviation", "Ours is"]
 
 
 def rows(item: Item, points: Sequence[Compared]) -> list[list[Any]]:

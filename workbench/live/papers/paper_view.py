@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, quoted
 from workbench.live.papers.computing import Computed, Computing
-from workbench.live.papers.paper_scene import COLUMNS, Looks, facts, picture, rows, sentence, turned_away, why
+from workbench.live.papers.paper_scene import Looks, columns, facts, picture, rows, sentence, turned_away, why
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
@@ -24,13 +24,13 @@ from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.number_text import count
-from workbench.papers.items import Compared, Turned, compared, item_of, mean_deviation, papers
+from workbench.papers.items import Compared, Curve, Turned, compared, item_of, mean_deviation, papers
 from workbench.recording import Record
 from workbench.registry import unknown_name
 
-DEVIATIONS: dict[tuple[str, str], float | None] = {}
-"""The mean deviation in percent at the paper's values, by paper and item, of those computed in this kernel; None where
-the paper prints no number."""
+KNOWN: dict[tuple[str, str], tuple[float | None, Sequence[Curve]]] = {}
+"""What this kernel has computed at the paper's values, by paper and item: the mean deviation in percent, None where the
+paper prints no number, and the curves."""
 
 
 class PaperView(View):
@@ -61,13 +61,12 @@ class PaperView(View):
         self.sliders = {each.name: self._control(each) for each in self.item.turned}
         self.chart = ChartView(self.publisher)
         self.message, self.progress, self.reason = StatusLine(), widgets.HTML(), widgets.HTML()
-        self.table = SortTable(low=["x"])
+        self.table = SortTable()
         self.back = button("Back to the paper's values", "turn everything to what the paper has", self.reset)
-        self.halt = button("Stop", "end what is being computed; its points stay", self.stop)
-        self.halt.add_class("wb-stop")
+        self.halt = button("Stop", "end what is being computed, and go on with it; its points stay", self.toggle)
         self.list = button("Show its runs", "choose them in the list of runs, and turn to it", self._show_runs)
+        self.list.layout.display = "none"
         self._to_runs = show_runs
-        self.list.layout.display = None if show_runs else "none"
         self.save_bar = SaveBar(
             lambda: {self.item.name: self.chart.scene},
             provenance=self._provenance,
@@ -114,6 +113,15 @@ class PaperView(View):
         """End what is computed; its points stay."""
         self.computing.stop()
 
+    def go_on(self) -> None:
+        """Compute what was left when it was stopped."""
+        if self.computing.latest.stopped:
+            self.computing.turn(self.values)
+
+    def toggle(self) -> None:
+        """Stop, or go on with what was stopped."""
+        (self.stop if self.computing.latest.busy else self.go_on)()
+
     def wait(self, timeout: float = 600) -> bool:
         """Wait until all is computed; False when that takes longer than so many seconds."""
         return self.computing.wait(timeout)
@@ -136,10 +144,11 @@ class PaperView(View):
         self.progress.value = _note(_progress(computed))
         explained = "" if computed.busy else why(self.item, self.printed, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
-        self.table.show(COLUMNS, rows(self.item, points), facts=facts(points, self._looks))
-        self.halt.disabled = not computed.busy
-        if not (computed.busy or computed.stopped or turned_away(self.item, computed.values)):
-            DEVIATIONS[self.item.paper, self.item.name] = mean_deviation(points)
+        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._looks))
+        self.halt.description = "Go on" if computed.stopped else "Stop"
+        self.halt.disabled = not (computed.busy or computed.stopped)
+        if computed.whole and not turned_away(self.item, computed.values):
+            KNOWN[self.item.paper, self.item.name] = mean_deviation(points), computed.curves
         return False
 
     def _turned(self) -> None:
@@ -150,9 +159,9 @@ class PaperView(View):
 
     def _take(self, records: list[Record]) -> None:
         """Runs of values that have settled, into the list: on no plot, as those of a sweep."""
-        for record in records:
-            self._listed.append(self.runs.add(record, PAPERS, hidden=True).number)
-        self.publisher.wake()
+        self._listed += [self.runs.add(record, PAPERS, hidden=True).number for record in records]
+        if self._listed and self._to_runs is not None:
+            self.list.layout.display = None
 
     def _show_runs(self) -> None:
         self.runs.choose(self._listed)
@@ -164,9 +173,8 @@ class PaperView(View):
         return {"paper": self.item.paper, "item": self.item.name, "values": self.values, "points": points}
 
     def _control(self, each: Turned) -> Any:
-        whose = "ours" if each.unprinted else "paper"
-        plain = each.menu or each.limit
-        title = each.title if plain else f"{each.title} ({whose}: {each.words(each.paper)})"
+        whose = f" ({each.whose}: {each.words(each.paper)})" if each.whose and not each.menu else ""
+        title = f"{each.title}{whose}"
         options = [(each.words(value), value) for value in each.choices]
         return (menu if each.menu else slider)(title, options, value=each.paper)
 

@@ -40,7 +40,8 @@ class PapersPage(View):
         self.shelf = Shelf(self._press)
         self.all_papers = button("All papers", "back to the papers and their items", self.back)
         self._head = row("wb-buttons", self.all_papers)
-        self.box = widgets.VBox([self.message, self.shelf]).add_class("wb").add_class("wb-papers")
+        self.box = widgets.VBox().add_class("wb").add_class("wb-papers")
+        self._show(self.shelf)
 
     @property
     def at(self) -> str:
@@ -54,7 +55,9 @@ class PapersPage(View):
         self._leave()
         self.shown = paper, item
         view = self.views[paper, item]
-        self.box.children = (self._head, view.box)
+        view.go_on()
+        self._show(view.box)
+        self.all_papers.focus()
         self.changed()
         return view
 
@@ -69,10 +72,10 @@ class PapersPage(View):
     def back(self) -> None:
         """Show the shelf."""
         self._leave()
-        self.shown = None
+        self.shelf.last, self.shown = self.at, None
         self._say("")
         self.shelf.renew()
-        self.box.children = (self.message, self.shelf)
+        self._show(self.shelf)
         self.changed()
 
     def close(self) -> None:
@@ -88,6 +91,10 @@ class PapersPage(View):
         """What is out of sight need not compute."""
         if self.shown is not None:
             self.views[self.shown].stop()
+
+    def _show(self, part: widgets.Widget) -> None:
+        self._head.layout.display = None if self.shown else "none"
+        self.box.children = (self._head, self.message, part)
 
     def _say(self, words: str) -> None:
         self.message.layout.display = None if words else "none"

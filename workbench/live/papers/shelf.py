@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from workbench.live.papers.paper_view import DEVIATIONS
+from workbench.live.papers.paper_view import KNOWN
 from workbench.live.ui.assets import module
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import number
 from workbench.papers.comparison import NOTABLE
 from workbench.papers.items import Curve, Item, Paper, papers
+from workbench.scenes.scene import Axis
+
+FINEST = 50
+"""Points of a line in a small picture."""
 
 
 class Shelf(LiveWidget):
@@ -21,7 +25,11 @@ class Shelf(LiveWidget):
 
     _esm = module("papers/shelf.js")
     papers = traitlets.List().tag(sync=True)
-    """Of each its words and its items: name, title, printed points as shares of the picture, badge and its tone."""
+    """Of each its words and its items: name, title, printed points and our lines as shares of the picture, badge and
+    its tone."""
+
+    last = traitlets.Unicode().tag(sync=True)
+    """The item that was shown last, which has the focus when the shelf is shown again."""
 
     def __init__(self, open_item: Callable[[str, str], object]) -> None:
         self._open = open_item
@@ -44,29 +52,37 @@ def _paper(paper: Paper) -> dict[str, Any]:
 
 def _item(item: Item) -> dict[str, Any]:
     printed = item.printed()
-    badge, tone = _badge(item, printed)
-    shown = {"name": item.name, "title": item.title, "badge": badge, "tone": tone}
-    return {**shown, "points": thumbnail(item, printed)}
+    deviation, curves = KNOWN.get((item.paper, item.name), (None, ()))
+    badge, tone = _badge(deviation, printed=bool(printed))
+    points, lines = thumbnail(item, printed, curves)
+    return {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "points": points, "lines": lines}
 
 
-def _badge(item: Item, printed: Sequence[Curve]) -> tuple[str, str]:
+def _badge(deviation: float | None, *, printed: bool) -> tuple[str, str]:
     """How far ours are from print, and whether that is near or far."""
     if not printed:
         return "no printed numbers", ""
-    deviation = DEVIATIONS.get((item.paper, item.name))
     if deviation is None:
         return "not computed here yet", ""
     return f"{number(deviation)}% from print", "far" if deviation > NOTABLE else "near"
 
 
-def thumbnail(item: Item, printed: Sequence[Curve]) -> list[list[float]]:
-    """The printed points from 0 to 1 across and upwards, on the scales of the axes."""
-    if not printed:
-        return []
-    shares = []
-    for axis, values in ((item.x, [curve.x for curve in printed]), (item.y, [curve.y for curve in printed])):
-        scaled = np.concatenate(values)
-        scaled = np.log10(scaled) if axis.log else scaled
-        low, extent = scaled.min(), np.ptp(scaled)
-        shares.append((scaled - low) / extent if extent else np.full(scaled.size, 0.5))
-    return [[round(float(x), 3), round(float(y), 3)] for x, y in zip(*shares, strict=True)]
+Places = list[list[float]]
+
+
+def thumbnail(item: Item, printed: Sequence[Curve], curves: Sequence[Curve]) -> tuple[Places, list[Places]]:
+    """Printed points, and the lines of ours: from 0 to 1 across and upwards, on the scales of the axes."""
+    everything = [*printed, *curves]
+    if not everything:
+        return [], []
+    across = _shares(item.x, [curve.x for curve in everything])
+    upwards = _shares(item.y, [curve.y for curve in everything])
+    places = [np.round(np.column_stack(pair), 3).tolist() for pair in zip(across, upwards, strict=True)]
+    return [each for curve in places[: len(printed)] for each in curve], places[len(printed) :]
+
+
+def _shares(axis: Axis, values: list[np.ndarray]) -> list[np.ndarray]:
+    thinned = [each[:: 1 + each.size // FINEST] for each in values]
+    scaled = [np.log10(each) if axis.log else each for each in thinned]
+    low, high = min(each.min() for each in scaled), max(each.max() for each in scaled)
+    return [(each - low) / (high - low) if high > low else np.full(each.size, 0.5) for each in scaled]

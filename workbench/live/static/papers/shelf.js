@@ -1,3 +1,4 @@
+import { whenOnPage } from "../ui/onpage.js";
 import { button, element } from "../ui/page.js";
 import { followTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
@@ -5,7 +6,6 @@ import { tellKernel } from "../transport/kernel.js";
 // Papers, each with its items as buttons: the printed points as a small picture, the title, and how far ours are from it.
 
 const [WIDE, HIGH, EDGE, RING] = [150, 76, 10, 3];
-const SVG = "http://www.w3.org/2000/svg";
 
 function render({ model, el }) {
   followTheme();
@@ -28,36 +28,36 @@ function render({ model, el }) {
     return made;
   }
 
-  function itemButton(paper, { name, title, points, badge, tone }) {
+  function itemButton(paper, { name, title, points, lines, badge, tone }) {
     const made = button("wb-paperitem", "", () => tellKernel(model, { kind: "open", paper, item: name }), `open ${title}`);
     made.dataset.item = `${paper}.${name}`;
-    made.append(thumbnail(points), element("span", "wb-itemtitle", title), element("span", `wb-badge ${tone ? `wb-${tone}` : ""}`, badge));
+    made.append(thumbnail(points, lines), element("span", "wb-itemtitle", title), element("span", `wb-badge ${tone ? `wb-${tone}` : ""}`, badge));
     return made;
   }
 
   model.on("change:papers", show);
   show();
+  // From an item back to where it was opened.
+  const leave = whenOnPage(el, () => {
+    root.querySelector(`[data-item="${model.get("last")}"]`)?.focus();
+    return () => {};
+  });
   return () => {
+    leave();
     model.off("change:papers", show);
     root.remove();
   };
 }
 
-// Axes and a ring for each point.
-function thumbnail(points) {
-  const made = drawn("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "wb-thumb", "aria-hidden": "true" });
-  made.append(drawn("path", { d: `M${EDGE / 2} ${EDGE / 2}V${HIGH - EDGE / 2}H${WIDE - EDGE / 2}` }));
-  for (const [x, y] of points) {
-    const [cx, cy] = [2 * EDGE + x * (WIDE - 3 * EDGE), HIGH - 2 * EDGE - y * (HIGH - 3 * EDGE)];
-    made.append(drawn("circle", { cx, cy, r: RING }));
-  }
-  return made;
-}
-
-function drawn(kind, attributes) {
-  const made = document.createElementNS(SVG, kind);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
+// Axes, a ring for each printed point, and the lines of ours.
+function thumbnail(points, lines) {
+  const at = ([x, y]) => [2 * EDGE + x * (WIDE - 3 * EDGE), HIGH - 2 * EDGE - y * (HIGH - 3 * EDGE)];
+  const ours = lines.map((places) => `<polyline points="${places.map(at).join(" ")}"/>`);
+  const rings = points.map(at).map(([x, y]) => `<circle cx="${x}" cy="${y}" r="${RING}"/>`);
+  const axes = `<path d="M${EDGE / 2} ${EDGE / 2}V${HIGH - EDGE / 2}H${WIDE - EDGE / 2}"/>`;
+  const template = document.createElement("template");
+  template.innerHTML = `<svg class="wb-thumb" viewBox="0 0 ${WIDE} ${HIGH}" aria-hidden="true">${[axes, ...ours, ...rings].join("")}</svg>`;
+  return template.content.firstChild;
 }
 
 export default { render };
