@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from workbench.errors import InputError
 from workbench.papers import PAPERS, mpcg_printed, two_level
 from workbench.papers.items import MODELLED, compared, far_off, item_of, joined, mean_deviation, papers, point
+from workbench.papers.items_block_cg import BlockIteration
 from workbench.papers.two_level import solved
-from workbench.run import Run, run_through
+from workbench.run import Configuration, Run, run_through
 
 ITEMS = [(paper.name, item.name) for paper in papers().values() for item in paper.items]
 
@@ -54,12 +57,13 @@ def test_a_step_of_table_2_is_the_solve_of_its_reproduction():
     item = item_of("two-level", "table2")
     step = next(iter(item.steps({**item.paper_values, "largest": 32})))
     ours = solved("two-layer", 32, "block-ic:2", "stripes", coarse="inverse")
+    assert isinstance(step.work, Configuration)
     assert ours.iterations == run_through(Run(step.work)).iterations
 
 
 def test_parameters_reach_the_solves():
     turned = {"contrast": 1.0, "stripes": 4, "order": 3, "largest": 32}
-    works = [step.work for step in item_of("two-level", "table2").steps(turned)]
+    works: list[Any] = [step.work for step in item_of("two-level", "table2").steps(turned)]
     assert {work.problem.contrast for work in works} == {1.0}
     assert {work.deflation.per_row for work in works} == {4}
     assert works[-1].preconditioner.order == 3
@@ -69,7 +73,8 @@ def test_a_wait_slows_the_modelled_device():
     item = item_of("block-cg", "fig6")
     values = {**item.paper_values, "size": 16}
     step = next(iter(item.steps(values)))
-    found = step.work()
+    assert step.work == BlockIteration("m_t1", 16, 1)
+    found = BlockIteration("m_t1", 16, 1)()
     rate = next(iter(step.read(found))).y[0]
     waiting = next(iter(next(iter(item.steps({**values, "wait": 1000.0}))).read(found))).y[0]
     assert waiting < rate

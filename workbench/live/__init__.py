@@ -12,6 +12,7 @@ from workbench.live.field.field_view import FieldView
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.replay import Replay, open_run
+from workbench.live.papers.paper_view import PaperView
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.roofline import RooflineView
@@ -39,6 +40,7 @@ __all__ = [
     "MatrixBuilder",
     "MethodView",
     "OwnMethod",
+    "PaperView",
     "PoissonBuilder",
     "RaceView",
     "Replay",
