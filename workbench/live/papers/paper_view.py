@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.number_text import count
-from workbench.papers.items import Compared, Curve, Turned, compared, item_of, mean_deviation, papers
+from workbench.papers.items import Compared, Curve, Item, Turned, compared, item_of, mean_deviation, papers
 from workbench.recording import Record
 from workbench.registry import unknown_name
 
@@ -38,9 +38,9 @@ class PaperView(View):
 
     Rings are printed, solid curves are counted or measured here, dashed ones modelled; pale ones are those at the
     values before. `turn` moves the sliders, `reset` goes back to the paper's values, `points` are printed points with
-    ours.
-    runs: the list that its runs are added to, by default one of its own. show_runs: shows that list. Raises InputError,
-    which lists what there is, for an unknown paper or item.
+    ours. values: of parameters at first, by default the paper's: `PaperView("two-level", "table2", stripes=4)`. runs:
+    the list that its runs are added to, by default one of its own. show_runs: shows that list. Raises InputError, which
+    lists what there is, for an unknown paper, item, parameter or value.
     """
 
     def __init__(
@@ -51,8 +51,10 @@ class PaperView(View):
         runs: RunList | None = None,
         show_runs: Callable[[Sequence[int]], object] | None = None,
         folder: str | Path | None = None,
+        **values: Any,
     ) -> None:
         self.item = item_of(paper, item)
+        check_values(self.item, values)
         self.printed = self.item.printed()
         self.runs = runs if runs is not None else RunList()
         self.publisher = Publisher()
@@ -78,7 +80,7 @@ class PaperView(View):
         for control in self.sliders.values():
             control.observe(lambda _change: self._turned(), "value")
         self.publisher.add(self.publish)
-        self._turned()
+        self.turn(**values)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -92,13 +94,7 @@ class PaperView(View):
 
     def turn(self, **values: Any) -> None:
         """Turn parameters to values that they have, all at once. Raises InputError for others."""
-        known = {each.name: each for each in self.item.turned}
-        for name, value in values.items():
-            if name not in known:
-                raise InputError(unknown_name("parameter", name, known))
-            if value not in known[name].choices:
-                listed = ", ".join(map(str, known[name].choices))
-                raise InputError(f"{name} is one of {listed}, got {quoted(value)}")
+        check_values(self.item, values)
         self._quiet = True
         for name, value in values.items():
             self.sliders[name].value = value
@@ -190,6 +186,17 @@ class PaperView(View):
         parts = [head, row("wb-turning", turners, results), self.table, notes, self.save_bar.box]
         box = widgets.VBox(parts).add_class("wb").add_class("wb-explorer").add_class("wb-paper")
         return box
+
+
+def check_values(item: Item, values: Mapping[str, Any]) -> None:
+    """Raise InputError for a parameter that an item has not, and for a value that it does not take."""
+    known = {each.name: each for each in item.turned}
+    for name, value in values.items():
+        if name not in known:
+            raise InputError(unknown_name("parameter", name, known))
+        if value not in known[name].choices:
+            listed = ", ".join(map(str, known[name].choices))
+            raise InputError(f"{name} is one of {listed}, got {quoted(value)}")
 
 
 def _note(words: str) -> str:
