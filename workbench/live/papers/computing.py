@@ -25,6 +25,9 @@ SETTLED = 1.0
 KEPT = 4000
 """Results that are kept, a few hundred bytes each, of residual curves some kilobytes."""
 
+UNLISTED = 200
+"""Runs that wait for a place in the list, at most."""
+
 
 class OvertakenError(Exception):
     """Another value was turned to, or the computation was stopped."""
@@ -87,6 +90,7 @@ class Computing:
         self._worker = LatestOnly("workbench-paper")
         self._stopping = threading.Event()
         self._turned = 0.0
+        self._unlisted: dict[Configuration, Record] = {}
 
     def turn(self, values: Values) -> None:
         """Compute at these values in place of those before; returns at once."""
@@ -111,22 +115,22 @@ class Computing:
         latest = self.latest
         before = latest.curves if latest.whole else latest.before or latest.curves
         self._show(Computed(values, before=before, words="the model"))
-        records: list[Record] = []
+        steps: list[Step] = []
         try:
             modelled, steps = self.item.modelled(values), list(self.item.steps(values))
-            self._work_off(Computed(values, before=before, steps=len(steps)), modelled, steps, records)
+            self._work_off(Computed(values, before=before, steps=len(steps)), modelled, steps)
             # Whoever turns on is still looking for a value: no runs of that in the list.
             if self._rests():
-                self._listed(records)
+                self._list(steps)
         except OvertakenError:
             stopped = self._stopping.is_set()
             self._show(dataclasses.replace(self.latest, words="", stopped=stopped))
             if stopped:
-                self._listed(records)
+                self._list(steps)
         except Exception as error:
             self._show(Computed(values, failed=(error_message(error),)))
 
-    def _work_off(self, shown: Computed, modelled: list[Curve], steps: list[Step], records: list[Record]) -> None:
+    def _work_off(self, shown: Computed, modelled: list[Curve], steps: list[Step]) -> None:
         """Compute what is not known, and show all after each step. Raises OvertakenError."""
         known = {place: found for place, step in enumerate(steps) if (found := RESULTS.get(step)) is not None}
 
@@ -139,11 +143,12 @@ class Computing:
         for place, step in enumerate(steps):
             if place not in known:
                 self._show(so_far(words=step.words))
-                known[place] = self._done(step, records)
-                RESULTS.put(step, known[place])
+                known[place] = self._done(step)
+                if not isinstance(known[place], InputError):
+                    RESULTS.put(step, known[place])
         self._show(so_far(before=(), whole=True))
 
-    def _done(self, step: Step, records: list[Record]) -> Any:
+    def _done(self, step: Step) -> Any:
         """The result of a step, or the sentence of its failure. Raises OvertakenError."""
         try:
             if not isinstance(step.work, Configuration):
@@ -155,8 +160,15 @@ class Computing:
                 results = [self._solved(step.work)]
         except InputError as error:
             return error
-        records.append(results[0].record())
+        self._unlisted[step.work] = results[0].record()
+        while len(self._unlisted) > UNLISTED:
+            del self._unlisted[next(iter(self._unlisted))]
         return Solved.of(results)
+
+    def _list(self, steps: list[Step]) -> None:
+        """Runs that are shown go into the list, also those that were made before their values settled."""
+        shown = [self._unlisted.pop(step.work, None) for step in steps if isinstance(step.work, Configuration)]
+        self._listed([record for record in shown if record is not None])
 
     def _solved(self, configuration: Configuration) -> Result:
         session = Session(configuration)

@@ -29,7 +29,11 @@ function render({ model, el }) {
   }
 
   function itemButton(paper, { name, title, points, lines, badge, tone }) {
-    const made = button("wb-paperitem", "", () => tellKernel(model, { kind: "open", paper, item: name }), `open ${title}`);
+    const open = () => {
+      tellKernel(model, { kind: "open", paper, item: name });
+      window.scrollTo({ top: 0 });
+    };
+    const made = button("wb-paperitem", "", open, `open ${title}`);
     made.dataset.item = `${paper}.${name}`;
     made.append(thumbnail(points, lines), element("span", "wb-itemtitle", title), element("span", `wb-badge ${tone ? `wb-${tone}` : ""}`, badge));
     return made;
