@@ -91,6 +91,11 @@ class Stencil(abc.ABC):
     def neumann(self, device: Device, order: int) -> BoundOperator:
         """K^H D^-1 K on a device, K being the truncated Neumann series of that order for L D^-1."""
 
+    @property
+    @abc.abstractmethod
+    def triangle_norm(self) -> float:
+        """||L D^-1||_inf for the strictly lower triangle L and the diagonal D. Cost: one pass."""
+
     @abc.abstractmethod
     def box_matrix(
         self, device: Device, labels: np.ndarray, boxes: Boxes
@@ -184,6 +189,12 @@ class BandStencil(Stencil):
         check_diagonal(self.main)
         bands, inverse_diagonal = device.scaled_bands(self.main, self.lower, self.strides)
         return device.stencil_series(bands, self.strides, inverse_diagonal, order)
+
+    @property
+    def triangle_norm(self) -> float:
+        from workbench.host.triangle_norm import norm_of_bands
+
+        return norm_of_bands(self.main, self.lower, self.strides)
 
     def box_matrix(
         self, device: Device, labels: np.ndarray, boxes: Boxes

@@ -77,6 +77,12 @@ class TwoPhaseStencil(Stencil):
     def neumann(self, device: Device, order: int) -> BoundOperator:
         return device.face_series(self.faces, self.dtype, order)
 
+    @property
+    def triangle_norm(self) -> float:
+        from workbench.host.triangle_norm import norm_of_faces
+
+        return norm_of_faces(self.faces)
+
     def box_matrix(
         self, device: Device, labels: np.ndarray, boxes: Boxes
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

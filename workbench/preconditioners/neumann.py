@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scipy import sparse
 
@@ -27,9 +27,9 @@ class Neumann(Preconditioner):
     of K^T run in one wavefront, so Neu1, Neu2 and Neu3 all move bands + 3 words per unknown. In CSR format an
     application makes 2*order passes over L.
 
-    The paper requires ||L D^-1|| < 1, under which each further term reduces the error in that norm. M is positive
-    definite without it, since K is unit triangular; a few row sums above 1, as at corners of random bubbles, are
-    harmless.
+    The paper requires ||L D^-1||_inf < 1, under which each further term reduces the error in that norm; a note of the
+    run has the number. M is positive definite without it, since K is unit triangular; a few row sums above 1, as at
+    corners of random bubbles, are harmless.
 
     Raises InputError if the entries of A are not available.
 
@@ -54,8 +54,24 @@ class Neumann(Preconditioner):
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
-            return operator.neumann(device, self.order)
-        lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
-        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
-        term, scaled, upper = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
-        return TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
+            made: Any = operator.neumann(device, self.order)
+            norm = operator.triangle_norm
+        else:
+            inverse = 1 / operator.diagonal()
+            lower = sparse.csr_array(sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(inverse))
+            inverse_diagonal = device.array(inverse, operator.dtype)
+            term, scaled, upper = device.csr_terms(lower, inverse_diagonal)
+            made = TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
+            norm = float(abs(lower).sum(axis=1).max())
+        made.notes = (*made.notes, condition(norm))
+        return made
+
+
+def condition(norm: float) -> str:
+    """A sentence on the condition of the series. norm: ||L D^-1||_inf."""
+    if norm < 1:
+        return f"||L D^-1||_inf = {norm:.3g} < 1: the Neumann series converges"
+    return (
+        f"||L D^-1||_inf = {norm:.3g}, not below 1: the Neumann series may diverge, so more terms may precondition "
+        "worse; M is positive definite all the same"
+    )
