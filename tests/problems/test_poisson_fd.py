@@ -5,6 +5,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.problems.poisson_fd import PoissonFD
+from workbench.run import Run, Stopping, configure, run_through
 
 
 def matrix(**parameters):
@@ -42,6 +43,39 @@ def test_the_printed_form_where_it_can_be_made_symmetric(a, b):
 def test_other_printed_forms_are_refused():
     with pytest.raises(InputError, match="not symmetric for a = 1 \\+ x\\*y, b = 1"):
         PoissonFD(n=8, a="1 + x*y", form="printed").assemble(0)
+
+
+def test_the_printed_operator_that_is_not_symmetric_by_hand():
+    """Points at 1/3 and 2/3: each row has a and b of its own point."""
+    found = matrix(n=3, a="1 + x*y", b="1", form="unsymmetric")
+    a = 1 + np.array([1, 2, 2, 4]) / 9
+    expected = [
+        [2 * a[0] + 2, -a[0], -1, 0],
+        [-a[1], 2 * a[1] + 2, 0, -1],
+        [-1, 0, 2 * a[2] + 2, -a[2]],
+        [0, -1, -a[3], 2 * a[3] + 2],
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+    # Where it is symmetric it is that of form=printed.
+    same = {"n": 7, "a": "1 + y", "b": "1 + x"}
+    np.testing.assert_allclose(matrix(**same, form="unsymmetric"), matrix(**same, form="printed"), rtol=1e-15)
+
+
+@pytest.mark.parametrize(("solver", "first"), [("cg", "jacobi"), ("mpcg", "schwarz:2x2"), ("pseudo-block-cg", "none")])
+def test_a_run_without_symmetry_says_what_came_of_it(solver, first):
+    chosen = {"n": 24, "a": "1 + 9*x*y", "b": "1", "form": "unsymmetric"}
+    stopping = Stopping(rtol=1e-8, maxiter=60)
+    result = run_through(Run(configure("poisson-fd", **chosen, solver=solver, preconditioner=first, stopping=stopping)))
+    A, b = matrix(**chosen), PoissonFD(**chosen).assemble(0).b
+    true = np.linalg.norm(b - A @ result.x) / np.linalg.norm(b)
+    assert result.true_relative_residual == pytest.approx(true, rel=1e-6)
+    assert result.converged == (true <= 1e-8)
+    assert any("A is not symmetric" in note for note in result.provenance["notes"])
+
+
+def test_what_needs_a_symmetric_matrix_is_refused_for_it():
+    with pytest.raises(InputError, match="preconditioner ic needs a symmetric A, and A is not symmetric; choose"):
+        Run(configure("poisson-fd", n=8, a="1 + x*y", form="unsymmetric", preconditioner="ic"))
 
 
 def test_rows_that_are_scaled_are_noted():

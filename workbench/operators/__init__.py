@@ -2,7 +2,13 @@
 
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
 from workbench.operators.box_stencil import BoxStencil
-from workbench.operators.matrix import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix, as_operator
+from workbench.operators.matrix import (
+    ComplexSymmetricMatrix,
+    LinearOperatorAdapter,
+    Matrix,
+    UnsymmetricMatrix,
+    as_operator,
+)
 from workbench.operators.stencil import BandStencil, Stencil, check_diagonal
 from workbench.operators.two_phase import TwoPhaseStencil
 
@@ -17,6 +23,7 @@ __all__ = [
     "Size",
     "Stencil",
     "TwoPhaseStencil",
+    "UnsymmetricMatrix",
     "as_operator",
     "check_diagonal",
     "stored_bytes",

@@ -112,6 +112,16 @@ class ComplexSymmetricMatrix(Matrix):
         _check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
 
+class UnsymmetricMatrix(Matrix):
+    """A sparse matrix that need not be symmetric, to show what a method for symmetric ones makes of it.
+
+    Construction checks as `Matrix` does, but for symmetry.
+    """
+
+    def _check(self) -> None:
+        _check_diagonal(self.csr.diagonal())
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearOperatorAdapter:
     """A SciPy LinearOperator as A. What needs entries of A refuses it.

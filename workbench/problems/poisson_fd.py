@@ -6,15 +6,19 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from workbench.errors import InputError
-from workbench.operators import BandStencil, Size
+from workbench.operators import BandStencil, Size, UnsymmetricMatrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.formula import Formula
 from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
 
-DIVERGENCE, PRINTED = "divergence", "printed"
+DIVERGENCE, PRINTED, UNSYMMETRIC = "divergence", "printed", "unsymmetric"
+NOT_SYMMETRIC = (
+    "A is not symmetric, as the methods here need it: x is whatever came of them, and ||b - A x|| says how good that is"
+)
 TOLERANCE = 1e-12
 """Largest relative difference of coefficients that count as equal."""
 
@@ -31,6 +35,10 @@ class PoissonFD(Problem):
     y alone and b on x alone. Where a/b is a function of y over one of x, rows are scaled to make it so, f with them;
     otherwise it is refused.
 
+    form=unsymmetric: the paper's operator as it is, rows not scaled, whether or not it is symmetric. Methods here are
+    for symmetric matrices, so a run shows what comes of one that is not, and its true residual how good that is.
+    Without convergence mpcg fills its memory of directions: give it few iterations.
+
     Cost: 6 arrays of N words. Raises InputError for a mistake in a formula, for coefficients that are not positive and
     finite, and for a printed form that cannot be made symmetric.
 
@@ -45,7 +53,7 @@ class PoissonFD(Problem):
     a: str = parameter("1", "coefficient of d/dx, a formula of x and y")
     b: str = parameter("1", "coefficient of d/dy, a formula of x and y")
     f: str = parameter("1", "right-hand side, a formula of x and y")
-    form: str = parameter(DIVERGENCE, "of the operator", choices=(DIVERGENCE, PRINTED))
+    form: str = parameter(DIVERGENCE, "of the operator", choices=(DIVERGENCE, PRINTED, UNSYMMETRIC))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +62,16 @@ class PoissonFD(Problem):
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n - 1,) * 2)
+        side = self.n - 1
+        return Size.of_rows(side**2, 5 * side**2 - 4 * side) if self._is_general else Size.of_stencil((side, side))
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return (self.n - 1,) * 2
+
+    @property
+    def _is_general(self) -> bool:
+        return self.form == UNSYMMETRIC
 
     @property
     def assembly_bytes(self) -> int:
@@ -73,9 +90,11 @@ class PoissonFD(Problem):
             scale, notes = np.ones_like(right), ()
         else:
             a, b = self._values("a", points, points), self._values("b", points, points)
-            scale = self._row_scale(a, b)
+            scale = np.ones_like(a) if self._is_general else self._row_scale(a, b)
             notes = () if (scale == 1).all() else ("rows were scaled, which makes the printed operator symmetric",)
             main, west, south = 2 * scale * (a + b), -scale * a, -scale * b
+        if self._is_general:
+            return LinearSystem(_rows(a, b), right.ravel(), grid=(side, side), notes=(NOT_SYMMETRIC,))
         west[:, 0] = south[0] = 0
         operator = BandStencil((side, side), main.ravel(), (west.ravel(), south.ravel()))
         return LinearSystem(operator, (scale * right).ravel(), grid=(side, side), notes=notes)
@@ -109,7 +128,20 @@ class PoissonFD(Problem):
         if not np.allclose(ratio, rows * columns, rtol=TOLERANCE, atol=0):
             raise InputError(
                 f"{self.name}: the printed operator is not symmetric for a = {self.a}, b = {self.b}, and no scaling of "
-                "rows makes it so; take form=divergence, or a of y alone and b of x alone"
+                "rows makes it so; take form=divergence, a of y alone and b of x alone, or form=unsymmetric to see "
+                "what comes of it"
             )
         # g(y) = s a and k(x) = s b with a/b = g/k.
         return rows / a
+
+
+def _rows(a: np.ndarray, b: np.ndarray) -> UnsymmetricMatrix:
+    """-a u_xx - b u_yy times h^2, each row with the coefficients of its own point; shape of a and b (side, side)."""
+    side = a.shape[0]
+    numbers = np.arange(side**2).reshape(a.shape)
+    parts = [(numbers, numbers, 2 * (a + b))]
+    for here, there in ((np.s_[:, 1:], np.s_[:, :-1]), (np.s_[:, :-1], np.s_[:, 1:])):
+        parts.append((numbers[here], numbers[there], -a[here]))
+        parts.append((numbers.T[here], numbers.T[there], -b.T[here]))
+    row, column, value = (np.concatenate([each.ravel() for each in of_one]) for of_one in zip(*parts, strict=True))
+    return UnsymmetricMatrix(sparse.csr_array((value, (row, column)), shape=(side**2, side**2)))

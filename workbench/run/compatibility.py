@@ -13,7 +13,7 @@ from workbench.deflation import Deflation
 from workbench.devices.protocol import Device
 from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
 from workbench.number_text import count
-from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
+from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, UnsymmetricMatrix
 from workbench.operators.base import MissingEntriesError
 from workbench.problems import Problem
 from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES
@@ -25,6 +25,7 @@ from workbench.settings import GIVEN_FORM, HERE, MIXED, PHASES, RUN, SOURCES, fo
 from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
+UNSYMMETRIC_M = ("none", "jacobi", "schwarz")
 """Preconditioners that are complex symmetric where A is."""
 DOUBLE = {"precision": RUN["precision"].default}
 """What to change where precision mixed cannot serve."""
@@ -160,8 +161,10 @@ def check_cluster(configuration: Configuration) -> None:
 
 
 def check_symmetry(configuration: Configuration, operator: Operator) -> None:
-    """Raise InputError where a complex matrix has another symmetry than the method needs. Cost: nothing."""
+    """Raise InputError where a matrix has another symmetry than the method or its levels need. Cost: nothing."""
     bilinear = configuration.solver.complex_symmetric
+    if isinstance(operator, UnsymmetricMatrix):
+        _check_levels(configuration, UNSYMMETRIC_M, "needs a symmetric A, and A is not symmetric")
     if not np.issubdtype(operator.dtype, np.complexfloating):
         return
     if isinstance(operator, ComplexSymmetricMatrix) or (bilinear and isinstance(operator, LinearOperatorAdapter)):
@@ -181,13 +184,15 @@ def check_complex_symmetric(configuration: Configuration) -> None:
             f"A is complex symmetric, and solver {solver.name} needs a Hermitian A; choose cocg or block-cocg",
             changes={"solver": "cocg"},
         )
-    for kind, known, instead in (("preconditioner", COMPLEX_SYMMETRIC_M, "jacobi"), ("deflation", ("none",), "none")):
+    reason = f"is Hermitian, and solver {solver.name} needs M = M^T where A is complex"
+    _check_levels(configuration, COMPLEX_SYMMETRIC_M, reason)
+
+
+def _check_levels(configuration: Configuration, first_levels: tuple[str, ...], reason: str) -> None:
+    """Raise InputError for a first level not among these, and for any second one. reason: the rest of the sentence."""
+    for kind, known, instead in (("preconditioner", first_levels, "jacobi"), ("deflation", ("none",), "none")):
         if (name := getattr(configuration, kind).name) not in known:
-            raise InputError(
-                f"{kind} {name} is Hermitian, and solver {solver.name} needs M = M^T where A is complex; choose "
-                f"{kind} {instead}",
-                changes={kind: instead},
-            )
+            raise InputError(f"{kind} {name} {reason}; choose {kind} {instead}", changes={kind: instead})
 
 
 def check_inexact(configuration: Configuration, count: int, *, exact: bool) -> None:
