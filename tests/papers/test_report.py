@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import types
 
 import pytest
 from matplotlib.figure import Figure
@@ -34,10 +35,7 @@ def made(monkeypatch):
             raise made.failing[name]
         return Reproduction(name, f"Title of {name}", rows(n), ["A note."], Figure() if name == "fig1" else None)
 
-    class Made(list):
-        failing: dict = {}
-
-    made = Made()
+    made = types.SimpleNamespace(calls=calls, failing={})
     targets = {
         "table1": Target(lambda n, p: make("table1", n, p), named=("name",), compared=(COMPARED,), quick=32),
         "fig1": Target(lambda n, p: make("fig1", n, p), draws=True),
@@ -45,7 +43,6 @@ def made(monkeypatch):
     for paper in list(papers.PAPERS):
         monkeypatch.delitem(papers.PAPERS, paper)
     monkeypatch.setitem(papers.PAPERS, "two-level", targets)
-    made.calls = calls
     return made
 
 

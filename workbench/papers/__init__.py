@@ -109,6 +109,7 @@ PAPERS: dict[str, dict[str, Target]] = {
     "block-cg": {
         "table1": Target(
             block_cg.table1,
+            quick=32,
             named=("matrix",),
             compared=(
                 Compared(printed="printed_n", ours="n", sizes=MATRIX),
@@ -118,11 +119,13 @@ PAPERS: dict[str, dict[str, Target]] = {
         ),
         "table2": Target(
             block_cg.table2,
+            quick=32,
             named=("matrix",),
             compared=(Compared(printed="by_table2_Mflop", ours="pseudo_block_Mflop"),),
         ),
         "fig5": Target(
             block_cg_figures.fig5,
+            quick=32,
             draws=True,
             named=("matrix",),
             compared=(
@@ -146,6 +149,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         ),
         "fig6": Target(
             block_cg_figures.fig6,
+            quick=32,
             draws=True,
             named=("matrix", "b"),
             compared=(

@@ -104,7 +104,6 @@ class PrintedValue:
     def ratio(self) -> float | None:
         """Ours over the printed number, also for times of another machine; None for unequal sizes."""
         found = deviation(self.printed, self.ours) if self.same_size else None
-        found = self.modelled_percent if found is None else found
         return None if found is None else 1 + found / 100
 
     @property

@@ -10,6 +10,7 @@ from workbench.data_files import PACKAGE
 from workbench.html_table import Html, html_table
 from workbench.number_text import duration
 from workbench.papers.comparison import NOT_EXPLAINED, NOTABLE
+from workbench.papers.items import papers
 from workbench.papers.reproduction import cell_text
 
 TOKENS = PACKAGE / "live" / "static" / "ui" / "tokens.css"
@@ -30,6 +31,7 @@ table { border-collapse: collapse; font-size: var(--wb-t-note); font-variant-num
 caption { text-align: left; color: var(--wb-ink-2); padding-bottom: var(--wb-1); }
 th { background: var(--wb-surface); font-weight: var(--wb-w-firm); text-align: left; }
 th, td { padding: var(--wb-1) var(--wb-2); border-bottom: 1px solid var(--wb-hair); vertical-align: top; }
+td:last-child { max-width: 42ch; }
 .wb-number { text-align: right; white-space: nowrap; }
 .good { color: var(--wb-good); } .warn { color: var(--wb-warn); } .bad { color: var(--wb-bad); }
 figure { margin: var(--wb-3) 0; padding: var(--wb-2); background: #fff; border: 1px solid var(--wb-hair);
@@ -48,17 +50,17 @@ Entry = dict[str, Any]
 def page(entries: Sequence[tuple[Entry, str]]) -> str:
     """The whole page. entries: of the report, each with its figure as SVG or ""."""
     machines = dict.fromkeys(entry["configuration"]["machine"] for entry, _ in entries)
-    papers = dict.fromkeys(entry["paper"] for entry, _ in entries)
     body = [
         "<h1>Tables and figures of the papers, printed and computed here</h1>",
         f'<p class="made">{_text("; ".join(machines))}</p>',
-        "<p>Ours: counted or measured here. Modelled: computed for the machine of the paper. Ratio: ours over printed, "
-        "modelled over printed where there is none of ours. Times of this machine have a ratio to those printed and no "
-        "deviation, as the machines differ; unequal sizes have neither.</p>",
+        "<p>Ours: counted or measured here. Modelled: computed for the machine of the paper. Deviation: the larger one "
+        "of both from the print. Times of this machine have a ratio to those printed and no deviation, as the machines "
+        "differ; unequal sizes have neither.</p>",
         _summary([entry for entry, _ in entries]),
     ]
-    for paper in papers:
-        body.append(f"<h2>{_text(paper)}</h2>")
+    for paper in dict.fromkeys(entry["paper"] for entry, _ in entries):
+        about = papers()[paper]
+        body.append(f'<h2>{_text(about.title)}</h2><p class="made">{_text(f"{paper}: {about.who}")}</p>')
         body += [_item(entry, picture) for entry, picture in entries if entry["paper"] == paper]
     return "\n".join(
         [
@@ -120,12 +122,14 @@ def summary_rows(entries: Iterable[Entry]) -> list[list[str]]:
     ]
 
 
-SUMMARY = ("item", "ours", "n at most", "largest deviation", "more than 15% from print", "made in")
+SUMMARY = ("item", "next to the print", "n at most", "largest deviation", "more than 15% from print", "made in")
 
 
 def percent_text(value: float | None) -> str:
     if value is None:
         return "-"
+    if round(value) == 0:
+        return "0%"
     return f"{value:+.0f}%" if abs(value) < 1000 else f"{1 + value / 100:.0f} times"
 
 
@@ -168,7 +172,7 @@ def _item(entry: Entry, picture: str) -> str:
     return f'{"".join(parts)}<ul class="notes">{notes}</ul></section>'
 
 
-COMPARED = ("", "column", "printed", "ours", "range", "modelled", "ratio", "deviation", "reason")
+COMPARED = ("row", "column", "printed", "ours", "range", "ours / printed", "modelled", "deviation", "reason")
 
 
 def _compared(values: Sequence[Entry]) -> str:
@@ -182,7 +186,7 @@ def _compared(values: Sequence[Entry]) -> str:
             [
                 value["row"],
                 value["column"].replace("_", " "),
-                *(cell_text(value[name]) for name in ("printed", "ours", "spread", "modelled", "ratio")),
+                *(cell_text(value[name]) for name in ("printed", "ours", "spread", "ratio", "modelled")),
                 percent_text(value["percent"]),
                 Html(f'<span class="{state}">{_text(said)}</span>'),
             ]
