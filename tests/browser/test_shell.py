@@ -295,8 +295,8 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
         lab.turn_to(page, title)
         if title == "Papers":
             # A table with menus and sliders, modelled alone.
-            page.locator('[data-item="hybrid-pipecg.fig6"]').click()
-            page.locator(".wb-paper canvas[data-name=fig6]").wait_for()
+            page.locator('[data-item="hybrid-pipecg.fig4"]').click()
+            page.locator(".wb-paper canvas[data-name=fig4]").wait_for()
         unchanging(page, lambda: page.evaluate(LAYOUT), reads=3)
         for size in (narrow, *wider, narrow):
             page.set_viewport_size(size)

@@ -68,9 +68,15 @@ class System:
 
 def systems(max_n: int, progress: Progress) -> Iterator[System]:
     """The matrices of Table I."""
-    for name, kind, n, nnz, *_ in printed()["table1"]["rows"]:
+    for name, *_ in printed()["table1"]["rows"]:
         progress(f"matrix {name}")
-        yield System(name, kind, n, nnz, *_found(name, n, max_n))
+        yield system(name, max_n)
+
+
+def system(name: str, max_n: int) -> System:
+    """A matrix of Table I by name."""
+    _, kind, n, nnz, *_ = next(line for line in printed()["table1"]["rows"] if line[0] == name)
+    return System(name, kind, n, nnz, *_found(name, n, max_n))
 
 
 def _found(name: str, n: int, max_n: int) -> tuple[Matrix, str]:

@@ -83,8 +83,8 @@ def test_the_deviation_is_a_sentence_that_changes():
 
 
 def test_wrong_values_are_sentences():
-    view = PaperView("hybrid-pipecg", "fig6")
-    with pytest.raises(InputError, match="machine is one of k20m, k40, v100, h200, got 'tpu'"):
+    view = PaperView("hybrid-pipecg", "fig4")
+    with pytest.raises(InputError, match="machine is one of k40, k20m, v100, h200, got 'tpu'"):
         view.turn(machine="tpu")
     with pytest.raises(InputError, match="unknown parameter 'speed'"):
         view.turn(speed=1)
@@ -95,15 +95,15 @@ def test_a_page_shows_one_item_and_its_badge():
     page = PapersPage()
     badges = {item["name"]: item["badge"] for paper in page.shelf.papers for item in paper["items"]}
     assert badges["fig1"] == "no printed numbers"
-    assert badges["fig7"] == "not computed here yet"
-    view = page.open("hybrid-pipecg", "fig7")
-    assert page.at == "hybrid-pipecg.fig7"
+    assert badges["fig7-2021"] == "not computed here yet"
+    view = page.open("hybrid-pipecg", "fig7-2021")
+    assert page.at == "hybrid-pipecg.fig7-2021"
     assert view.wait(LIMIT)
     view.publish()
     page.back()
     assert page.at == ""
     badges = {item["name"]: item["badge"] for paper in page.shelf.papers for item in paper["items"]}
-    assert badges["fig7"].endswith("% from print")
+    assert badges["fig7-2021"].endswith("% from print")
     page.open_at("hybrid-pipecg.fig99")
-    assert "is one of fig6, fig7, fig8" in page.message.text
+    assert "is one of fig4, fig5, fig6, fig6-2021" in page.message.text
     page.close()
