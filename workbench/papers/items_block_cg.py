@@ -30,9 +30,9 @@ WAITS = (0.0, *geometric(1, 10_000, 25, WAIT_US))
 WAITING = Turned("wait", "wait of the host per iteration, µs", WAITS, WAIT_US, whose="ours")
 """The paper does not say how long its host waits: ours is what its smallest matrices take."""
 SIZES = (16, 64, 128, 512)
-SIZE = Turned("size", "largest stand-in, rows", SIZES, 512, lambda size: count(ROWS_PER_N * size), whose="")
+SIZE = Turned("size", "largest stand-in, rows", SIZES, 512, lambda size: count(ROWS_PER_N * size), whose="", limit=True)
 NOTES = (
-    "Modelled: bytes of our lines over the machine's bandwidth and a launch latency per pass; on a GPU the wait too, and "
+    "Modelled: bytes of our lines over the machine's bandwidth and a launch latency per pass; on a GPU the wait, and "
     "where partial sums of dot products are added up on the host, their copies and additions, as in the paper.",
     "Measured: the median of a few iterations on all cores of this machine, on stand-ins where the matrix is not here.",
 )

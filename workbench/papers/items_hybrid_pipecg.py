@@ -141,7 +141,7 @@ def chart(name: str) -> Item:
                 + (f" In print: {', '.join(said)}, and no number for a matrix." if said else ""),
                 *NOTES,
             ),
-            reason="the share of the rows that fits limits the speedup; why the printed one rises with N is not explained",
+            reason="the share of the rows that fits limits it; why the printed one rises with N is not explained",
         )
     device = "cpu" if "cpu" in shown.baseline else "gpu"
     return Item(
