@@ -9,16 +9,19 @@ import pytest
 
 from tests.papers.conftest import small
 from workbench.cli import main
-from workbench.papers import reproduce, two_level
+from workbench.papers import reproduce, two_level, two_level_model
 from workbench.papers.two_level import printed
-from workbench.run import Stopping
+from workbench.papers.two_level_model import Method
+from workbench.run import Run, Stopping, configure
 
 
 @pytest.fixture
 def made(monkeypatch):
     """The configurations that would be solved, in order; nothing is."""
     configurations = []
-    result = types.SimpleNamespace(iterations=10, converged=True, setup_seconds=1.0, iteration_seconds=0.5)
+    result = types.SimpleNamespace(
+        iterations=10, converged=True, setup_seconds=1.0, iteration_seconds=0.5, summary={"setup_phases": []}
+    )
     monkeypatch.setattr(two_level, "Run", lambda configuration: configurations.append(configuration))
     monkeypatch.setattr(two_level, "run_through", lambda run: result)
     return configurations
@@ -53,6 +56,36 @@ def test_small_versions_of_tables_3_and_4_are_labelled_and_not_compared(target):
     assert {row["deviation_percent"] for row in made.rows} == {None}
 
 
+def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
+    """Of a grid of half the size to within some percent, with the ratio of both bandwidths, and the bytes of E^-1."""
+    method = Method("two-layer", 256, "neumann:2", "stripes", "inverse")
+    cpu, gpu = (two_level_model.seconds_of_iteration(method, machine) for machine in two_level_model.MACHINES)
+    assert cpu / gpu == pytest.approx(144 / 10.664)
+    run = Run(
+        configure("two-layer", n=256, preconditioner="neumann:2", deflation="stripes", variant="def1"), trace=True
+    )
+    while run.step() and run.iterations < 2:
+        pass
+    kernels = [run.trace.kernels[event["kernel"]] for event in run.trace.rows if event["iteration"] == 2]
+    moved = sum(kernel.bytes for kernel in kernels)
+    assert gpu * 144e9 == pytest.approx(moved + 8 * 512**2, rel=0.02)
+    factor = dataclasses.replace(method, coarse="dense-cholesky")
+    setups = [two_level_model.seconds_of_setup(one, "q9550") for one in (method, factor)]
+    assert setups == pytest.approx([2 * 512**3 / 11.32e9, 512**3 / 3 / 11.32e9])
+
+
+def test_rows_of_the_gpu_run_on_a_device(made):
+    rows = two_level.table3(16, print, "opencl").rows
+    assert {(one.device, one.preconditioner.name) for one in made} == {("cpu", "ic"), ("opencl", "neumann")}
+    assert [row["printed_speedup"] for row in rows] == [1.0, 4.59, None]
+    assert [row["our_speedup"] for row in rows] == [1.0] * 3
+    made.clear()
+    (first, *_) = two_level.table1(16, print, "opencl").rows
+    assert {one.device for one in made} == {"cpu", "opencl"}
+    assert first["our_speedup"] == 1
+    assert first["printed_speedup"] == pytest.approx(28.4 / 9.8)
+
+
 @pytest.mark.parametrize("target", ["fig9", "fig10"])
 def test_sizes_are_ticks(target):
     (axes,) = small("two-level", target).figure.axes
@@ -78,6 +111,10 @@ def test_coarse_systems_are_solved_as_in_the_paper(made):
     for target in ("table1", "table2"):
         reproduce("two-level", target, max_n=128)
     assert {one.coarse.name for one in made} == {"inverse"}
+    for target, coarse in (("fig11", "dense-cholesky"), ("fig12", "inverse")):
+        made.clear()
+        reproduce("two-level", target, max_n=128)
+        assert {one.coarse.name for one in made} == {coarse}
     made.clear()
     for target in ("table3", "table4"):
         reproduce("two-level", target)
