@@ -16,8 +16,9 @@ from workbench.lines.types import Line
 from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
-from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup import SolveSetup, assembled, prepare
 from workbench.run.single.diagnostics import SingleDiagnostics
+from workbench.run.vector_files import asks_for_blocks
 
 LARGEST = 10_000
 """Unknowns: the vectors of every iteration are kept."""
@@ -28,9 +29,10 @@ Values = dict[str, Any]
 class Walk:
     """The start and the iterations of a configuration's solver, made one by one by `advance`.
 
-    start, iterate: its general text, line by line. Under deflation A and b are those that the solver sees, P A and P b.
+    start, iterate: its general text for one right-hand side, line by line; lines that run in some iterations alone come
+    last, see `skips`. Under deflation A and b are those that the solver sees, P A and P b.
     Keeps the vectors that hold after each iteration, N words each. Raises InputError for solvers that do more than
-    run their lines (`Solver.not_stepped`), and for more than 10000 unknowns.
+    run their lines (`Solver.not_stepped`), for several right-hand sides, and for more than 10000 unknowns.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -38,14 +40,20 @@ class Walk:
         if solver.not_stepped:
             raise InputError(f"solver {solver.name} has no lines to step through: it {solver.not_stepped}")
         self.configuration = configuration
-        system = configuration.problem.assemble(configuration.seed)
+        system = assembled(configuration)
+        if asks_for_blocks(configuration, system):
+            raise InputError(
+                f"stepping takes one right-hand side, and rhs {configuration.rhs} has several; choose another"
+            )
         unknowns = system.operator.shape[0]
         # Before the setup, which for a large system takes far longer than the matrix.
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
         self.setup: SolveSetup = prepare(configuration, system)
         self._measures = SingleDiagnostics(self.setup)
-        self.start, self.iterate = parse(solver.start), parse(solver.iterate)
+        texts = solver.stepped(self.setup.b.dtype)
+        self._always = len(parse(texts.iterate))
+        self.start, self.iterate = parse(texts.start), parse(f"{texts.iterate}\n{texts.replace}")
         self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup, self.setup.M))}
         to_host = self.setup.device.to_host
@@ -63,8 +71,17 @@ class Walk:
     @property
     def broken_down(self) -> bool:
         """The last iteration found no direction of positive curvature, or no residual that M measures as positive."""
-        last = self._ends[-1]
-        return self.iterations > 0 and not (np.real(last["delta"]) > 0 and np.real(last["gamma"]) > 0)
+        last, sized = self._ends[-1], np.abs if self.configuration.solver.complex_symmetric else np.real
+        return self.iterations > 0 and not (sized(last["delta"]) > 0 and sized(last["gamma"]) > 0)
+
+    @property
+    def optional(self) -> int:
+        """How many lines at the end of an iteration run only where `due` < 0."""
+        return len(self.iterate) - self._always
+
+    def skips(self, iteration: int, line: int) -> bool:
+        """Whether a line, counted from 1, does not run in this iteration."""
+        return iteration > 0 and line > self._always and not np.real(self.after(iteration, self._always)["due"]) < 0
 
     def lines(self, iteration: int) -> tuple[Line, ...]:
         """The lines of an iteration; iteration 0 is the start."""
@@ -107,8 +124,11 @@ class Walk:
     def _run(self, iteration: int) -> list[Values]:
         """What holds before the first line of an iteration, and after each of them."""
         held = [dict(self._ends[iteration - 1] if iteration else self._start)]
-        for line in self.lines(iteration):
+        for place, line in enumerate(self.lines(iteration)):
             values = dict(held[-1])
+            if iteration and place >= self._always and not np.real(held[self._always]["due"]) < 0:
+                held.append(values)
+                continue
             evaluate_line(line, self._shapes, values, self._operators)
             held.append(values)
         return held

@@ -63,11 +63,13 @@ def difference(one: Moment, other: Moment, name: str) -> float:
 def _moment(steps: Walk, iteration: int) -> Moment:
     line_values = []
     for number, line in enumerate(steps.lines(iteration), 1):
+        if steps.skips(iteration, number):
+            break
         value = steps.after(iteration, number)[line.target]
         is_vector = bool(np.ndim(value))
         size = float(np.linalg.norm(value)) if is_vector else float(np.real(value))
         line_values.append(Value(line.text.strip(), line.target, size, is_vector))
-    values = steps.after(iteration, len(line_values))
+    values = steps.after(iteration, len(steps.lines(iteration)))
     vectors = {name: np.array(value) for name, value in values.items() if np.ndim(value)}
     scalars = {name: float(np.real(value)) for name, value in values.items() if not np.ndim(value)}
     return Moment(tuple(line_values), vectors, scalars, *steps.residuals(iteration))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
@@ -33,6 +35,14 @@ class SolverSelection:
     solver: Solver
     device: Device
     reasons: tuple[str, ...] = ()
+
+
+class Stepped(NamedTuple):
+    """Paper lines to step through for one right-hand side. replace: what follows in iterations where `due` < 0."""
+
+    start: str
+    iterate: str
+    replace: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +146,10 @@ class Solver(Block):
             start, iterate = without_unread(self.start, by_identities(self.iterate, self.identities))
             return with_names(start, self.stored_in), iterate
         return self.start, self.iterate
+
+    def stepped(self, dtype: np.dtype) -> Stepped:
+        """The lines for stepping, where `not_stepped` is empty. dtype: of the vectors."""
+        return Stepped(self.start, self.iterate)
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The infinite recurrence on a workspace. Its lines are compiled here, before the first `next`.

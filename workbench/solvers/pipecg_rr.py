@@ -12,7 +12,7 @@ import numpy as np
 from workbench.devices.programs.workspace import Workspace
 from workbench.lines.edit import added, with_names
 from workbench.registry import register
-from workbench.solvers.base import Solver
+from workbench.solvers.base import Solver, Stepped
 from workbench.solvers.pipecg import PipelinedCG
 
 ENTRIES = 5
@@ -85,7 +85,6 @@ class PipelinedCGWithReplacement(Solver):
     name: ClassVar[str] = "pipecg-rr"
     title: ClassVar[str] = "pipelined CG with automatic residual replacement"
     uniform_iterations: ClassVar[bool] = False
-    not_stepped: ClassVar[str] = "runs other lines in iterations that replace r; step through pipecg, which does not"
     curvature_is_recomputed: ClassVar[bool] = False
 
     start: ClassVar[str] = PipelinedCG.start
@@ -113,8 +112,10 @@ class PipelinedCGWithReplacement(Solver):
 
     def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = super().texts(workspace)
-        eps = float(np.finfo(workspace.dtype).eps) / 2
-        return f"{textwrap.dedent(start)}\neps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}", iterate
+        return _with_bounds(start, workspace.dtype), iterate
+
+    def stepped(self, dtype: np.dtype) -> Stepped:
+        return Stepped(_with_bounds(self.start, dtype), self.iterate, f"{textwrap.dedent(self.replace)}\n{RESET}")
 
     def iterates(self, workspace: Workspace) -> Iterator[None]:
         replacement = f"{textwrap.dedent(self.replace)}\n{RESET}"
@@ -132,3 +133,9 @@ class PipelinedCGWithReplacement(Solver):
                 yield
 
         return recurrence()
+
+
+def _with_bounds(start: str, dtype: np.dtype) -> str:
+    """The start, and the first bounds of its rounding errors."""
+    eps = float(np.finfo(dtype).eps) / 2
+    return f"{textwrap.dedent(start)}\neps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}"

@@ -171,3 +171,20 @@ def test_there_is_nothing_to_remove_without_levels(view, page_of, eventually):
     said(view, act="toggle_levels")
     eventually(lambda: page.messages)
     assert page.messages[-1]["removal"] is None
+
+
+def test_lines_that_an_iteration_leaves_out_are_one_step():
+    view = StepView("pipecg-rr", "poisson5:8", iterations=3)
+    try:
+        optional, each = view.walk.optional, len(view.walk.iterate)
+        assert optional > 10
+        view.go(1, each - optional)
+        view.next_line()
+        assert view.place == (1, each)
+        message, _ = view._message()
+        assert message["sentence"].startswith(f"Iteration 1: the last {optional} lines are left out, since due = ")
+        assert message["values"]["iterate"][-1] == ""
+        view.back()
+        assert view.place == (1, each - optional)
+    finally:
+        view.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -221,12 +222,18 @@ class OwnMethod(View):
         self.undo_button.disabled = False
 
 
-def method_options() -> list[tuple[str, str]]:
-    """These methods for a menu: by name, and as code has them."""
-    return [(sentence_case(name_of("solver", name)), name) for name in originals()]
+def method_options(names: Sequence[str] | None = None) -> list[tuple[str, str]]:
+    """Methods, by default the originals, for a menu: by name, and as code has them."""
+    return [(sentence_case(name_of("solver", name)), name) for name in (originals() if names is None else names)]
 
 
 def originals() -> tuple[str, ...]:
-    """The methods that are written as paper lines."""
+    """The methods that are written as paper lines, the same in every iteration."""
+    known = registry.registered("solver")
+    return tuple(name for name in stepped_methods() if known[name].uniform_iterations)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def stepped_methods() -> tuple[str, ...]:
+    """The methods that can be stepped through."""
     known = registry.registered("solver").items()
     return tuple(name for name, cls in known if issubclass(cls, Solver) and not cls.not_stepped)

@@ -7,7 +7,7 @@ import dataclasses
 import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
-from workbench.live.teach.own_method import method_options, originals
+from workbench.live.teach.own_method import method_options, stepped_methods
 from workbench.live.teach.step_view import StepView
 from workbench.live.teach.stepper import Stepper
 from workbench.live.transport.worker import LatestOnly
@@ -39,9 +39,11 @@ class StepPage(View):
         self._mathematics = True
         self._worker = LatestOnly("workbench-steps")
         named = configuration.solver.name
-        self.method = BlockChoice("solver", lambda: None, named if named in originals() else "cg", names=originals())
+        self.method = BlockChoice(
+            "solver", lambda: None, named if named in stepped_methods() else "cg", names=stepped_methods()
+        )
         self.cells = Field(CELLS, "cells", label="Cells per side", code="n")
-        others = [[ALONE, "no other method"], *([name, label] for label, name in method_options())]
+        others = [[ALONE, "no other method"], *([name, label] for label, name in method_options(stepped_methods()))]
         self.second = Field(SECOND, label="Compared with", code="", kind="choice", choices=others)
         self.form = FieldForm(
             {"cells": self.cells, "second": self.second},

@@ -31,6 +31,8 @@ def about(walk: Walk, ending: str) -> dict[str, Any]:
     if walk.setup.projection is not None:
         seen = "A and b are PA and Pb, deflated by" if walk.setup.variant.projects_system else "M⁻¹ also deflates by"
         meaning.append(f"{seen} {block_name(chosen.deflation)}")
+    if walk.optional:
+        meaning.append(f"the last {walk.optional} lines run where {typeset('due')} < 0")
     return {
         "title": sentence_case(f"{chosen.solver.title} on {chosen.problem.label}"),
         "start": [line.text for line in walk.start],
@@ -49,7 +51,9 @@ def values(walk: Walk, iteration: int, lines: int) -> dict[str, list[str]]:
 
     def column(held: int, count: int) -> list[str]:
         return [
-            _value(line.target, walk.after(held, place)[line.target]) if place <= count else ""
+            _value(line.target, walk.after(held, place)[line.target])
+            if place <= count and not walk.skips(held, place)
+            else ""
             for place, line in enumerate(walk.lines(held), 1)
         ]
 
@@ -67,6 +71,12 @@ def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
     if lines == 0:
         return "Nothing has run yet: b and x are given. Press Next line."
     text = walk.lines(iteration)[lines - 1]
+    if walk.skips(iteration, lines):
+        due = _number(_size(walk.after(iteration, lines)["due"]))
+        said = (
+            f"Iteration {iteration}: the last {walk.optional} lines are left out, since {typeset('due')} = {due} ≥ 0."
+        )
+        return f"{said} This is the end: {ending}." if ending else said
     name = text.target
     before, after = walk.after(iteration, lines - 1), walk.after(iteration, lines)
     where = f"Iteration {iteration}" if iteration else "Before the loop"
@@ -123,9 +133,10 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
     if grid is None:
         return [], b""
     held = walk.after(iteration, lines)
-    written = walk.lines(iteration)[lines - 1].target if lines else ""
+    ran = lines and not walk.skips(iteration, lines)
+    written = walk.lines(iteration)[lines - 1].target if ran else ""
     names = [name for name in ALWAYS if name in held]
-    if lines and np.ndim(held[written]) and written not in names:
+    if ran and np.ndim(held[written]) and written not in names:
         names.append(written)
     reported, pixels = [], []
     for name in names:

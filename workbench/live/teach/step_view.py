@@ -73,11 +73,7 @@ class StepView(StreamView):
     @property
     def place(self) -> tuple[int, int]:
         """The iteration under way, and how many of its lines have run."""
-        first, each = len(self.walk.start), len(self.walk.iterate)
-        if self._place <= first:
-            return 0, self._place
-        done, inside = divmod(self._place - first - 1, each)
-        return done + 1, inside + 1
+        return self._at(self._place)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -85,12 +81,13 @@ class StepView(StreamView):
         return self.walk.after(*self.place)
 
     def next_line(self) -> None:
-        """Run one more line."""
-        self._go(self._place + 1)
+        """Run one more line; those that an iteration leaves out count as one."""
+        iteration, lines = self._at(self._place + 1)
+        self._go(self._end(iteration) if self.walk.skips(iteration, lines) else self._place + 1)
 
     def back(self) -> None:
-        """Take the last line back."""
-        self._go(self._place - 1)
+        """Take the last line back, or all that the iteration leaves out."""
+        self._go(self._place - (self.walk.optional if self.walk.skips(*self.place) else 1))
 
     def next_iteration(self) -> None:
         """Run to the end of the iteration, or from there to the end of the next."""
@@ -176,6 +173,15 @@ class StepView(StreamView):
         if not np.array_equal(self._removal[0], x):
             self._removal = x, removal(self.walk, x)
         return self._removal[1]
+
+    def _at(self, place: int) -> tuple[int, int]:
+        """The iteration and its lines at a place; the last one behind the end."""
+        place = min(place, self._end(self.walk.iterations))
+        first, each = len(self.walk.start), len(self.walk.iterate)
+        if place <= first:
+            return 0, place
+        done, inside = divmod(place - first - 1, each)
+        return done + 1, inside + 1
 
     def _end(self, iteration: int) -> int:
         """The place at the end of an iteration."""

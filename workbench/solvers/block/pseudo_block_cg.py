@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -11,6 +13,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
+from workbench.solvers.base import Stepped
 from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
@@ -33,6 +36,7 @@ class PseudoBlockCG(BlockSolver):
 
     name: ClassVar[str] = "pseudo-block-cg"
     title: ClassVar[str] = "pseudo-block CG (s recurrences, one product)"
+    not_stepped: ClassVar[str] = ""
     max_restarts: ClassVar[int] = 3
     # An alpha of zero gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
@@ -63,6 +67,14 @@ class PseudoBlockCG(BlockSolver):
     """
     definite: ClassVar[bool] = True
     """Whether delta and gamma must be positive; else they need only differ from zero."""
+
+    def stepped(self, dtype: np.dtype) -> Stepped:
+        alpha = "alpha = gamma/delta if delta > 0 else 0" if self.definite else "alpha = gamma/delta"
+        first, product, update, directions = map(
+            _of_one_column, (self.initial, self.product, self.update, self.directions)
+        )
+        parts = (product, f"previous = gamma\n{alpha}", update, "beta = gamma/previous", directions)
+        return Stepped(first, "\n".join(parts))
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
@@ -155,6 +167,12 @@ class COCG(PseudoBlockCG):
 
     def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
         return not_vanished(matrices["gamma"], matrices["rr"], matrices["uu"])
+
+
+def _of_one_column(text: str) -> str:
+    """Lines on block vectors as those on vectors."""
+    lines = re.sub(r"dots\((\w+), (\w+)\)", r"(\1, \2)", textwrap.dedent(text))
+    return re.sub(r"\b[A-Z]\w*\b(?!\()", lambda name: name[0].lower(), lines)
 
 
 def not_vanished(products: np.ndarray, squares: np.ndarray, others: np.ndarray) -> np.ndarray:
