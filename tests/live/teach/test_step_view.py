@@ -188,3 +188,14 @@ def test_lines_that_an_iteration_leaves_out_are_one_step():
         assert view.place == (1, each - optional)
     finally:
         view.close()
+
+
+def test_complex_scalars_have_both_parts():
+    view = StepView("cocg", "stand-in:helm_fem,scale=0.05", iterations=2)
+    try:
+        view.go(1)
+        values = dict(zip(view.program["targets"]["iterate"], view._message()[0]["values"]["iterate"], strict=True))
+        assert values["alpha"].endswith("i")
+        assert not values["rr"].endswith("i")
+    finally:
+        view.close()

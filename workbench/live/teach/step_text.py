@@ -16,6 +16,8 @@ from workbench.scenes.style import COLOURS
 
 DIGITS = 4
 """Of a value."""
+ROUNDING = 1e-12
+"""Of a complex number an imaginary part below this, relative to its modulus."""
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""
 ALWAYS = ("x", "r", "v", "p")
@@ -82,7 +84,7 @@ def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
     where = f"Iteration {iteration}" if iteration else "Before the loop"
     changed = ""
     if name in before:
-        changed = f", before {_number(_size(before[name]))}"
+        changed = f", before {_text(before[name])}"
         same = np.array_equal(before[name], after[name], equal_nan=True)
         changed = ", as before" if same else changed
     where += f", line {lines} of {len(walk.lines(iteration))}"
@@ -158,7 +160,15 @@ def _grid(walk: Walk) -> tuple[int, int] | None:
 
 def _value(name: str, value: Any) -> str:
     shown = f"‖{typeset(name)}‖" if np.ndim(value) else typeset(name)
-    return f"{shown} = {_number(_size(value))}"
+    return f"{shown} = {_text(value)}"
+
+
+def _text(value: Any) -> str:
+    """A scalar, with its imaginary part where that is more than rounding, or the 2-norm of a vector."""
+    if np.ndim(value) or abs(np.imag(value)) <= ROUNDING * abs(value):
+        return _number(_size(value))
+    sign = "−" if np.imag(value) < 0 else "+"
+    return f"{_number(float(np.real(value)))} {sign} {_number(abs(float(np.imag(value))))}i"
 
 
 def _size(value: Any) -> float:
