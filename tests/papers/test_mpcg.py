@@ -8,7 +8,7 @@ import pytest
 from tests.papers.conftest import small
 from workbench.machine.profile import profile
 from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
-from workbench.papers.mpcg_model import box_seconds, fitted
+from workbench.papers.mpcg_model import box_seconds, fitted, fitted_by_size
 from workbench.papers.mpcg_printed import printed, printed_seconds
 from workbench.papers.mpcg_solves import seconds_in_boxes, solved
 from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, sweep_seconds, sweeps_of
@@ -30,6 +30,13 @@ def test_the_model_meets_table_3():
     assert fit.rms < 0.1
     assert fit.factor == pytest.approx(1.04, abs=0.05)
     assert fit.rate == pytest.approx(3.3e9, rel=0.05)
+
+
+def test_with_a_rate_for_each_size_no_entry_of_table_3_is_far_off():
+    one, each = fitted(), fitted_by_size()
+    assert min(each.rates.values()) < one.rate < max(each.rates.values())
+    assert each.rms < 0.06 < 0.09 < one.rms
+    assert each.most < 0.15
 
 
 def test_the_model_has_the_minimum_of_table_3():

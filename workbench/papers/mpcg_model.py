@@ -55,13 +55,45 @@ def line10_operations(n: int, boxes: str, iterations: int) -> float:
 @functools.cache
 def fitted() -> Fit:
     """The model with the least squared relative differences from the entries of Table 3."""
+    terms = _terms()
+    found, residuals = _solved(terms)
+    return Fit(float(found[0]), float(1 / found[1]), float(np.sqrt(np.mean(residuals**2))))
+
+
+@dataclasses.dataclass(frozen=True)
+class FitBySize:
+    """The model with a rate of line 10 for each N. rms, most: of the relative differences from the print."""
+
+    rates: dict[int, float]
+    rms: float
+    most: float
+
+
+def fitted_by_size() -> FitBySize:
+    """The fit of the same numbers, with one more unknown for each further N."""
+    terms, sizes = _terms(), np.array([n for n, counts in MPCG.items() for _ in counts])
+    parts = [np.where(sizes == n, terms[:, 1], 0) for n in MPCG]
+    found, residuals = _solved(np.column_stack([terms[:, 0], *parts]))
+    rates = {n: float(1 / share) for n, share in zip(MPCG, found[1:], strict=True)}
+    return FitBySize(rates, float(np.sqrt(np.mean(residuals**2))), float(np.abs(residuals).max()))
+
+
+def _terms() -> np.ndarray:
+    """Seconds in boxes for a factor of 1 and operations of line 10 of each entry of Table 3, over its printed seconds;
+    shape (15, 2)."""
+    cases = [(n, boxes, counts[boxes], printed_seconds(n, boxes)) for n, counts in MPCG.items() for boxes in counts]
+    return np.array(
+        [
+            [it * box_seconds(n, boxes) / seconds, line10_operations(n, boxes, it) / seconds]
+            for n, boxes, it, seconds in cases
+        ]
+    )
+
+
+def _solved(terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers >= 0 whose sum of terms is nearest to 1 in all entries, and what is left there."""
     # Imported here: it takes 14 MB in every kernel that shows a page, and none gets here.
     from scipy.optimize import nnls
 
-    cases = [(n, boxes, counts[boxes], printed_seconds(n, boxes)) for n, counts in MPCG.items() for boxes in counts]
-    terms = [
-        [it * box_seconds(n, boxes) / seconds, line10_operations(n, boxes, it) / seconds]
-        for n, boxes, it, seconds in cases
-    ]
-    found, distance = nnls(np.array(terms), np.ones(len(terms)))
-    return Fit(float(found[0]), float(1 / found[1]), float(distance / np.sqrt(len(terms))))
+    found, _ = nnls(terms, np.ones(len(terms)))
+    return found, terms @ found - 1
