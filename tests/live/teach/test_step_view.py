@@ -183,6 +183,7 @@ def test_lines_that_an_iteration_leaves_out_are_one_step():
         assert view.place == (1, each)
         message, _ = view._message()
         assert message["sentence"].startswith(f"Iteration 1: the last {optional} lines are left out, since due = ")
+        assert message["left_out"]
         assert message["values"]["iterate"][-1] == ""
         view.back()
         assert view.place == (1, each - optional)

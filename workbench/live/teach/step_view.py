@@ -159,6 +159,7 @@ class StepView(StreamView):
                 "iteration": iteration,
                 "lines": lines,
                 "place": self._place,
+                "left_out": self.walk.skips(iteration, lines),
                 "last": last,
                 "playing": self.playing,
                 "values": values(self.walk, iteration, lines),

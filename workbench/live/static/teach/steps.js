@@ -86,7 +86,7 @@ function render({ model, el }) {
     for (const [part, list] of Object.entries(rows)) {
       const here = (part === "start") === (iteration === 0);
       list.forEach(({ row, value }, k) => {
-        const current = here && k === lines - 1;
+        const current = here && k === lines - 1 && !state.left_out;
         row.classList.toggle("wb-current", current);
         row.classList.toggle("wb-waiting", here ? k >= lines : part === "iterate");
         row.classList.toggle("wb-past", !here && part === "start");
@@ -102,7 +102,7 @@ function render({ model, el }) {
     [back.disabled, restart.disabled] = [place === 0, place === 0];
     [next.disabled, further.disabled, play.disabled] = [state.last, state.last, state.last];
     play.textContent = playing ? "Pause" : "Play";
-    const target = lines ? program.targets[iteration ? "iterate" : "start"][lines - 1] : "";
+    const target = lines && !state.left_out ? program.targets[iteration ? "iterate" : "start"][lines - 1] : "";
     Object.assign(root.dataset, { iteration, lines, place, target, playing, pictures: state.pictures.length });
     mark();
     drawCurve(state.curve);
