@@ -145,8 +145,12 @@ function render({ model, el }) {
 
   function showSample(made, { style, title, styled, hidden = false }) {
     const text = JSON.stringify([style ?? null, hidden]);
-    made.sample.setAttribute("aria-label", `colour of ${title}: ${styled}; press for the next one`);
-    made.sample.title = `${styled}; press for the next colour, dash and mark`;
+    // Where a look has no words it cannot be changed.
+    made.sample.disabled = !styled;
+    if (styled) {
+      made.sample.setAttribute("aria-label", `colour of ${title}: ${styled}; press for the next one`);
+      made.sample.title = `${styled}; press for the next colour, dash and mark`;
+    }
     if (made.sample.dataset.style === text) return;
     made.sample.dataset.style = text;
     const sign = hidden ? [element("span", "wb-hiddensign", "hidden")] : [];
