@@ -73,7 +73,8 @@ MATRICES = {"banded": banded, "power law": power_law, "7-point": seven_point}
 
 def of_matrix(name: str, matrix: str, *, quick: bool) -> dict[str, Any]:
     """A row of the table for each format."""
-    device, (rows, cells) = devices.device(name), SIZES[name]
+    device: Any = devices.device(name)
+    rows, cells = SIZES[name]
     A = MATRICES[matrix](rows // 16, cells // 3) if quick else MATRICES[matrix](rows, cells)
     values = np.random.default_rng(1).random(A.shape[0])
     x, out = device.array(values, values.dtype), device.zeros(values.size, values.dtype)
@@ -124,7 +125,7 @@ def peers(name: str, A: sparse.csr_array, x: np.ndarray) -> dict[str, Callable[[
     wait = cupy.cuda.Stream.null.synchronize
 
     def run(matrix: Any) -> None:
-        matrix @ placed
+        matrix.dot(placed)
         wait()
 
     return {"csr": partial(run, csr), "coo": partial(run, csr.tocoo())}

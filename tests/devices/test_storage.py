@@ -13,6 +13,7 @@ from tests.conftest import DTYPES, random_values
 from tests.devices.comparing import same
 from tests.devices.test_operators import MATRICES, units_of
 from workbench import devices
+from workbench.devices.ops.storage import FEW
 from workbench.host import storage
 from workbench.settings import FORMATS
 
@@ -98,3 +99,13 @@ def test_what_the_papers_example_stores():
         8,
         3,
     ]
+
+
+@pytest.mark.parametrize("diagonals", [1, 2, FEW, FEW + 1])
+def test_few_and_many_diagonals(device, diagonals):
+    """Also such that reach beyond the matrix from every row."""
+    for size in (1, 3, 40, 5001):
+        offsets = [k for k in range(-diagonals // 2, diagonals) if abs(k) < size][:diagonals] or [0]
+        matrix = sparse.diags_array([1.5 + k for k in offsets], offsets=offsets, shape=(size, size)).tocsr()
+        x = random_values(size, np.float64, 1)
+        same(device, device.stored(matrix, "dia"), lambda v, matrix=matrix: matrix @ v, x, eps=400)

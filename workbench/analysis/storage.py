@@ -15,11 +15,13 @@ from scipy import sparse
 
 from workbench import devices, limits
 from workbench.deflation.galerkin import sparse_az
+from workbench.devices.dry_run.sizes import index_bytes
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_bytes
 from workbench.errors import InputError
 from workbench.host.storage import WORD, Stored, stored
 from workbench.number_text import count
+from workbench.operators import Matrix
 from workbench.run.configuration import Configuration
 from workbench.settings import FORMATS
 
@@ -135,7 +137,8 @@ def storage_of(configuration: Configuration) -> StorageFacts:
     """
     system = configuration.problem.assemble(configuration.seed)
     operator, device = system.operator, devices.device(configuration.device)
-    facts = storage_facts(operator.to_csr(), device)
+    matrix = operator if isinstance(operator, Matrix) else Matrix(operator.to_csr())
+    facts = storage_facts(matrix.csr, device)
     labels, _ = configuration.deflation.labels_and_boxes(operator.shape[0], system.grid, system.phase)
     if labels is None:
         if configuration.deflation.name != "none":
@@ -150,7 +153,7 @@ def storage_of(configuration: Configuration) -> StorageFacts:
 
 def az_forms(az: sparse.csr_array) -> tuple[AzForm, ...]:
     """The forms of AZ, shape (N, d): the paper's N x d in 5 N words, CSR, and those of the devices."""
-    lengths, item, index = np.diff(az.indptr), az.data.itemsize, az.indices.itemsize
+    lengths, item, index = np.diff(az.indptr), az.data.itemsize, index_bytes(max(az.shape[0], az.nnz))
     rows, touched = lengths.size, int(np.count_nonzero(lengths))
     segments = devices.device("cpu").compact_columns(az).traffic - 2 * touched * item
     paper = f"N x d in {PAPER_AZ} N, filled with zeros (paper)"

@@ -39,9 +39,9 @@ class Tiles(OnAccelerator):
         self._kernel = device.kernel(text, "coo", request.dtype, self.fixed["rows"].dtype)
         self._sums = self._dots(self._groups)
 
-    def __call__(self, x: Any, y: Any) -> Dots | None:
+    def __call__(self, *free: Any) -> Dots | None:
         names = ("data", "rows", "columns", "bounds", "firsts")
-        sums = (x, self._sums.partial) if self._sums else ()
+        sums = (free[0], self._sums.partial) if self._sums else ()
         fixed = (self.fixed[name] for name in names)
-        self._device.launch(self._kernel, self._groups, *fixed, x, y, *sums, np.int64(self._tiles), spread=True)
+        self._device.launch(self._kernel, self._groups, *fixed, *free, *sums, np.int64(self._tiles), spread=True)
         return self._sums

@@ -1,8 +1,12 @@
 """Products with matrices in the formats of `host.storage`: COO, DIA, ELL and HYB, as `csr` for CSR.
 
 DIA and ELL have a matrix with a row of values for each row of A. It is stored by columns on GPUs, where neighbouring
-work-items then read neighbouring values, and by rows on processors, where a core reads them one after another.
+work-items then read neighbouring values, and by rows on processors, where a core reads them one after another; that of
+few diagonals by columns everywhere, since its loops vectorize.
 """
+
+# Of kernels whose constants leave out some lines:
+# pyright: reportPossiblyUnboundVariable=false
 
 from __future__ import annotations
 
@@ -19,12 +23,14 @@ from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.traffic import product_flops
 from workbench.host import storage
 from workbench.kernel_language import kernel
-from workbench.kernel_language.words import conj, wide
+from workbench.kernel_language.words import conj, inside, unrolled, wide
 
 SEGMENT = 4096
 """Rows and entries that a core takes at once from a matrix in coordinates."""
 SHORT_SEGMENT = 16
 """Those of a GPU's work-item."""
+FEW = 32
+"""Diagonals of which a kernel is compiled for the matrix."""
 
 
 @kernel(sums=3)
@@ -57,14 +63,19 @@ def coo(segment, data, rows, columns, bounds, firsts, x, y, *, paired=True):
     return xy, yy, xx
 
 
-@kernel(dots=True)
-def dia(row, data, shifts, count, size, first, end, x, y, *, rowwise):
-    """y = A x, with the dot products of x and y; entry k of a row has the column row + shifts[k] - size, if that is
-    one, as it is in rows `first` to `end`."""
+@kernel(dots=True, halo="reach")
+def dia(row, data, steps, shifts, count, size, reach, x, y, *, few, diagonals=0, rowwise=False):
+    """y = A x, with the dot products of x and y.
+
+    few: the distances of the diagonals are the numbers `steps`, and loops over rows vectorize; else entry k of a row
+    has the column row + shifts[k] - size, if that is one. reach: the largest distance.
+    """
     value = 0
-    if row >= first and row < end:
-        for k in range(count):
-            value += data[row * count + k if rowwise else row + k * size] * x[row + shifts[k] - size]
+    if few:
+        for k in unrolled(diagonals):
+            # Of a row plus a distance only one side would be tested, but these may be negative.
+            if inside(steps[k] + row):
+                value += data[row + k * size] * x[steps[k] + row]
     else:
         for k in range(count):
             column = row + shifts[k] - size
@@ -182,12 +193,26 @@ def stored(device: Any, matrix: sparse.csr_array, name: str, items_per_row: int 
 
 def _dia(device: Any, matrix: sparse.csr_array) -> OneKernel:
     size, distances = matrix.indptr.size - 1, storage.diagonals(matrix)
-    values = storage.dia_values(matrix, distances, rowwise=by_rows(device))
-    # Indices have no sign on the cores.
-    fixed = {"data": values, "shifts": distances + size, "count": distances.size, "size": size}
-    fixed |= {"first": max(0, -int(distances[0])), "end": size - max(0, int(distances[-1]))}
-    form = {"rowwise": by_rows(device)}
-    request = Request(dia, size, matrix.dtype, fixed, constants=form, each=distances.size)
+    few = distances.size <= FEW
+    rowwise = by_rows(device) and not few
+    values = storage.dia_values(matrix, distances, rowwise=rowwise)
+    fixed: dict[str, Any] = {"data": values, "size": size, "reach": int(np.abs(distances).max())}
+    form: dict[str, Any] = {"few": few, "rowwise": rowwise}
+    if few:
+        fixed |= {f"steps_{k}": int(distance) for k, distance in enumerate(distances)}
+        form["diagonals"] = distances.size
+    else:
+        # Indices have no sign on the cores.
+        fixed |= {"shifts": distances + size, "count": distances.size}
+    request = Request(
+        dia,
+        size,
+        matrix.dtype,
+        fixed,
+        constants=form,
+        numbered={"steps": distances.size if few else 0},
+        each=distances.size,
+    )
     return OneKernel(device, request, size, values.size)
 
 
