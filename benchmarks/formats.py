@@ -51,8 +51,8 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
 
 def banded(rows: int, _cells: int) -> sparse.csr_array:
     """2 BANDS + 1 diagonals side by side."""
-    offsets = range(-BANDS, BANDS + 1)
-    return sparse.diags_array([1.0 + abs(k) for k in offsets], offsets=np.array(offsets), shape=(rows, rows)).tocsr()
+    offsets: Any = list(range(-BANDS, BANDS + 1))
+    return sparse.diags_array([1.0 + abs(k) for k in offsets], offsets=offsets, shape=(rows, rows)).tocsr()
 
 
 def power_law(rows: int, _cells: int) -> sparse.csr_array:

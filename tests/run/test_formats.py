@@ -59,6 +59,10 @@ def test_complex_matrices_are_stored_in_all_formats():
         ({"format": "csr:8"}, "shares a row among 8 work-items, and device cpu computes whole rows; use format csr"),
         ({"format": "ell", "precision": "mixed"}, "keeps A as a byte per cell, and format ell as entries; leave out"),
         ({"format": "dia", "solver": "hybrid1", "device": "opencl"}, "shares the rows of CSR between two devices, got"),
+        (
+            {"format": "csr", "preconditioner": "mg"},
+            "mg needs a nearest-neighbour stencil, and format csr assembles it",
+        ),
         ({"format": "ell", "memory_limit": "1MB", "n": 200}, "1 MB"),
     ],
 )

@@ -256,6 +256,16 @@ def check_format(configuration: Configuration, device: Device) -> None:
             + "; use format csr",
             changes={"format": "csr"},
         )
+    members = getattr(configuration.preconditioner, "blocks", (configuration.preconditioner,))
+    stencils = [
+        block.text for block in members if block.needs_stencil or getattr(block, "coefficients", "") == "constant"
+    ]
+    if name != GIVEN_FORM and stencils:
+        raise InputError(
+            f"preconditioner {stencils[0]} needs a nearest-neighbour stencil, and format {configuration.format} "
+            "assembles it; leave out the format",
+            changes={"format": GIVEN_FORM},
+        )
     if name not in (GIVEN_FORM, "csr") and configuration.solver.needs_accelerator:
         raise InputError(
             f"solver {configuration.solver.name} shares the rows of CSR between two devices, got format {name}; use "
