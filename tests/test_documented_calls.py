@@ -48,6 +48,8 @@ NOT_RUN = {
     "reproduce two-level table2": PAPERS,
     "reproduce two-level table2 --max-n 256": PAPERS,
     "reproduce two-level table2 --max-n 1024": PAPERS,
+    "reproduce two-level table2 --max-n 128": PAPERS,
+    "reproduce --all --quick --output report": PAPERS,
     "reproduce block-cg fig6": PAPERS,
     "reproduce mpcg table3": PAPERS,
     "reproduce hybrid-pipecg best": PAPERS,

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from types import ModuleType
 
 from workbench.errors import InputError
 from workbench.papers import (
     block_cg,
     block_cg_figures,
+    block_cg_schematics,
     hybrid_bars,
     hybrid_claims,
     hybrid_figures,
     hybrid_measured,
     hybrid_model,
     hybrid_pipecg,
+    hybrid_schematics,
     mpcg,
     mpcg_figures,
+    mpcg_schematics,
     two_level,
     two_level_figures,
+    two_level_schematics,
 )
 from workbench.papers.comparison import Compared
 from workbench.papers.reproduction import Progress, Reproduction, Target
@@ -54,6 +59,12 @@ SWEEPS = (
 SECONDS = (Compared(printed="printed_s", modelled="modelled_s", ours="measured_s", sizes=SIDE, elsewhere=True),)
 """Of its Table 3 and Figure 5."""
 
+
+def schematic(module: ModuleType, *figures: int) -> dict[str, Target]:
+    """Figures that explain, functions of a module."""
+    return {f"fig{k}": Target(getattr(module, f"fig{k}"), draws=True) for k in figures}
+
+
 PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
         "table1": Target(
@@ -75,6 +86,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         "table3": Target(two_level.table3, named=("method", "deflation"), compared=THREE_DIMENSIONS),
         "table4": Target(two_level.table4, named=("count", "method", "deflation"), compared=THREE_DIMENSIONS),
         "fig1": Target(two_level_figures.fig1, draws=True),
+        **schematic(two_level_schematics, 2, 3, 4, 5, 6, 7, 8),
         "fig9": Target(two_level_figures.fig9, draws=True, smallest=128, quick=128),
         "fig10": Target(two_level_figures.fig10, draws=True, smallest=128, quick=256),
         "fig11": Target(two_level_figures.fig11, draws=True, quick=128),
@@ -101,6 +113,7 @@ PAPERS: dict[str, dict[str, Target]] = {
             named=("claim", "machine"),
             compared=(Compared(printed="printed", modelled="modelled_library", reasons=CLAIMS),),
         ),
+        **schematic(hybrid_schematics, 3),
         **hybrid_bars.TARGETS,
         "crossover": Target(hybrid_figures.crossover, draws=True),
         "timeline": Target(hybrid_figures.timeline, draws=True),
@@ -123,6 +136,7 @@ PAPERS: dict[str, dict[str, Target]] = {
             named=("matrix",),
             compared=(Compared(printed="by_table2_Mflop", ours="pseudo_block_Mflop"),),
         ),
+        **schematic(block_cg_schematics, 1, 2, 3, 4),
         "fig5": Target(
             block_cg_figures.fig5,
             quick=32,
@@ -182,6 +196,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         "table1": Target(mpcg.table1, named=("N",), compared=SWEEPS),
         "table2": Target(mpcg.table2, named=("N",), compared=SWEEPS),
         "table3": Target(mpcg.table3, named=("N", "boxes"), compared=SECONDS),
+        **schematic(mpcg_schematics, 1, 2, 3),
         "fig4": Target(mpcg_figures.fig4, draws=True, quick=128),
         "fig5": Target(mpcg_figures.fig5, draws=True, named=("boxes",), compared=SECONDS, quick=128),
         "fig6": Target(

@@ -185,7 +185,7 @@ def _compared(values: Sequence[Entry]) -> str:
         rows.append(
             [
                 value["row"],
-                value["column"].replace("_", " "),
+                value["column"].removeprefix("printed").replace("_", " ").strip() or "-",
                 *(cell_text(value[name]) for name in ("printed", "ours", "spread", "ratio", "modelled")),
                 percent_text(value["percent"]),
                 Html(f'<span class="{state}">{_text(said)}</span>'),

@@ -1,0 +1,79 @@
+"""Tali, Vainikko: the figures that explain: a work grid, COO and CSR of a matrix, a reduction in local memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.figures import draw
+from workbench.papers.reproduction import Progress, Reproduction
+from workbench.scenes.labelled_cells import labelled_cells
+
+GROUPS, ITEMS = 3, 4
+"""Per side: 9 groups of 16 work-items."""
+EXAMPLE = np.array([[0, 5, 1, 0], [2, 0, 8, 3], [0, 0, 5, 0], [0, 9, 4, 0]])
+"""The matrix of Figures 2 and 3."""
+COO_ORDER = ((1, 0), (0, 1), (0, 2), (1, 2), (3, 1), (2, 2), (1, 3), (3, 2))
+"""In which its entries are printed."""
+LENGTH = 8
+"""Of the array in Figure 4."""
+
+
+def fig1(max_n: int, progress: Progress) -> Reproduction:
+    """A grid of work-items in groups."""
+    side = GROUPS * ITEMS
+    places = np.add.outer(*(np.arange(side) // ITEMS,) * 2)
+    kinds = {"a group": places % 2 == 0, "a neighbour of it": places % 2 == 1}
+    rows = [{"groups": GROUPS**2, "items_of_a_group": ITEMS**2, "items": side**2}]
+    scene = labelled_cells("work grid", (side, side), kinds, x="global id 0", y="global id 1", styles=(6, 1))
+    return Reproduction("fig1", "Figure 1: work grid", rows, ["As printed: 9 groups of 16 work-items."], draw(scene))
+
+
+def fig2(max_n: int, progress: Progress) -> Reproduction:
+    """The coordinate format of a matrix."""
+    row, column = np.array(COO_ORDER).T
+    return _format("fig2", "Figure 2: coordinate format", {"val": EXAMPLE[row, column], "col": column, "row": row})
+
+
+def fig3(max_n: int, progress: Progress) -> Reproduction:
+    """The compressed sparse row format of the same matrix."""
+    made = sparse.csr_array(EXAMPLE)
+    arrays = {"val": made.data, "col": made.indices, "ptr": made.indptr}
+    return _format("fig3", "Figure 3: compressed sparse row format", arrays)
+
+
+def _format(name: str, title: str, arrays: dict[str, np.ndarray]) -> Reproduction:
+    """The matrix, and the arrays of a format below it."""
+    entries = {(int(i), int(j)): str(EXAMPLE[i, j]) for i, j in np.argwhere(EXAMPLE)}
+    matrix = labelled_cells("matrix", EXAMPLE.shape, {"entries": EXAMPLE != 0}, entries, styles=(6,))
+    words = {(k, j): str(value) for k, values in enumerate(arrays.values()) for j, value in enumerate(values)}
+    kinds = {key: [(k, j) for j in range(len(values))] for k, (key, values) in enumerate(arrays.items())}
+    shape = (len(arrays), max(map(len, arrays.values())))
+    stored = labelled_cells("arrays", shape, kinds, words, x="position", y="array", styles=(6, 1, 3))
+    rows: list[dict[str, Any]] = [
+        {"array": key, "values": [int(value) for value in values]} for key, values in arrays.items()
+    ]
+    notes = ["The matrix and the arrays are those printed."]
+    return Reproduction(name, title, rows, notes, draw(matrix, stored))
+
+
+def fig4(max_n: int, progress: Progress) -> Reproduction:
+    """The reduction of 8 numbers in place."""
+    steps = [np.arange(1, LENGTH + 1)]
+    while (offset := 2 ** (len(steps) - 1)) < LENGTH:
+        after = steps[-1].copy()
+        after[:: 2 * offset] += after[offset :: 2 * offset]
+        steps.append(after)
+    shape = (len(steps), LENGTH)
+    words = {(k, j): str(value) for k, values in enumerate(steps) for j, value in enumerate(values)}
+    used = np.array([[j % 2**k == 0 for j in range(LENGTH)] for k in range(len(steps))])
+    scene = labelled_cells(
+        "reduction", shape, {"sums": used, "done": ~used}, words, x="position", y="step", styles=(6, 1)
+    )
+    rows = [
+        {"step": k, "work_items": LENGTH // 2**k if k else 0, "sum": int(values[0])} for k, values in enumerate(steps)
+    ]
+    notes = ["log2 8 = 3 steps; the numbers are 1 to 8, whose sum is in position 0 after the last."]
+    return Reproduction("fig4", "Figure 4: reduction in local memory", rows, notes, draw(scene))

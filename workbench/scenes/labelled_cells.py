@@ -1,0 +1,54 @@
+"""Cells of a grid, a matrix or an array in the colours of their kinds, with words in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workbench.scenes.scene import Axis, BarsOf, Layer, PointsOf, Scene
+
+Cell = tuple[int, int]
+SIDE = 0.92
+"""Of a cell, which leaves a gap to the next."""
+
+
+def labelled_cells(
+    name: str,
+    shape: Cell,
+    kinds: Mapping[str, np.ndarray | Sequence[Cell]],
+    labels: Mapping[Cell, str] | None = None,
+    *,
+    x: str = "column",
+    y: str = "row",
+    down: bool = True,
+    styles: Sequence[int] = range(100),
+) -> Scene:
+    """A scene of rows x columns cells, row 0 at the top, or at the bottom where `down` is false.
+
+    kinds: the cells of each, (row, column) or a mask of that shape. labels: a word in a cell. styles: of the kinds.
+    """
+    rows, columns = shape
+    layers: list[Layer] = []
+    for style, (kind, cells) in zip(styles, kinds.items(), strict=False):
+        places = np.argwhere(cells) if isinstance(cells, np.ndarray) else np.array(cells).reshape(-1, 2)
+        up = rows - 1 - places[:, 0] if down else places[:, 0]
+        layers.append(BarsOf(kind, places[:, 1] * 1.0, up + SIDE / 2, SIDE, up - SIDE / 2, style=style))
+    if labels:
+        places = np.array(list(labels))
+        up = rows - 1 - places[:, 0] if down else places[:, 0]
+        layers.append(PointsOf("", places[:, 1] - SIDE / 2, up * 1.0, size=0.1, marker=".", labels=[*labels.values()]))
+    named = _numbers(rows)
+    return Scene(
+        name,
+        Axis(x, names=_numbers(columns), span=(-0.6, columns - 0.4)),
+        Axis(y, names=named[::-1] if down else named, span=(-0.6, rows - 0.4)),
+        layers,
+        square=True,
+    )
+
+
+def _numbers(count: int) -> list[str]:
+    """Of rows or columns; every fourth where there are many."""
+    step = 1 if count <= 16 else 4
+    return [str(k) if k % step == 0 else "" for k in range(count)]
