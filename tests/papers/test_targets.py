@@ -24,7 +24,7 @@ def test_every_target_runs_small(paper, target):
     assert made.text().count("\n") >= len(made.rows) + 3
     assert json.dumps(made.to_dict())
     assert (made.figure is not None) == PAPERS[paper][target].draws
-    if paper == "mpcg":
+    if paper == "mpcg" and not target.startswith(("fig1", "fig2", "fig3")):
         for kind in ("printed", "modelled", "measured"):
             assert any(name.startswith(kind) for name in made.rows[0])
             assert kind in made.text()
@@ -53,7 +53,9 @@ def test_all_leaves_out_what_begins_at_larger_sizes(capsys, monkeypatch):
     monkeypatch.setitem(PAPERS, "two-level", made)
     assert main(["reproduce", "two-level", "all", "--max-n", "64", "--json"]) == 0
     printed_text = capsys.readouterr()
-    assert [one["rows"] for one in json.loads(printed_text.out)] == [[{"n": 64}]] * 6
+    assert [one["rows"] for one in json.loads(printed_text.out)] == [[{"n": 64}]] * sum(
+        one.smallest <= 64 for one in made.values()
+    )
     assert "left out: two-level table2, which begins at --max-n 128" in printed_text.err
     assert main(["reproduce", "two-level", "all", "--max-n", "3"]) == 2
 
