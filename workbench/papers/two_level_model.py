@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.machine.profile import Profile, profile
 from workbench.machine.retime import retime
+from workbench.operators import Size
 from workbench.run import Configuration, Run, configure
 
 MACHINES = CPU, GPU = "q9550", "c2070"
@@ -66,17 +67,22 @@ def coarse_bytes(method: Method) -> int:
 
 def vectors(method: Method) -> int:
     """The number of deflation vectors."""
-    configuration = _configured(method)
-    system = configuration.problem.known_size
-    count = configuration.deflation.estimated_count(system.unknowns, system.grid, 0.0)
+    size = _size(method)
+    count = _configured(method).deflation.estimated_count(size.unknowns, size.grid, 0.0)
     assert count is not None
     return count
 
 
 def _dimensions(method: Method) -> int:
-    grid = _configured(method).problem.known_size.grid
+    grid = _size(method).grid
     assert grid is not None
     return len(grid)
+
+
+def _size(method: Method) -> Size:
+    size = _configured(method).problem.known_size
+    assert size is not None
+    return size
 
 
 def _configured(method: Method) -> Configuration:
