@@ -14,9 +14,6 @@ from workbench.papers.items import FILES
 
 UNUSED = {
     ("two-level", "year"): "of the paper",
-    ("two-level", "table3.rows"): "speed-ups, which are ratios of its times",
-    ("two-level", "table4.rows"): "speed-ups, which are ratios of its times",
-    ("two-level", "claims.max_speedup_one_million_unknowns"): "of its GPU over one core of its own",
     ("two-level", "claims.explicit_inverse_over_triangular_solve"): "of dense solves on its GPU; a note says it",
     ("hybrid-pipecg", "year"): "of the paper",
     ("hybrid-pipecg", "earlier.year"): "of the earlier paper",
