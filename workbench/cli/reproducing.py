@@ -98,7 +98,7 @@ def _print(options: argparse.Namespace, items: list[Asked], choices: Choices, ev
     made = []
     for item in items:
         with accelerators_among(choices.accelerators):
-            made.append(item.target.made(choices.size(item.target), log))
+            made.append(item.target.made(choices.size(item.target), log, choices.device))
         if made[-1].figure is not None:
             path = save(made[-1].figure, options.picture or f"{item.paper}_{item.name}.svg")
             log(f"wrote the figure to {path}")

@@ -107,25 +107,29 @@ PAPERS: dict[str, dict[str, Target]] = {
     "two-level": {
         "table1": Target(
             two_level.table1,
+            on_device=True,
             named=("preconditioner",),
             compared=TWO_DIMENSIONS,
             quick=128,
         ),
         "table2": Target(
             two_level.table2,
+            on_device=True,
             smallest=128,
             named=("n", "preconditioner"),
             compared=(Compared(printed="printed", ours="ours", spread="range"),),
             quick=256,
         ),
-        "table3": Target(two_level.table3, named=("method", "deflation"), compared=THREE_DIMENSIONS),
-        "table4": Target(two_level.table4, named=("count", "method", "deflation"), compared=THREE_DIMENSIONS),
+        "table3": Target(two_level.table3, on_device=True, named=("method", "deflation"), compared=THREE_DIMENSIONS),
+        "table4": Target(
+            two_level.table4, on_device=True, named=("count", "method", "deflation"), compared=THREE_DIMENSIONS
+        ),
         "fig1": Target(two_level_figures.fig1, draws=True),
         **schematic(two_level_schematics, 2, 3, 4, 5, 6, 7, 8),
-        "fig9": Target(two_level_figures.fig9, draws=True, smallest=128, quick=128),
-        "fig10": Target(two_level_figures.fig10, draws=True, smallest=128, quick=256),
-        "fig11": Target(two_level_figures.fig11, draws=True, quick=128),
-        "fig12": Target(two_level_figures.fig12, draws=True, quick=128),
+        "fig9": Target(two_level_figures.fig9, on_device=True, draws=True, smallest=128, quick=128),
+        "fig10": Target(two_level_figures.fig10, on_device=True, draws=True, smallest=128, quick=256),
+        "fig11": Target(two_level_figures.fig11, on_device=True, draws=True, quick=128),
+        "fig12": Target(two_level_figures.fig12, on_device=True, draws=True, quick=128),
     },
     "hybrid-pipecg": {
         "table1": Target(

@@ -119,7 +119,7 @@ class Report:
         picture = self._part(item, ".svg")
         try:
             with accelerators_among(choices.accelerators):
-                made = item.target.made(choices.size(item.target), progress)
+                made = item.target.made(choices.size(item.target), progress, choices.device)
             entry |= {**made.to_dict(), "failed": ""}
             picture.unlink(missing_ok=True)
             if made.figure is not None:

@@ -34,24 +34,28 @@ class Target:
 
     make: called with the largest number of grid points per side, at least `smallest`. draws: whether it has a figure.
     named: the columns that name a row. compared: its printed columns and ours; none where the paper prints no numbers.
-    quick: the largest size that takes a minute at most.
+    quick: the largest size that takes a minute at most. on_device: `make` takes a device in place of the paper's GPU.
     """
 
-    make: Callable[[int, Progress], Reproduction]
+    make: Callable[..., Reproduction]
     draws: bool = False
     smallest: int = SMALLEST
     named: tuple[str, ...] = ()
     compared: tuple[Compared, ...] = ()
     quick: int = QUICK
+    on_device: bool = False
 
     def check(self, max_n: int, words: str) -> None:
         """Raise InputError for a size below the smallest. words: the paper and the target."""
         if max_n < self.smallest:
             raise InputError(f"max_n must be at least {self.smallest} for {words}, got {max_n}")
 
-    def made(self, max_n: int, progress: Progress) -> Reproduction:
-        """The result, with its printed numbers compared, and a note on deviations that are not explained."""
-        found = self.make(max_n, progress)
+    def made(self, max_n: int, progress: Progress, device: str = "") -> Reproduction:
+        """The result, with its printed numbers compared, and a note on deviations that are not explained.
+
+        device: measured in place of the paper's GPU, "" for the default of the target.
+        """
+        found = self.make(max_n, progress, device) if device and self.on_device else self.make(max_n, progress)
         compared = compare(found.rows, self.named, self.compared)
         return dataclasses.replace(found, compared=compared, notes=[*found.notes, *unexplained(compared)])
 
