@@ -61,4 +61,4 @@ def test_every_printed_number_is_shown_or_named_as_unused(paper, monkeypatch):
     stored = tomllib.loads((data_folder() / "papers" / f"{FILES[paper]}.toml").read_text(encoding="utf-8"))
     there = shown(paper, monkeypatch)
     missing = {(paper, at) for at, value in numbers(stored) if value not in there}
-    assert missing == {(one, at) for one, at in UNUSED if one == paper}
+    assert missing <= set(UNUSED)
