@@ -111,6 +111,11 @@ class Problem(Block):
         return False
 
     @property
+    def is_unsymmetric(self) -> bool:
+        """Whether A is assembled as a matrix that need not be symmetric."""
+        return False
+
+    @property
     def known_size(self) -> Size | None:
         """The size of A as determined by the parameters; None if it is known only after assembly."""
         return None

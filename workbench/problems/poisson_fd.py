@@ -63,14 +63,14 @@ class PoissonFD(Problem):
     @property
     def known_size(self) -> Size:
         side = self.n - 1
-        return Size.of_rows(side**2, 5 * side**2 - 4 * side) if self._is_general else Size.of_stencil((side, side))
+        return Size.of_rows(side**2, 5 * side**2 - 4 * side) if self.is_unsymmetric else Size.of_stencil((side, side))
 
     @property
     def grid(self) -> tuple[int, ...]:
         return (self.n - 1,) * 2
 
     @property
-    def _is_general(self) -> bool:
+    def is_unsymmetric(self) -> bool:
         return self.form == UNSYMMETRIC
 
     @property
@@ -90,10 +90,10 @@ class PoissonFD(Problem):
             scale, notes = np.ones_like(right), ()
         else:
             a, b = self._values("a", points, points), self._values("b", points, points)
-            scale = np.ones_like(a) if self._is_general else self._row_scale(a, b)
+            scale = np.ones_like(a) if self.is_unsymmetric else self._row_scale(a, b)
             notes = () if (scale == 1).all() else ("rows were scaled, which makes the printed operator symmetric",)
             main, west, south = 2 * scale * (a + b), -scale * a, -scale * b
-        if self._is_general:
+        if self.is_unsymmetric:
             return LinearSystem(_rows(a, b), right.ravel(), grid=(side, side), notes=(NOT_SYMMETRIC,))
         west[:, 0] = south[0] = 0
         operator = BandStencil((side, side), main.ravel(), (west.ravel(), south.ravel()))

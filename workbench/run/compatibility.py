@@ -77,6 +77,8 @@ def check_problem(configuration: Configuration) -> None:
     problem.check()
     if problem.is_complex_symmetric:
         check_complex_symmetric(configuration)
+    if problem.is_unsymmetric:
+        check_unsymmetric(configuration)
     if size is not None:
         configuration.deflation.check(problem.grid or (size.unknowns,))
         check_precision(configuration, two_phases=size.two_phases)
@@ -164,7 +166,7 @@ def check_symmetry(configuration: Configuration, operator: Operator) -> None:
     """Raise InputError where a matrix has another symmetry than the method or its levels need. Cost: nothing."""
     bilinear = configuration.solver.complex_symmetric
     if isinstance(operator, UnsymmetricMatrix):
-        _check_levels(configuration, UNSYMMETRIC_M, "needs a symmetric A, and A is not symmetric")
+        check_unsymmetric(configuration)
     if not np.issubdtype(operator.dtype, np.complexfloating):
         return
     if isinstance(operator, ComplexSymmetricMatrix) or (bilinear and isinstance(operator, LinearOperatorAdapter)):
@@ -186,6 +188,11 @@ def check_complex_symmetric(configuration: Configuration) -> None:
         )
     reason = f"is Hermitian, and solver {solver.name} needs M = M^T where A is complex"
     _check_levels(configuration, COMPLEX_SYMMETRIC_M, reason)
+
+
+def check_unsymmetric(configuration: Configuration) -> None:
+    """Raise InputError for what an A that is not symmetric rules out. Cost: nothing."""
+    _check_levels(configuration, UNSYMMETRIC_M, "needs a symmetric A, and A is not symmetric")
 
 
 def _check_levels(configuration: Configuration, first_levels: tuple[str, ...], reason: str) -> None:
