@@ -37,6 +37,7 @@ def made(result, tmp_path):
         "InsideView": lambda: looked_into(live.InsideView(), result),
         "OwnMethod": lambda: raced(live.OwnMethod("cg", "poisson5", n=12)),
         "RaceView": lambda: live.RaceView(bubbles),
+        "PaperView": lambda: live.PaperView("two-level", "fig1"),
         "Replay": lambda: opened_twice(live.Replay(), result.record()),
         "RooflineView": lambda: live.RooflineView(result, "v100"),
         "RunsPage": lambda: live.RunsPage(live.RunList(), tmp_path),

@@ -15,6 +15,10 @@ from workbench.operators import BoundOperator, Operator, Size, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
+CHECKED = 1 << 20
+"""Unknowns of a stencil up to which ||L D^-1||_inf is computed, in 8 ms of a core; for more a setup on a GPU would
+wait."""
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Neumann(Preconditioner):
     application makes 2*order passes over L.
 
     The paper requires ||L D^-1||_inf < 1, under which each further term reduces the error in that norm; a note of the
-    run has the number. M is positive definite without it, since K is unit triangular; a few row sums above 1, as at
-    corners of random bubbles, are harmless.
+    run has the number, of stencils up to `CHECKED` unknowns. M is positive definite without it, since K is unit
+    triangular; a few row sums above 1, as at corners of random bubbles, are harmless.
 
     Raises InputError if the entries of A are not available.
 
@@ -55,15 +59,17 @@ class Neumann(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
             made: Any = operator.neumann(device, self.order)
-            norm = operator.triangle_norm
+            norm = operator.triangle_norm if operator.shape[0] <= CHECKED else None
         else:
+            entries = operator.to_csr()
             inverse = 1 / operator.diagonal()
-            lower = sparse.csr_array(sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(inverse))
+            lower = sparse.csr_array(sparse.tril(entries, k=-1, format="csr") @ sparse.diags_array(inverse))
             inverse_diagonal = device.array(inverse, operator.dtype)
             term, scaled, upper = device.csr_terms(lower, inverse_diagonal)
             made = TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
             norm = float(abs(lower).sum(axis=1).max())
-        made.notes = (*made.notes, condition(norm))
+        if norm is not None:
+            made.notes = (*made.notes, condition(norm))
         return made
 
 
