@@ -36,6 +36,8 @@ export function watchTerms(root, terms) {
 
   // A control has the term in its label; the sentence of the first one is shown below it until something is typed.
   const focus = (event) => {
+    // The sentence would cover what a menu offers.
+    if (event.target.closest?.(".wb-menu")) return;
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
     // Labels of controls without a name are there, and empty.
     if (!label?.firstChild || !event.target.matches(":focus-visible")) return;

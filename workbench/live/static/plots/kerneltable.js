@@ -21,14 +21,15 @@ export function kernelTable() {
   return {
     root,
     // kernels as the timeline has them; totals: calls, seconds and bytes per style, which is one for each level; caption:
-    // what they are the sums of.
-    show(kernels, totals, caption) {
-      write(about, caption);
+    // what they are the sums of; none: what stands there where no kernel ran, nothing if empty.
+    show(kernels, totals, caption, none = "") {
       const all = totals.map((total, style) => ({ ...total, same: kernels.filter((kernel) => kernel.style === style) }));
       const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
       // Totals of another run may come before its kernels.
       const rows = inOrder(all.filter(({ calls, same }) => calls > 0 && same.length));
-      root.hidden = rows.length === 0;
+      write(about, rows.length ? caption : none);
+      table.hidden = !rows.length;
+      root.hidden = !rows.length && !none;
       body.replaceChildren(...rows.map((reported) => row(reported, sum)));
     },
   };

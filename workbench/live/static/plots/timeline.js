@@ -114,8 +114,8 @@ function render({ model, el }) {
   function showTable() {
     const { selected } = shown;
     if (selected) table.root.open = true;
-    const caption = selected ? `Selected: ${timeText(selected[1] - selected[0])} from ${moment(selected[0])}, by kernel` : "The whole run by kernel";
-    table.show(kernels, shown.totals, caption);
+    const stretch = selected ? `Selected: ${timeText(selected[1] - selected[0])} from ${moment(selected[0])}` : "";
+    table.show(kernels, shown.totals, stretch ? `${stretch}, by kernel` : "The whole run by kernel", stretch && `${stretch}: no kernel ran`);
   }
 
   function describe() {
