@@ -21,7 +21,7 @@ import workbench.live
 import workbench.run
 from tests.conftest import grid_stencil, tar_gz
 from tests.waiting import LIMIT, LONGEST
-from workbench import cli
+from workbench import cli, registry
 from workbench.cli import program
 from workbench.cli.solving import configuration_of
 from workbench.recording import save
@@ -99,6 +99,20 @@ def commands_of(page):
 def is_run(text):
     """Of a block the beginning is listed."""
     return text not in NOT_RUN and not ("\n" in text and text.startswith(tuple(NOT_RUN)))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered_here():
+    """Blocks that pages register are there for their commands, also in a process that does not test the Python of these
+    pages, and gone for the tests of other files."""
+    present = {kind: registry.registered(kind) for kind in registry.kinds()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_registry", present)
+        for page in PAGES:
+            for block in blocks_of(page):
+                if "\n@register\n" in block and is_run(block):
+                    exec(compile(block, page.name, "exec"), {})
+        yield
 
 
 @pytest.fixture
