@@ -1,4 +1,4 @@
-"""A product by storage format, beside SciPy's own formats, and CuPy's on a GPU.
+"""A product by storage format, next to SciPy's own formats, and CuPy's on a GPU.
 
     python -m benchmarks formats [--output FOLDER] [--quick]
 

@@ -39,7 +39,7 @@ def test_a_dense_row_leaves_csr():
 
 
 def test_the_papers_form_of_az_beside_ours():
-    """Stripes of a 2D grid: rows beside a border have entries of two stripes and more, at most 5."""
+    """Stripes of a 2D grid: rows next to a border have entries of two stripes and more, at most 5."""
     facts = storage_of(configure("two-layer", n=16, deflation="stripes"))
     forms = {form.name.partition(" ")[0]: form for form in facts.az}
     assert forms["N"].words == 5 * 256

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.data_files import data_folder
 from workbench.errors import InputError, quoted
 from workbench.number_text import chosen
-from workbench.papers.comparison import NOTABLE
+from workbench.papers.comparison import NOTABLE, deviation
 from workbench.run import Configuration, Result
 from workbench.scenes.scene import Axis
 
@@ -50,9 +50,8 @@ class Curve:
 class Turned:
     """A parameter that can be turned. choices: its values in order, that of the paper among them; `paper` is that.
 
-    words: writes a value. menu: choices have no order and are listed. whose: whose value
-    `paper` is, "ours" where the paper does not say, "" where nobody need be told. limit: it says how far points go, and
-    changes none.
+    words: writes a value. menu: choices have no order and are listed. whose: whose value `paper` is, "ours" where the
+    paper does not say, "" where that is not shown. limit: it says how far points go, and changes none.
     """
 
     name: str
@@ -141,7 +140,7 @@ class Paper:
 
 
 @dataclasses.dataclass(frozen=True)
-class Compared:
+class ComparedPoint:
     """A printed point and ours. ours: None while it is not computed, and where nothing of ours belongs to it."""
 
     curve: str
@@ -152,11 +151,11 @@ class Compared:
 
     @property
     def percent(self) -> float | None:
-        """The deviation of ours from the print."""
-        return None if self.ours is None else 100 * (self.ours / self.printed - 1)
+        """The deviation of ours from the print, in percent; None where there is nothing of ours."""
+        return deviation(self.printed, self.ours)
 
 
-def compared(printed: Sequence[Curve], ours: Sequence[Curve]) -> list[Compared]:
+def compared(printed: Sequence[Curve], ours: Sequence[Curve]) -> list[ComparedPoint]:
     """All printed points, each with the point of ours at the same x; what was counted or measured before what was
     modelled."""
     order = (COUNTED, MEASURED, MODELLED)
@@ -164,19 +163,19 @@ def compared(printed: Sequence[Curve], ours: Sequence[Curve]) -> list[Compared]:
     for curve in sorted(ours, key=lambda curve: -order.index(curve.source)):
         found |= {(curve.of, float(x)): (float(y), curve.source) for x, y in zip(curve.x, curve.y, strict=True)}
     return [
-        Compared(curve.name, float(x), float(y), *found.get((curve.name, float(x)), (None, "")))
+        ComparedPoint(curve.name, float(x), float(y), *found.get((curve.name, float(x)), (None, "")))
         for curve in printed
         for x, y in zip(curve.x, curve.y, strict=True)
     ]
 
 
-def mean_deviation(points: Sequence[Compared]) -> float | None:
+def mean_deviation(points: Sequence[ComparedPoint]) -> float | None:
     """The mean of the absolute deviations in percent; None where nothing is compared."""
     known = [abs(point.percent) for point in points if point.percent is not None]
     return statistics.mean(known) if known else None
 
 
-def far_off(points: Sequence[Compared]) -> list[Compared]:
+def far_off(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     """Those that deviate by more than `NOTABLE` percent, the farthest first."""
     far = [point for point in points if point.percent is not None and abs(point.percent) > NOTABLE]
     return sorted(far, key=lambda point: -abs(point.percent or 0.0))

@@ -11,7 +11,7 @@ from workbench.live.papers.computing import Computed
 from workbench.live.ui.sort_table import sample
 from workbench.number_text import number, said
 from workbench.papers.comparison import NOTABLE
-from workbench.papers.items import MODELLED, Compared, Curve, Item, compared, far_off, mean_deviation
+from workbench.papers.items import MODELLED, ComparedPoint, Curve, Item, compared, far_off, mean_deviation
 from workbench.scenes.scene import CurveOf, Layer, PointsOf, Scene
 from workbench.scenes.style import curve_style
 
@@ -119,7 +119,7 @@ def why(item: Item, printed: Sequence[Curve], computed: Computed) -> str:
     return f"{beyond}. {'Reason: ' + item.reason if item.reason else 'Not explained'}."
 
 
-def signed(point: Compared) -> str:
+def signed(point: ComparedPoint) -> str:
     """The deviation of a point: +36%, −4.1%."""
     percent = point.percent
     if percent is None:
@@ -132,7 +132,7 @@ def columns(item: Item) -> list[str]:
     return ["Curve", item.x.word or item.x.title, "Printed", "Ours", "Deviation", "Ours is"]
 
 
-def rows(item: Item, points: Sequence[Compared]) -> list[list[Any]]:
+def rows(item: Item, points: Sequence[ComparedPoint]) -> list[list[Any]]:
     """A row for each printed point."""
     return [
         [
@@ -147,7 +147,7 @@ def rows(item: Item, points: Sequence[Compared]) -> list[list[Any]]:
     ]
 
 
-def facts(points: Sequence[Compared], looks: Looks) -> list[dict[str, Any]]:
+def facts(points: Sequence[ComparedPoint], looks: Looks) -> list[dict[str, Any]]:
     """What keeps each row across updates, and its colour."""
     return [
         {

@@ -24,7 +24,7 @@ from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.number_text import count
-from workbench.papers.items import Compared, Curve, Item, Turned, compared, item_of, mean_deviation, papers
+from workbench.papers.items import ComparedPoint, Curve, Item, Turned, compared, item_of, mean_deviation, papers
 from workbench.recording import Record
 from workbench.registry import unknown_name
 
@@ -65,7 +65,7 @@ class PaperView(View):
         self.message, self.progress, self.reason = StatusLine(), widgets.HTML(), widgets.HTML()
         self.table = SortTable()
         self.back = button("Back to the paper's values", "turn everything to what the paper has", self.reset)
-        self.halt = button("Stop", "end what is being computed, and go on with it; its points stay", self.toggle)
+        self.halt = button("Stop", "end what is being computed, or continue it; its points stay", self.toggle)
         self.list = button("Show its runs", "choose them in the list of runs, and turn to it", self._show_runs)
         self.list.layout.display = "none"
         self._to_runs = show_runs
@@ -88,7 +88,7 @@ class PaperView(View):
         return {name: control.value for name, control in self.sliders.items()}
 
     @property
-    def points(self) -> list[Compared]:
+    def points(self) -> list[ComparedPoint]:
         """The printed points, each with ours where it is known by now."""
         return compared(self.printed, self.computing.latest.curves)
 
@@ -115,7 +115,7 @@ class PaperView(View):
             self.computing.turn(self.values)
 
     def toggle(self) -> None:
-        """Stop, or go on with what was stopped."""
+        """Stop, or continue what was stopped."""
         (self.stop if self.computing.latest.busy else self.go_on)()
 
     def wait(self, timeout: float = 600) -> bool:
@@ -141,7 +141,7 @@ class PaperView(View):
         explained = "" if computed.busy else why(self.item, self.printed, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
         self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._looks))
-        self.halt.description = "Go on" if computed.stopped else "Stop"
+        self.halt.description = "Continue" if computed.stopped else "Stop"
         self.halt.disabled = not (computed.busy or computed.stopped)
         if computed.whole and not turned_away(self.item, computed.values):
             KNOWN[self.item.paper, self.item.name] = mean_deviation(points), computed.curves
