@@ -10,7 +10,7 @@ from tests.all_pairs import on_accelerators
 from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
 from workbench.devices.accelerator import operators
 from workbench.devices.accelerator.bound import Plain, bind
-from workbench.devices.accelerator.csr_rows import TILES
+from workbench.devices.accelerator.csr_rows import LONG, TILES
 from workbench.devices.ops.csr import RowBlock
 from workbench.host.face_coding import face_codes
 
@@ -114,3 +114,12 @@ def test_block_solves(accelerator, compared, case):
     inverse = accelerator.array((1 / operator.main).astype(case["dtype"]), case["dtype"])
     accelerator.csr_factor(lower, inverse, block, 0.5)
     check(compared, "block_solve")
+
+
+@pytest.mark.parametrize(("longest", "tiles"), [(LONG - 1, False), (LONG, True)])
+def test_one_long_row_among_short_ones_is_read_by_a_group(accelerator, compared, longest, tiles):
+    indptr = np.append(np.arange(300), 299 + longest)
+    matrix = sparse.csr_array((np.ones(indptr[-1]), np.arange(indptr[-1]) % 300, indptr), shape=(300, 300))
+    accelerator.csr(matrix.data, matrix.indices, matrix.indptr)
+    assert len(compared) == (tiles and not accelerator.layout.chunked)
+    check(compared, "csr")

@@ -15,8 +15,9 @@ from workbench.devices.ops.csr import csr
 
 TILES = 0
 """Value of `items_per_row` that chooses tiles: a group takes the entries of some rows."""
-SHORT = 8
-"""Mean row length from which tiles are faster than one work-item per row, measured on an H200."""
+SHORT, LONG = 8, 32
+"""Mean row length, and that of the longest row, from which tiles are faster than one work-item per row, measured on an
+H200."""
 MOST_ITEMS_PER_ROW = 32
 """More than a warp would wait longer at barriers than for memory."""
 SHARED_ENTRIES = 16
@@ -40,7 +41,7 @@ def shared_rows(device: Launcher, request: Request) -> SharedRows | BlockRows | 
     if items is None and request.constants.get("part"):
         items = items_per_row_for(device, mean)
     if items is None:
-        items = 1 if device.layout.chunked or mean < SHORT else TILES
+        items = 1 if device.layout.chunked or (mean < SHORT and longest(request) < LONG) else TILES
     return None if items == 1 else SharedRows(device, request, items)
 
 
@@ -101,6 +102,12 @@ class BlockRows(OnAccelerator):
     def __call__(self, *free: Any) -> None:
         arguments = (*(self.fixed[name] for name in ("data", "indices", "starts")), *free, np.int64(self.request.rows))
         self._device.launch(self._kernel, self._groups, *arguments, group=block_products.GROUP, spread=True)
+
+
+def longest(request: Request) -> int:
+    """Entries of the longest row."""
+    assert request.work is not None
+    return int(np.diff(request.work).max(initial=0))
 
 
 def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
