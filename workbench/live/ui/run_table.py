@@ -21,7 +21,7 @@ from workbench.run import Reason, Run, State
 from workbench.run.machine_use import sharing
 from workbench.scenes.style import curve_style
 
-PERIOD = 0.5
+PERIOD = 1.0
 """Seconds between two updates of the numbers of active runs."""
 COLUMNS = (
     "Run", "Problem", "Name", "Method", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",

@@ -4,7 +4,7 @@ import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
 import { setTraits } from "../ui/traits.js";
 import { wholeLink } from "../ui/wholelink.js";
-import { chosenTheme, chooseTheme, followTheme } from "../ui/themechoice.js";
+import { chosenTheme, chooseTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -17,7 +17,6 @@ import { startTour } from "./tour.js";
 const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
 
 function render({ model, el }) {
-  followTheme();
   const own = uniqueName("shell");
   el.classList.add("wb-shell");
   const sheet = document.createElement("style");
@@ -164,7 +163,7 @@ function render({ model, el }) {
   const leave = whenOnPage(el, () => {
     root = el.closest(".wb-workbench");
     root.dataset.shell = own;
-    document.body.classList.toggle("wb-alone", Boolean(document.body.dataset.voila));
+    for (const place of [document.documentElement, document.body]) place.classList.toggle("wb-alone", Boolean(document.body.dataset.voila));
     show();
     const onHelp = (event) => {
       event.preventDefault();

@@ -1,6 +1,5 @@
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element } from "../ui/page.js";
-import { followTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 
 // Papers, each with its items as buttons: the printed points as a small picture, the title, and how far ours are from it.
@@ -8,7 +7,6 @@ import { tellKernel } from "../transport/kernel.js";
 const [WIDE, HIGH, EDGE, RING] = [150, 76, 10, 3];
 
 function render({ model, el }) {
-  followTheme();
   const root = element("div", "wb-shelf");
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(root);

@@ -1,11 +1,10 @@
 import { icon } from "../ui/icons.js";
 import { countText } from "../ui/numbers.js";
 import { timeText } from "../ui/units.js";
-import { watchNeighbours } from "../ui/onpage.js";
+import { watchNeighbours, whenOnPage } from "../ui/onpage.js";
 import { element, write } from "../ui/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { turns } from "../transport/throttle.js";
-import { followTheme } from "../ui/themechoice.js";
 
 // The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
 
@@ -15,7 +14,6 @@ const REST = "rest"; // what is in no other phase, as setup_phases.py calls it
 const MOST = 4; // phases with a segment of their own: the longest whose words have room; the others are summed
 
 function render({ model, el }) {
-  followTheme();
   el.classList.add("wb-runbar-host");
   const root = element("div", "wb-runbar");
   root.setAttribute("data-lm-suppress-shortcuts", "true");
@@ -70,6 +68,7 @@ function render({ model, el }) {
     words.dataset.tone = tone;
     write(words, model.get("text"));
     line.classList.toggle("wb-heard", model.get("shown_elsewhere"));
+    el.closest(".wb-solving")?.classList.toggle("wb-othernews", !model.get("shown_elsewhere"));
     sign.replaceChildren(...(SIGNS[tone] ? [icon(SIGNS[tone], `wb-${tone}`)] : []));
     root.dataset.tone = tone;
     if (isTurn()) tellKernel(model, { kind: "read" });
@@ -89,12 +88,16 @@ function render({ model, el }) {
       const text = word ? `${Math.round(100 * share)}\u202f%` : endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
       last.push(segment(word || "iterations", text, "wb-solid", share, Math.max(spent / whole, 1 / 4)));
     }
-    // During iterations theirs is the progress; how long the setup took is shown at the end.
-    let most = iterations && !endedAt ? 0 : MOST;
-    do {
-      const shown = word ? [] : most ? longest(phases, most) : [["setup", setup, !model.get("progress").phase]];
+    // How long each phase took is shown at the end; before, the present one is, and during iterations theirs is the progress.
+    const present = phases.find(([, , done]) => !done)?.[0] ?? "setup";
+    let most = endedAt ? MOST : 0;
+    for (;;) {
+      const shown = word ? [] : most ? longest(phases, most) : [[present, setup, present === "setup"]];
       bar.replaceChildren(...shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds / whole)), ...last);
-    } while (bar.scrollWidth > bar.clientWidth && most-- > 0);
+      // Reading a width lays out the page, so not where nothing can be left out.
+      if (!most || bar.scrollWidth <= bar.clientWidth) break;
+      most--;
+    }
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
   }
 
@@ -128,7 +131,12 @@ function render({ model, el }) {
     field?.querySelector(".wb-input, .wb-pick")?.focus();
   }
 
-  const resized = new ResizeObserver(() => showProgress());
+  let width = 0;
+  const resized = new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.width === width) return;
+    width = contentRect.width;
+    showProgress();
+  });
   resized.observe(bar);
   const listeners = [
     ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords], ["change:shown_elsewhere", showWords],
@@ -136,9 +144,9 @@ function render({ model, el }) {
   ];
   for (const [name, show] of listeners) model.on(name, show);
   for (const show of [showButtons, showWords, showProgress]) show();
-  const leave = watchNeighbours(model, el);
+  const ends = [watchNeighbours(model, el), whenOnPage(el, () => (showWords(), () => {}))];
   return () => {
-    leave();
+    ends.forEach((end) => end());
     resized.disconnect();
     for (const [name, show] of listeners) model.off(name, show);
     root.remove();

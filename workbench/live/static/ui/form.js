@@ -4,13 +4,11 @@ import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
 import { button, element, uniqueName, write } from "./page.js";
 import { paragraphs } from "./prose.js";
-import { followTheme } from "./themechoice.js";
 import { follow } from "./traits.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
 
 function render({ model, el }) {
-  followTheme();
   const schema = model.get("schema");
   const name = uniqueName("form");
   const root = element("div", "wb-form");

@@ -1,6 +1,10 @@
 import { theme, onThemeChange } from "./theme.js";
+import { followTheme } from "./themechoice.js";
 
 // Elements of the page around a canvas, and what keeps a drawing in step with the page.
+
+// Workers have this text too.
+if (self.document) followTheme();
 
 export function element(kind, name, text = "") {
   const made = document.createElement(kind);

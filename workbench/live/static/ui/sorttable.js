@@ -209,7 +209,7 @@ function render({ model, el }) {
       const words = chosenRows.map((row) => row.words?.[verb.name]).find(Boolean);
       write(press, words ?? verb.title);
     }
-    bar.append(note);
+    if (bar.lastChild !== note) bar.append(note);
     write(note, chosenRows.length ? `${chosenRows.length} chosen` : `Tick rows to act on them: ${own.map(({ title }) => title.toLowerCase()).join(", ")}.`);
   }
 

@@ -2,13 +2,11 @@ import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { watchNeighbours } from "./onpage.js";
 import { write } from "./page.js";
 import { turns } from "../transport/throttle.js";
-import { followTheme } from "./themechoice.js";
 import { follow } from "./traits.js";
 
 // The status line, read out by screen readers when it changes.
 
 function render({ model, el }) {
-  followTheme();
   const line = document.createElement("div");
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");

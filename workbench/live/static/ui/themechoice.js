@@ -1,7 +1,6 @@
-// Which theme the page has: chosen here, JupyterLab's, or the system's. Pages only; a worker has no document.
+// Which theme the page has: chosen here, JupyterLab's, or the system's.
 
 const THEME_KEY = "workbench-theme";
-const PREFERS_DARK = matchMedia("(prefers-color-scheme: dark)");
 
 // auto, light or dark. A browser that keeps nothing begins with auto each time.
 export function chosenTheme() {
@@ -27,20 +26,22 @@ function inJupyter() {
   return document.body.dataset.jpThemeLight !== undefined && !document.body.dataset.voila;
 }
 
+const prefersDark = () => matchMedia("(prefers-color-scheme: dark)");
+
 function settleTheme() {
   const root = document.documentElement.dataset;
   const [choice, jupyter] = [chosenTheme(), inJupyter()];
   const own = choice === "light" || choice === "dark";
   root.wbBy = own ? "choice" : jupyter ? "jupyter" : "system";
-  const dark = jupyter ? document.body.dataset.jpThemeLight === "false" : PREFERS_DARK.matches;
+  const dark = jupyter ? document.body.dataset.jpThemeLight === "false" : prefersDark().matches;
   root.wbTheme = own ? choice : dark ? "dark" : "light";
 }
 
-// Once for all widgets of a page, each of which brings this text.
+// Once for all widgets of a page, each of which brings this text and calls this before it renders.
 export function followTheme() {
   if (window.workbenchTheme) return;
   window.workbenchTheme = true;
   settleTheme();
-  PREFERS_DARK.addEventListener("change", settleTheme);
+  prefersDark().addEventListener("change", settleTheme);
   new MutationObserver(settleTheme).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
 }
