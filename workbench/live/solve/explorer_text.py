@@ -86,8 +86,8 @@ def result_html(
     reported += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
     said = " ".join(escape(shown(note[0].upper() + note[1:].rstrip(".") + ".")) for note in reported)
     return (
-        f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div class="wb-said"><span>{_bold(words)}</span>'
-        f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
+        f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div class="wb-said">'
+        f'<span>{_bold(words)}</span><span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
     )
 
 
