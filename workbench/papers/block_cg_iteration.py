@@ -97,7 +97,7 @@ def cupy_seconds(operator: Matrix) -> float:
     for count in (1, 1 + ITERATIONS):
         cupy.cuda.Device().synchronize()
         begun = time.perf_counter()
-        cg(A, b, tol=1e-30, maxiter=count)
+        cg(A, b, rtol=1e-30, maxiter=count)
         cupy.cuda.Device().synchronize()
         seconds.append(time.perf_counter() - begun)
     return (seconds[1] - seconds[0]) / ITERATIONS
