@@ -18,6 +18,7 @@ from workbench.devices.accelerator import coarse
 from workbench.devices.coarse import Banded, Dense
 from workbench.devices.cpu.columns import STRIP
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
+from workbench.host import storage
 from workbench.host.box_parts import numbered_parts
 from workbench.host.coarse_rows import alike
 from workbench.jit.threads import CHUNK, WORTH_SHARING
@@ -147,8 +148,12 @@ def diffusion(grid, dtype=float):
 
 
 def check_compact_columns(device, az, w, a):
+    check_update(device, device.compact_columns(az), az, w, a)
+
+
+def check_update(device, columns, az, w, a):
     """w - AZ a, after an update by NaN, nothing of which may stay."""
-    columns, dense_az = device.compact_columns(az), az.toarray()
+    dense_az = az.toarray()
     columns.subtract(device.array(w.copy(), w.dtype), device.array(np.full_like(a, np.nan), a.dtype))
     x = device.array(w.copy(), w.dtype)
     columns.subtract(x, device.array(a, a.dtype))
@@ -198,6 +203,26 @@ def test_only_rows_at_interfaces_are_stored():
     rows = np.flatnonzero(np.diff(az.indptr))
     y, x = np.divmod(rows, 8)
     assert set(zip(y, x, strict=True)) == {(y, x) for y in range(8) for x in range(8) if y in (3, 4) or x == 0}
+
+
+@on_devices(space=["even stripes", "random labels", "one", "empty"], dtype=DTYPES)
+def test_columns_by_diagonals(device, case):
+    """Of a 2D grid with stripes, whose labels follow from the row, and of labels that do not; next to dense AZ."""
+    dtype, grid = np.dtype(case["dtype"]), (9, 12)
+    size, count = 108, {"even stripes": 18, "random labels": 5}.get(case["space"], 1)
+    labels = rng_labels(size, count) if case["space"] == "random labels" else np.arange(size) * count // size
+    az = sparse_az(diffusion(grid, dtype), labels.astype(np.int32), count)
+    az = az * 0 if case["space"] == "empty" else az
+    az.eliminate_zeros()
+    found = storage.stored_az(az, labels)
+    assert found.values - found.padding == az.nnz
+    assert (found.width, found.indices) == {
+        "even stripes": (5, 5), "random labels": (9, 9 + size), "one": (1, 1), "empty": (1, 1)
+    }[case["space"]]  # fmt: skip
+    a, w = random_values(count, accumulator(dtype), 2), random_values(size, dtype, 1)
+    columns = device.diagonal_columns(az, labels.astype(np.int32))
+    check_update(device, columns, az, w, a)
+    assert columns.traffic >= found.nbytes(dtype.itemsize) + 2 * size * dtype.itemsize
 
 
 @on_devices(form=["scattered", "empty", "all cores"], dtype=DTYPES)

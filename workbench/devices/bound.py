@@ -22,7 +22,7 @@ class Request:
     numbers that every call has, by name; an integer is int64, a float has the precision of sums. work:
     numbers that grow with the work up to each row, such as row pointers, shape (rows + 1,); without them every row has
     `each` entries. constants, numbered, summed: as in `kernel_language.typed`. columns: of the block vectors `blocks`.
-    hints: what an override may be given in addition.
+    wides: arguments of a call that have the precision of sums. hints: what an override may be given in addition.
     """
 
     kernel: Kernel
@@ -35,6 +35,7 @@ class Request:
     summed: bool = True
     columns: int = 1
     blocks: tuple[str, ...] = ()
+    wides: tuple[str, ...] = ()
     hints: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     each: int = 1
 
@@ -46,7 +47,7 @@ class Request:
     def typed(self, fixed: Mapping[str, Any], wide: np.dtype) -> Typed:
         """The typed kernel for the fixed arguments as a device has them. wide: its dtype of sums."""
         dtypes = dict.fromkeys(self.kernel.arguments(self.numbered), self.dtype)
-        dtypes |= {name: value.dtype for name, value in fixed.items()}
+        dtypes |= {name: value.dtype for name, value in fixed.items()} | dict.fromkeys(self.wides, wide)
         parts = dtypes, self.constants, self.numbered, dict.fromkeys(self.blocks, self.columns)
         named = [tuple(sorted(part.items())) for part in parts]
         return _typed(self.kernel, self.dtype, wide, self.summed, frozenset(fixed), *named)
@@ -101,9 +102,10 @@ class Bound(ABC):
         """The arguments that are not passed by a call, as the device has them."""
         self.free = [name for name in of.arguments if name not in request.fixed]
         """The names of the arguments of a call."""
-        self._fixed_bytes = sum(
+        self.fixed_bytes = sum(
             int(fixed[name].nbytes) for name, made in of.arguments.items() if made.array and name in fixed
         )
+        """Of the arrays that are not passed by a call."""
 
     @abstractmethod
     def __call__(self, *free: Any) -> Any: ...
@@ -111,7 +113,7 @@ class Bound(ABC):
     @property
     def traffic(self) -> int:
         """Bytes: fixed arrays as they are, other arrays once if they are read and once if they are written."""
-        total, request = self._fixed_bytes, self.request
+        total, request = self.fixed_bytes, self.request
         for name in self.free:
             argument = self.typed.arguments[name]
             if argument.array:

@@ -345,6 +345,10 @@ class SecondLevel(Protocol):
         """AZ in compact form."""
         ...
 
+    def diagonal_columns(self, az: sparse.csr_array, labels: np.ndarray) -> CoarseUpdate:
+        """AZ by the distances of its columns from the label of their row, see `ops.diagonal_columns`."""
+        ...
+
     def restricted_product(self, bound: Any, z: Any) -> RestrictedProduct:
         """out = A x and Z^H out, in one pass where the device has a kernel for it."""
         ...

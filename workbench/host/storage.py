@@ -1,7 +1,7 @@
 """Storage formats of sparse matrices: what each stores, and the arrays of each from a CSR matrix.
 
 Sources: Bell, Garland, "Implementing sparse matrix-vector multiplication on throughput-oriented processors", SC 2009;
-Tali, Vainikko, section II, figures 2 and 3.
+Tali, Vainikko, section II, figures 2 and 3; for AZ Gupta, van Gijzen, Vuik 2013, section 5.2.
 """
 
 from __future__ import annotations
@@ -67,15 +67,36 @@ def hyb_width(lengths: np.ndarray) -> int:
     return max(1, int(ordered[max(0, -(-lengths.size // USED_ROWS) - 1)]))
 
 
-def diagonals(matrix: sparse.csr_array) -> np.ndarray:
-    """The distances column - row of the diagonals that have entries, ascending; the main one where there are none."""
-    size, indptr = matrix.shape[0], matrix.indptr
+def diagonals(matrix: sparse.csr_array, own: np.ndarray | None = None) -> np.ndarray:
+    """The distances column - row of the diagonals that have entries, ascending; the main one where there are none.
+
+    own: of AZ the label of each row, shape (N,), which takes the place of the row.
+    """
+    size, indptr = matrix.shape[1], matrix.indptr
     used = np.zeros(2 * size - 1, bool)
     for first in range(0, int(matrix.nnz), CHUNK):
         rows = np.searchsorted(indptr, np.arange(first, min(first + CHUNK, matrix.nnz)), side="right") - 1
-        used[matrix.indices[first : first + CHUNK] + (size - 1 - rows)] = True
+        used[matrix.indices[first : first + CHUNK] + (size - 1 - (rows if own is None else own[rows]))] = True
     found = np.flatnonzero(used) - (size - 1)
     return found if found.size else np.zeros(1, found.dtype)
+
+
+def runs_of_labels(labels: np.ndarray, count: int) -> int:
+    """The length of the runs of labels 0, 1, .., all of one length; 0 where they are not."""
+    each = labels.size // count
+    return each if each * count == labels.size and (labels == np.arange(labels.size) // each).all() else 0
+
+
+def stored_az(az: sparse.csr_array, labels: np.ndarray) -> Stored:
+    """What AZ, shape (N, d), takes as N x d by diagonals: the paper's 5 N for stripes in 2D.
+
+    The column of an entry is the label of its row and a distance; the
+    label follows from the row where all runs of labels have one length, and is stored otherwise.
+    """
+    rows, count = az.shape
+    width = diagonals(az, labels).size
+    indices = width + (0 if runs_of_labels(labels, count) else rows)
+    return Stored(width * rows, indices, width * rows - int(az.nnz), width)
 
 
 def rows_of(matrix: sparse.csr_array) -> np.ndarray:
@@ -83,12 +104,14 @@ def rows_of(matrix: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(matrix.shape[0], dtype=matrix.indices.dtype), np.diff(matrix.indptr))
 
 
-def dia_values(matrix: sparse.csr_array, distances: np.ndarray, *, rowwise: bool) -> np.ndarray:
+def dia_values(
+    matrix: sparse.csr_array, distances: np.ndarray, own: np.ndarray | None = None, *, rowwise: bool
+) -> np.ndarray:
     """The entries by row and diagonal, zero where there is none, shape (N*diagonals,): row after row, or diagonal after
-    diagonal."""
+    diagonal. own: as for `diagonals`."""
     size, width = matrix.shape[0], distances.size
     values, rows = np.zeros(size * width, matrix.dtype), rows_of(matrix).astype(np.int64)
-    place = np.searchsorted(distances, matrix.indices.astype(np.int64) - rows)
+    place = np.searchsorted(distances, matrix.indices.astype(np.int64) - (rows if own is None else own[rows]))
     # Entries that are stored in parts are added.
     np.add.at(values, rows * width + place if rowwise else rows + place * size, matrix.data)
     return values

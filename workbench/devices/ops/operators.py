@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from workbench.devices.ops import csr as of_csr
 from workbench.devices.ops import stencil as of_stencil
 from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
+from workbench.devices.ops.diagonal_columns import DiagonalColumns
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.ops.storage import stored
@@ -33,6 +34,7 @@ class OperatorsOfAllDevices:
     faces = method(FaceProduct)
     csr = method(CsrProduct)
     stored = method(stored)
+    diagonal_columns = method(DiagonalColumns)
     csr_factor = method(CsrFactor)
     factorized_inverse = method(FactorizedInverse)
     csr_terms = of_csr.terms

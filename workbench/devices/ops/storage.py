@@ -112,9 +112,8 @@ class OneKernel(Applied):
 
     @property
     def traffic(self) -> int:
-        arrays = [value.nbytes for value in self.bound.fixed.values() if getattr(value, "ndim", 0)]
         vectors = 3 if self._request.constants.get("onto") else 2
-        return sum(arrays) + vectors * self._rows * self._request.columns * self._request.dtype.itemsize
+        return self.bound.fixed_bytes + vectors * self._rows * self._request.columns * self._request.dtype.itemsize
 
     @property
     def flops(self) -> int:
