@@ -30,6 +30,7 @@ SETTINGS = {
     "device": "on {}",
     "precision": "{} precision",
     "format": "A: {}",
+    "az": "AZ: {}",
     "rhs": "b: {}",
     "x0": "x₀: {}",
     "seed": "seed {}",

@@ -129,6 +129,10 @@ WAVES = tuple(2**k for k in range(9))
 """Work-items that may share a row of a CSR matrix."""
 
 
+COMPACT, BY_DIAGONALS = AZ_FORMS = ("compact", "dia")
+"""Forms of AZ on a device: without empty rows, or N x d by diagonals, as the two-level paper has it."""
+
+
 class StorageFormat(Parameter):
     """One of the formats, or csr and the work-items that share a row, as in csr:8."""
 
@@ -250,6 +254,14 @@ RUN = _by_name(
         "how a device stores A; problem keeps stencils matrix-free and matrices as CSR, the others assemble A first; "
         "csr:8 shares a row of CSR among 8 work-items of an accelerator",
         choices=(GIVEN_FORM, *FORMATS),
+    ),
+    Parameter(
+        "az",
+        str,
+        COMPACT,
+        "how a device stores A Z of deflation by subdomains, where the variant needs it; compact leaves out empty rows, "
+        "dia is N x d by diagonals, filled with zeros: 5 N words for stripes in 2D",
+        choices=AZ_FORMS,
     ),
 )
 """The other settings of a configuration, besides its stopping criteria."""

@@ -16,7 +16,7 @@ from workbench.registry import lookup, registered
 from workbench.run import Session, configure
 from workbench.run.conflicts import Conflict, changed, changes_of, conflicts, in_words
 from workbench.run.setup import assembled, prepare
-from workbench.settings import BLOCKS
+from workbench.settings import AZ_FORMS, BLOCKS, COMPACT, FORMATS, GIVEN_FORM
 
 CASES = {
     "hybrid3 with both levels": (
@@ -149,6 +149,8 @@ def random_configuration(rng):
             rhs=rng.choice(["problem"] * 3 + ["ones", "ones-scaled", "random", "random:3", "sources:3", "phases"]),
             x0=rng.choice(["problem", "zero", "random"]),
             precision=rng.choice(["float64", "float64", "mixed"]),
+            format=rng.choice([GIVEN_FORM] * 24 + [*FORMATS, "csr:1", "csr:8", "csr:256"]),
+            az=rng.choice([*AZ_FORMS, COMPACT, COMPACT]),
             stopping={"norm": rng.choice(["residual"] * 3 + ["preconditioned", "natural", "error"])},
         )
     except InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from scipy.sparse.linalg import aslinearoperator
 
 from workbench import devices
 from workbench.cli.program import run as command
+from workbench.devices.ops.diagonal_columns import DiagonalColumns
 from workbench.errors import InputError
 from workbench.operators import Matrix, formats
 from workbench.run import Run, configure, solve
-from workbench.settings import FORMATS
+from workbench.settings import AZ_FORMS, FORMATS
 
 
 def finished(*problem, **choices):
@@ -41,6 +43,19 @@ def test_iterations_are_those_of_csr(device, choices):
         assert run.setup.operator.form == name
 
 
+@pytest.mark.parametrize("deflation", ["stripes", "levelset:3", "blocks:1"])
+@pytest.mark.parametrize("device", ["cpu", "opencl"])
+def test_iterations_by_az_are_those_of_its_other_form(device, deflation):
+    runs = [
+        finished("two-layer", n=25, preconditioner="neumann:2", deflation=deflation, device=device, az=az)
+        for az in AZ_FORMS
+    ]
+    compact, diagonal = (run.setup.projection._az for run in runs)
+    assert isinstance(diagonal, DiagonalColumns) > isinstance(compact, DiagonalColumns)
+    assert runs[0].iterations == runs[1].iterations
+    np.testing.assert_allclose(*(run.result().x for run in runs), rtol=1e-9)
+
+
 def test_complex_matrices_are_stored_in_all_formats():
     real = sparse.diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(60, 60)).tocsr()
     hermitian = real + 0.1j * sparse.diags_array([1.0, -1.0], offsets=[1, -1], shape=(60, 60))
@@ -62,6 +77,11 @@ def test_complex_matrices_are_stored_in_all_formats():
         (
             {"format": "csr", "preconditioner": "mg"},
             "mg needs a nearest-neighbour stencil, and format csr assembles it",
+        ),
+        ({"az": "dia", "deflation": "eigenvectors:2"}, "and deflation eigenvectors:2 is by vectors; use az compact"),
+        (
+            {"az": "dia", "deflation": "blocks:2", "rhs": "random:3", "solver": "block-cg"},
+            "solver block-cg multiplies block vectors; use az compact",
         ),
         ({"format": "ell", "memory_limit": "1MB", "n": 200}, "1 MB"),
     ],
@@ -86,8 +106,17 @@ def test_a_format_of_one_dense_row_is_refused_with_its_words(name):
 
 def test_a_format_that_exceeds_the_memory_limit_is_refused_with_its_words():
     with pytest.raises(InputError, match="needs .* words .* in format ell.* use format csr") as caught:
-        formats.check_room(Matrix(sparse.csr_array(np.diag(np.ones(500)))), "ell", devices.device("cpu").limited(1000))
+        formats.in_format(Matrix(sparse.csr_array(np.diag(np.ones(500)))), "ell", devices.device("cpu").limited(1000))
     assert caught.value.changes == {"format": "csr"}
+
+
+def test_az_by_diagonals_that_exceeds_the_memory_is_refused_with_its_words(monkeypatch):
+    chosen = {"n": 24, "deflation": "levelset:8", "variant": "def1"}
+    finished("bubbles-2d", **chosen, az="dia")
+    monkeypatch.setattr(formats, "limits", SimpleNamespace(memory=lambda: (2**34, 10_000)))
+    with pytest.raises(InputError, match=r"AZ of \d.* entries needs .* words .* in format dia.*: use az compact") as caught:
+        finished("bubbles-2d", **chosen, az="dia")
+    assert caught.value.changes == {"az": "compact"}
 
 
 def test_a_linear_operator_has_no_format():

@@ -18,9 +18,12 @@ from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Res
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
+from workbench.host.storage import stored_az
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
+from workbench.operators.formats import check_room
 from workbench.scaling import unit_columns
+from workbench.settings import COMPACT
 
 MOST_AMPLIFIED = 1e5
 """||A v||/(v, A v) of a unit Ritz vector v, at most: the projection multiplies rounding errors by it. A vector that is
@@ -141,6 +144,8 @@ class PiecewiseConstant(Subspace):
     """
 
     piecewise_constant: ClassVar[bool] = True
+    az_form = COMPACT
+    """How a device stores AZ, one of `settings.AZ_FORMS`."""
 
     def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
         self._labels, self._boxes, self._device = labels, boxes, device
@@ -164,12 +169,18 @@ class PiecewiseConstant(Subspace):
             matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
         return BoundSubspace(
             device.subdomains(self._labels, count, operator.dtype, self._boxes),
-            lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
+            lambda: self._az_on(device, sparse.csr_array(columns.az, dtype=operator.dtype)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
             columns,
             parts=Parts.of(self._boxes) if self._boxes else None,
         )
+
+    def _az_on(self, device: Device, az: sparse.csr_array) -> CoarseUpdate:
+        if self.az_form == COMPACT:
+            return device.compact_columns(az)
+        check_room(device, "AZ", stored_az(az, self.labels), az, self.az_form, {"az": COMPACT})
+        return device.diagonal_columns(az, self.labels)
 
 
 class DenseSubspace(Subspace):

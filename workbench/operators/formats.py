@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from scipy import sparse
+
 from workbench import limits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.storage import WORD, stored
+from workbench.host.storage import WORD, Stored, stored
 from workbench.number_text import count
 from workbench.operators.base import MissingEntriesError, Operator
 from workbench.operators.matrix import Matrix
@@ -30,28 +34,31 @@ def in_format(operator: Operator, text: str, device: Device) -> Operator:
                 "or leave out the format",
                 changes={"format": GIVEN_FORM},
             ) from None
-    check_room(operator, name, device)
+    if name != "csr":
+        check_room(device, "A", stored(name, operator.csr), operator.csr, name, {"format": "csr"})
     return operator.in_format(name, items)
 
 
-def check_room(matrix: Matrix, name: str, device: Device) -> None:
-    """Raise InputError where a format needs more words than the memory of this machine, or of the device, has left."""
-    if name == "csr":
-        return
-    item, index = matrix.csr.data.itemsize, matrix.csr.indices.itemsize
-    found = stored(name, matrix.csr)
-    needed, other = found.nbytes(item, index), stored("csr", matrix.csr).nbytes(item, index)
-    free = limits.memory()[1]
-    why = f"A of {count(matrix.nnz)} entries needs {_words(needed)} in format {name}"
+def check_room(
+    device: Device, what: str, found: Stored, matrix: sparse.csr_array, name: str, changes: dict[str, Any]
+) -> None:
+    """Raise InputError where a format needs more words than the memory of this machine, or of the device, has left.
+
+    found: what format `name` stores of a matrix, which is called `what`. changes: the choice of another.
+    """
+    item, index = matrix.data.itemsize, matrix.indices.itemsize
+    needed, other = found.nbytes(item, index), stored("csr", matrix).nbytes(item, index)
+    free, use = limits.memory()[1], "use {} {}".format(*next(iter(changes.items())))
+    why = f"{what} of {count(matrix.nnz)} entries needs {_words(needed)} in format {name}"
     if found.padding:
         why += f", {count(found.padding)} zeros among them,"
     why += f" and {_words(other)} in format csr"
     if needed > free:
-        raise InputError(f"{why}; this machine has {_words(free)} free: use format csr", changes={"format": "csr"})
+        raise InputError(f"{why}; this machine has {_words(free)} free: {use}", changes=changes)
     try:
-        device.need_room(needed, "use format csr")
+        device.need_room(needed, use)
     except InputError as error:
-        raise InputError(f"{why}; {error}", changes={"format": "csr"}) from None
+        raise InputError(f"{why}; {error}", changes=changes) from None
 
 
 def _words(nbytes: int) -> str:

@@ -21,7 +21,7 @@ from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import NOTHING_LEFT
 from workbench.run.stopping import Norm
-from workbench.settings import GIVEN_FORM, HERE, MIXED, PHASES, RUN, SOURCES, format_of
+from workbench.settings import COMPACT, GIVEN_FORM, HERE, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
@@ -278,6 +278,22 @@ def check_format(configuration: Configuration, device: Device) -> None:
             f"solver {configuration.solver.name} shares the rows of CSR between two devices, got format {name}; use "
             "format csr, or solver pipecg",
             changes={"format": "csr"},
+        )
+
+
+def check_az(configuration: Configuration) -> None:
+    """Raise InputError for a form of AZ that the deflation or the method does not have."""
+    if configuration.az == COMPACT or configuration.deflation.name == "none":
+        return
+    why = ""
+    if type(configuration.deflation).labels is Deflation.labels:
+        why = f"deflation {configuration.deflation.text} is by vectors"
+    elif isinstance(configuration.solver, BlockSolver):
+        why = f"solver {configuration.solver.name} multiplies block vectors"
+    if why:
+        raise InputError(
+            f"az {configuration.az} stores AZ of subdomains for one vector, and {why}; use az {COMPACT}",
+            changes={"az": COMPACT},
         )
 
 

@@ -12,6 +12,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, TwoPhaseStencil
 from workbench.run.compatibility import (
+    check_az,
     check_cluster,
     check_columns,
     check_format,
@@ -69,6 +70,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     check_cluster(configuration)
     check_mixed(configuration)
     check_format(configuration, device)
+    check_az(configuration)
     if operator is None:
         check_problem(configuration)
     else:

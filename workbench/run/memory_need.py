@@ -22,7 +22,7 @@ from workbench.host.boxes import LONGEST_ROW
 from workbench.operators import Size
 from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
-from workbench.settings import AUTO, GIVEN, GIVEN_FORM, MIXED, PHASES, family_of, format_of, is_file
+from workbench.settings import AUTO, BY_DIAGONALS, GIVEN, GIVEN_FORM, MIXED, PHASES, family_of, format_of, is_file
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
@@ -265,16 +265,20 @@ class _Estimate:
         return items
 
     def _az(self, dimensions: int) -> MemoryItem:
-        """AZ as CSR in host memory, and in compact form on the device; bands of A where there were none."""
+        """AZ as CSR in host memory, and in the form that is chosen on the device; bands of A where there were none."""
         touched = self._n * (1 - math.prod(max(0.0, 1 - 2 / side) for side in self._box))
         sides = zip(self._box, self._size.grid or (self._n,), strict=True)
         entries = touched + self._n * sum(2 / cells for cells, whole in sides if cells < whole)
         host = 12 * entries + LABEL * self._n
         if self._size.two_phases:
             host += DOUBLE * (dimensions + 1) * self._n
-        if self._on_host:
-            return MemoryItem("AZ", round(host + self._item * entries))
-        return MemoryItem("AZ", round(host), round((self._item + INDEX) * entries + 2 * INDEX * touched))
+        if self._configuration.az == BY_DIAGONALS:
+            # A part has neighbours on both sides, along every side of the grid that is divided.
+            cut = sum(cells < whole for cells, whole in zip(self._box, self._size.grid or (self._n,), strict=True))
+            stored = self._item * (1 + 2 * cut) * self._n
+        else:
+            stored = self._item * entries + (0 if self._on_host else INDEX * (entries + 2 * touched))
+        return MemoryItem("AZ", round(host + stored)) if self._on_host else MemoryItem("AZ", round(host), round(stored))
 
 
 def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bool, corrects: bool) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
+from workbench.deflation.subspace import PiecewiseConstant
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
@@ -305,6 +306,8 @@ def _levels(
     check_stopped(stopped)
     with phases("deflation vectors"), needing_entries(configuration.deflation):
         space = configuration.deflation.space(context)
+        if isinstance(space, PiecewiseConstant):
+            space.az_form = configuration.az
     check_stopped(stopped)
     if space is None:
         check_varying(configuration, first_level.varies, inexact=False)

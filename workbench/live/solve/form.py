@@ -33,6 +33,7 @@ ADVANCED = (
     "maxiter",
     "precision",
     "format",
+    "az",
     "cluster",
     "memory_limit",
     "trace",
@@ -249,6 +250,7 @@ class Form(UndoableForm[Configuration]):
         for kind in SECOND_LEVEL:
             for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
                 field.disabled = idle
+        self.settings["az"].disabled = idle
 
     def _show(self) -> None:
         """Send what is chosen to the page."""
