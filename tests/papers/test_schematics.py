@@ -31,7 +31,7 @@ def test_the_reduction_adds_all_in_three_steps():
 
 
 def test_az_of_stripes_has_five_entries_in_a_row_at_most():
-    Z, AZ = two_level_schematics._stripes()
+    Z, AZ, _ = two_level_schematics._stripes()
     assert Z.shape == AZ.shape == (64, 16)
     assert np.diff(AZ.indptr).max() <= 5
     (row,) = small("two-level", "fig6").rows

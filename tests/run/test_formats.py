@@ -114,7 +114,9 @@ def test_az_by_diagonals_that_exceeds_the_memory_is_refused_with_its_words(monke
     chosen = {"n": 24, "deflation": "levelset:8", "variant": "def1"}
     finished("bubbles-2d", **chosen, az="dia")
     monkeypatch.setattr(formats, "limits", SimpleNamespace(memory=lambda: (2**34, 10_000)))
-    with pytest.raises(InputError, match=r"AZ of \d.* entries needs .* words .* in format dia.*: use az compact") as caught:
+    with pytest.raises(
+        InputError, match=r"AZ of \d.* entries needs .* words .* in format dia.*: use az compact"
+    ) as caught:
         finished("bubbles-2d", **chosen, az="dia")
     assert caught.value.changes == {"az": "compact"}
 

@@ -23,7 +23,6 @@ from workbench.deflation.galerkin import sparse_az
 from workbench.devices.dry_run.sizes import index_bytes
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_bytes
-from workbench.errors import InputError
 from workbench.host.storage import WORD, Stored, stored, stored_az
 from workbench.lines.types import accumulator
 from workbench.number_text import count, duration
@@ -44,7 +43,7 @@ ROWS, SEGMENTS = "csr-rows", "segments"
 
 @dataclasses.dataclass(frozen=True)
 class FormatFacts:
-    """A format of A or a form of AZ. nbytes: of what is stored; moved: bytes of a product; fits: the memory that is free.
+    """A format of A or a form of AZ. nbytes: of what is stored; moved: of a product; fits: the memory that is free.
 
     value: of the setting that chooses it, empty for a form of another device. refused: why the configuration cannot
     have it.
@@ -178,7 +177,9 @@ class Storage:
             against = f"csr moves {csr.moved / chosen.moved:.2f} times as many"
         said = f"device {self.device.name} would choose {chosen.name}, and {against}; the rule: {RULE}"
         if given.name == GIVEN_FORM:
-            said += f"; without assembling A, as the problem has it, {given.moved / chosen.moved:.2f} times as many bytes"
+            said += (
+                f"; without assembling A, as the problem has it, {given.moved / chosen.moved:.2f} times as many bytes"
+            )
         return said
 
     def products(self) -> dict[tuple[str, str], Callable[[], None]]:
@@ -289,7 +290,9 @@ def storage_of(configuration: Configuration) -> Storage:
         return made
     labels, _ = configuration.deflation.labels_and_boxes(operator.shape[0], system.grid, system.phase)
     if labels is None:
-        made.no_az = f"deflation {configuration.deflation.text} has no labels, of whose AZ the forms are; choose stripes, "
+        made.no_az = (
+            f"deflation {configuration.deflation.text} has no labels, of whose AZ the forms are; choose stripes, "
+        )
         made.no_az += "blocks or levelset"
     else:
         made.labels, made.az = labels, sparse_az(operator, labels, int(labels.max()) + 1)

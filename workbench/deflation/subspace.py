@@ -20,8 +20,8 @@ from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.storage import stored_az
 from workbench.operators import BoundOperator, Operator, Stencil
-from workbench.operators.matrix import check_indices
 from workbench.operators.formats import check_room
+from workbench.operators.matrix import check_indices
 from workbench.scaling import unit_columns
 from workbench.settings import COMPACT
 

@@ -10,11 +10,13 @@ from scipy import sparse
 from workbench.figures import draw
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.scenes.labelled_cells import labelled_cells
+from workbench.scenes.storage import Array, arrays_of, arrays_scene, matrix_scene
 
 GROUPS, ITEMS = 3, 4
 """Per side: 9 groups of 16 work-items."""
 EXAMPLE = np.array([[0, 5, 1, 0], [2, 0, 8, 3], [0, 0, 5, 0], [0, 9, 4, 0]])
 """The matrix of Figures 2 and 3."""
+MATRIX = sparse.csr_array(EXAMPLE)
 COO_ORDER = ((1, 0), (0, 1), (0, 2), (1, 2), (3, 1), (2, 2), (1, 3), (3, 2))
 """In which its entries are printed."""
 LENGTH = 8
@@ -34,29 +36,23 @@ def fig1(max_n: int, progress: Progress) -> Reproduction:
 def fig2(max_n: int, progress: Progress) -> Reproduction:
     """The coordinate format of a matrix."""
     row, column = np.array(COO_ORDER).T
-    return _format("fig2", "Figure 2: coordinate format", {"val": EXAMPLE[row, column], "col": column, "row": row})
+    printed = dict(zip(("val", "col", "row"), (EXAMPLE[row, column], column, row), strict=True))
+    arrays = [array._replace(words=printed[array.name]) for array in arrays_of("coo", MATRIX)]
+    return _format("fig2", "Figure 2: coordinate format", arrays)
 
 
 def fig3(max_n: int, progress: Progress) -> Reproduction:
     """The compressed sparse row format of the same matrix."""
-    made = sparse.csr_array(EXAMPLE)
-    arrays = {"val": made.data, "col": made.indices, "ptr": made.indptr}
-    return _format("fig3", "Figure 3: compressed sparse row format", arrays)
+    return _format("fig3", "Figure 3: compressed sparse row format", arrays_of("csr", MATRIX))
 
 
-def _format(name: str, title: str, arrays: dict[str, np.ndarray]) -> Reproduction:
+def _format(name: str, title: str, arrays: list[Array]) -> Reproduction:
     """The matrix, and the arrays of a format below it."""
-    entries = {(int(i), int(j)): str(EXAMPLE[i, j]) for i, j in np.argwhere(EXAMPLE)}
-    matrix = labelled_cells("matrix", EXAMPLE.shape, {"entries": EXAMPLE != 0}, entries, styles=(6,))
-    words = {(k, j): str(value) for k, values in enumerate(arrays.values()) for j, value in enumerate(values)}
-    kinds = {key: [(k, j) for j in range(len(values))] for k, (key, values) in enumerate(arrays.items())}
-    shape = (len(arrays), max(map(len, arrays.values())))
-    stored = labelled_cells("arrays", shape, kinds, words, x="position", y="array", styles=(6, 1, 3))
     rows: list[dict[str, Any]] = [
-        {"array": key, "values": [int(value) for value in values]} for key, values in arrays.items()
+        {"array": array.name, "values": [int(value) for value in array.words]} for array in arrays
     ]
     notes = ["The matrix and the arrays are those printed."]
-    return Reproduction(name, title, rows, notes, draw(matrix, stored))
+    return Reproduction(name, title, rows, notes, draw(matrix_scene(MATRIX), arrays_scene(arrays)))
 
 
 def fig4(max_n: int, progress: Progress) -> Reproduction:

@@ -8,10 +8,12 @@ from scipy import sparse
 from workbench import registry
 from workbench.deflation.base import Deflation
 from workbench.figures import draw
+from workbench.host.storage import stored_az
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.run import configure
 from workbench.scenes.labelled_cells import labelled_cells
 from workbench.scenes.scene import Scene
+from workbench.scenes.storage import az_scene, compressed_az_scene
 
 SIDE = 8
 """Cells per side, as in the paper's Figures 5 to 8."""
@@ -79,10 +81,10 @@ def _phases(name: str, phase: np.ndarray, named: tuple[str, str]) -> Scene:
 
 def fig5(max_n: int, progress: Progress) -> Reproduction:
     """The first rows of Z and of AZ, for 2n stripes."""
-    Z, AZ = _stripes()
+    Z, AZ, stripes = _stripes()
     scenes = [
         labelled_cells("Z", (2 * SIDE, 8), {"as Z": Z.toarray()[: 2 * SIDE, :8] != 0}, x="column of Z", styles=(1,)),
-        labelled_cells("AZ", (2 * SIDE, 8), _kinds(AZ[: 2 * SIDE, :8].tocoo()), x="column of AZ", styles=(1, 2, 0)),
+        az_scene(AZ, stripes, 2 * SIDE, 8, KINDS),
     ]
     rows = [
         {"matrix": name, "rows": M.shape[0], "columns": M.shape[1], "nnz": M.nnz} for name, M in (("Z", Z), ("AZ", AZ))
@@ -96,44 +98,26 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
 
 def fig6(max_n: int, progress: Progress) -> Reproduction:
     """AZ in 5 N numbers: a column for each neighbour of a stripe."""
-    _, AZ = _stripes()
-    entries, kinds = AZ[: 2 * SIDE].tocoo(), {}
-    own = np.arange(AZ.shape[0]) // (SIDE // 2)
-    places = {-2: 0, -1: 1, 0: 2, 1: 3, 2: 4}
-    for row, column in zip(entries.row, entries.col, strict=True):
-        kind = _kind(own[row], column)
-        kinds.setdefault(kind, []).append((row, places[int(column - own[row])]))
-    scene = labelled_cells(
-        "compressed", (2 * SIDE, 5), {kind: kinds[kind] for kind in KINDS if kind in kinds}, styles=(1, 2, 0)
-    )
-    rows = [{"N": AZ.shape[0], "d": AZ.shape[1], "nnz": AZ.nnz, "words_5N": 5 * AZ.shape[0]}]
-    notes = [f"The first {2 * SIDE} rows. {5 * AZ.shape[0]} words hold {AZ.nnz} entries, the others are zeros."]
+    _, AZ, stripes = _stripes()
+    values = stored_az(AZ, stripes).values
+    scene = compressed_az_scene(AZ, stripes, 2 * SIDE, KINDS)
+    rows = [{"N": AZ.shape[0], "d": AZ.shape[1], "nnz": AZ.nnz, "words_5N": values}]
+    notes = [f"The first {2 * SIDE} rows. {values} words hold {AZ.nnz} entries, the others are zeros."]
     return Reproduction("fig6", "Figure 6: AZ after compression", rows, notes, draw(scene))
 
 
 KINDS = ("as Z", "fill-in across", "fill-in up and down")
+"""Entries of AZ, whose column is the stripe of the row, the next one, or two stripes away."""
 
 
-def _stripes() -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Z and AZ of the 2D problem with 2n stripes."""
+def _stripes() -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+    """Z and AZ of the 2D problem with 2n stripes, and the stripe of each unknown."""
     A = configure("two-layer", n=SIDE).problem.assemble().operator.to_csr()
     found = labels("stripes", (SIDE, SIDE)).ravel()
     Z = sparse.csr_array((np.ones(found.size), (np.arange(found.size), found)))
     AZ = sparse.csr_array(A @ Z)
     AZ.eliminate_zeros()
-    return Z, AZ
-
-
-def _kind(own: int, column: int) -> str:
-    return KINDS[0] if own == column else KINDS[1] if abs(own - column) == 1 else KINDS[2]
-
-
-def _kinds(entries: sparse.coo_array) -> dict[str, list[tuple[int, int]]]:
-    """The entries of AZ by where they come from."""
-    kinds = {kind: [] for kind in KINDS}
-    for row, column in zip(entries.row, entries.col, strict=True):
-        kinds[_kind(row // (SIDE // 2), column)].append((row, column))
-    return kinds
+    return Z, AZ, found
 
 
 def fig7(max_n: int, progress: Progress) -> Reproduction:

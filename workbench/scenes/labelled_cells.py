@@ -23,26 +23,29 @@ def labelled_cells(
     y: str = "row",
     down: bool = True,
     styles: Sequence[int] = range(100),
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Scene:
     """A scene of rows x columns cells, row 0 at the top, or at the bottom where `down` is false.
 
     kinds: the cells of each, (row, column) or a mask of that shape. labels: a word in a cell. styles: of the kinds.
+    rows, columns: what they are called; by default numbers.
     """
-    rows, columns = shape
+    high, wide = shape
     layers: list[Layer] = []
     for style, (kind, cells) in zip(styles, kinds.items(), strict=False):
         places = np.argwhere(cells) if isinstance(cells, np.ndarray) else np.array(cells).reshape(-1, 2)
-        up = rows - 1 - places[:, 0] if down else places[:, 0]
+        up = high - 1 - places[:, 0] if down else places[:, 0]
         layers.append(BarsOf(kind, places[:, 1] * 1.0, up + SIDE / 2, SIDE, up - SIDE / 2, style=style))
     if labels:
         places = np.array(list(labels))
-        up = rows - 1 - places[:, 0] if down else places[:, 0]
+        up = high - 1 - places[:, 0] if down else places[:, 0]
         layers.append(PointsOf("", places[:, 1] - SIDE / 2, up * 1.0, size=0.1, marker=".", labels=[*labels.values()]))
-    named = _numbers(rows)
+    named = list(rows) if rows else _numbers(high)
     return Scene(
         name,
-        Axis(x, names=_numbers(columns), span=(-0.6, columns - 0.4)),
-        Axis(y, names=named[::-1] if down else named, span=(-0.6, rows - 0.4)),
+        Axis(x, names=columns or _numbers(wide), span=(-0.6, wide - 0.4)),
+        Axis(y, names=named[::-1] if down else named, span=(-0.6, high - 0.4)),
         layers,
         square=True,
     )

@@ -52,9 +52,15 @@ class DiagonalColumns:
         """Those multiplied, padding included."""
         self._bound = device.bind(
             Request(
-                diagonal_columns, rows, az.dtype, fixed, constants=form, summed=False, each=distances.size,
+                diagonal_columns,
+                rows,
+                az.dtype,
+                fixed,
+                constants=form,
+                summed=False,
+                each=distances.size,
                 wides=("coarse",),
-            )  # fmt: skip
+            )
         )
         self.traffic = self._bound.fixed_bytes + 2 * rows * az.dtype.itemsize
 

@@ -1,0 +1,168 @@
+"""Pictures of storage formats: the entries of a small matrix and the arrays that hold them, and of a large one where
+words and padding lie.
+
+Sources: Tali, Vainikko, figures 2 and 3; Gupta, van Gijzen, Vuik 2013, figures 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from workbench.host import storage
+from workbench.scenes.labelled_cells import labelled_cells
+from workbench.scenes.scene import Axis, BarsOf, Scene
+
+ENTRIES, PADDING, INDICES = "entries", "padding", "indices"
+STYLES = {ENTRIES: 6, PADDING: 1, INDICES: 3}
+MOST_CELLS = 64
+"""Rows, or entries, of a matrix that is drawn entry by entry."""
+MOST_BARS = 128
+LONGEST_WORD = 4
+"""Characters that a cell has room for."""
+PARTS = ("own subdomain", "next label", "other labels")
+"""The entries of AZ by the distance of their column from the label of their row: 0, 1, more."""
+
+
+class Array(NamedTuple):
+    """An array of a format. kind: of its words, `ENTRIES` or `INDICES`, but those that are padding."""
+
+    name: str
+    words: Sequence[Any] | np.ndarray
+    kind: str = ENTRIES
+    padding: np.ndarray | None = None
+
+
+def is_small(matrix: sparse.csr_array) -> bool:
+    """Whether a matrix is drawn entry by entry."""
+    return max(matrix.shape[0] * 2, int(matrix.nnz)) <= MOST_CELLS
+
+
+def matrix_scene(matrix: sparse.csr_array, name: str = "matrix") -> Scene:
+    """The entries of a small matrix with their values."""
+    entries = matrix.tocoo()
+    words = {(int(i), int(j)): _word(value) for i, j, value in zip(*entries.coords, entries.data, strict=True)}
+    return labelled_cells(name, matrix.shape, {ENTRIES: list(words)}, words, styles=(STYLES[ENTRIES],))
+
+
+def arrays_scene(arrays: Sequence[Array], name: str = "arrays") -> Scene:
+    """Arrays of a format, one below the other, with their names."""
+    kinds: dict[str, list[tuple[int, int]]] = {}
+    words = {}
+    for k, array in enumerate(arrays):
+        for j, word in enumerate(array.words):
+            padded = array.padding is not None and array.padding[j]
+            kinds.setdefault(PADDING if padded else array.kind, []).append((k, j))
+            words[k, j] = _word(word)
+    shown = {kind: kinds[kind] for kind in STYLES if kind in kinds}
+    shape = len(arrays), max(len(array.words) for array in arrays)
+    styles = [STYLES[kind] for kind in shown]
+    names = [array.name for array in arrays]
+    return labelled_cells(name, shape, shown, words, x="position", y="", styles=styles, rows=names)
+
+
+def arrays_of(name: str, matrix: sparse.csr_array) -> list[Array]:
+    """The arrays of a small square matrix in a format; columns of padded formats one after another."""
+    size, lengths = matrix.shape[0], np.diff(matrix.indptr)
+    rows = storage.rows_of(matrix)
+    if name == "coo":
+        return [Array("val", matrix.data), _indices("col", matrix.indices), _indices("row", rows)]
+    if name == "csr":
+        return [Array("val", matrix.data), _indices("col", matrix.indices), _indices("ptr", matrix.indptr)]
+    if name == "dia":
+        distances = storage.diagonals(matrix)
+        ones = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+        values, held = (storage.dia_values(each, distances, rowwise=False).reshape(-1, size) for each in (matrix, ones))
+        made = [Array(f"val {distances[k]}", values[k], padding=held[k] == 0) for k in range(distances.size)]
+        return [*made, _indices("distance", distances)]
+    width = storage.ell_width(lengths) if name == "ell" else storage.hyb_width(lengths)
+    values, columns, rest = storage.ell_arrays(matrix, width, rowwise=False)
+    made = [
+        Array(f"{array} {k + 1}", words[k * size : (k + 1) * size], kind, lengths <= k)
+        for array, words, kind in (("val", values, ENTRIES), ("col", columns, INDICES))
+        for k in range(width)
+    ]
+    if rest.nnz:
+        made += [array._replace(name=f"rest {array.name}") for array in arrays_of("coo", rest)]
+    return made
+
+
+def bands_of(main: np.ndarray | None, lower: Sequence[np.ndarray]) -> list[Array]:
+    """The arrays of a stencil: its diagonal, None where that is one number, and lower bands, with zeros at walls."""
+    made = [] if main is None else [Array("main", main)]
+    return made + [Array(f"lower {side}", band, padding=band == 0) for side, band in zip("xyz", lower, strict=False)]
+
+
+def words_scene(parts: Mapping[str, np.ndarray], title: str = "") -> Scene:
+    """Where words lie in a large matrix: those of each kind per row, shape (N,), as the mean of so many rows a bar."""
+    size = next(iter(parts.values())).size
+    bars = min(size, MOST_BARS)
+    edges = np.arange(bars + 1) * size // bars
+    middles, wide = (edges[:-1] + edges[1:] - 1) / 2, size / bars
+    base, layers = np.zeros(bars), []
+    for kind, words in parts.items():
+        top = base + np.add.reduceat(words.astype(float), edges[:-1]) / np.diff(edges)
+        if np.any(top > base):
+            texts = [
+                [f"rows {low} to {high - 1}", f"{mean:.3g} words of {kind} a row"]
+                for low, high, mean in zip(edges, edges[1:], top - base, strict=False)
+            ]
+            layers.append(BarsOf(kind, middles, top, wide, base.copy(), style=STYLES[kind], texts=texts))
+        base = top
+    means = ", ".join(f"{words.mean():.3g} of {kind}" for kind, words in parts.items())
+    spoken = f"Words a row: {means}."
+    span = (0.0, 1.05 * float(base.max(initial=0)))
+    y = Axis("words a row", span=span)
+    return Scene("words", Axis("row", "count", whole=True), y, layers, title=title, spoken=spoken)
+
+
+def words_of(matrix: sparse.csr_array, found: storage.Stored) -> dict[str, np.ndarray]:
+    """The words of each row of a matrix, or of AZ, in a format that stores so much, by kind; indices are shared by all
+    values, padding included."""
+    lengths = np.diff(matrix.indptr).astype(float)
+    padding = np.maximum(found.width - lengths, 0) if found.width else np.zeros_like(lengths)
+    value, index = (array.itemsize / storage.WORD for array in (matrix.data, matrix.indices))
+    share = found.indices * index / max(1, found.values)
+    return {ENTRIES: lengths * value, PADDING: padding * value, INDICES: (lengths + padding) * share}
+
+
+def az_scene(az: sparse.csr_array, labels: np.ndarray, rows: int, columns: int, names: Sequence[str] = PARTS) -> Scene:
+    """The first rows and columns of AZ, coloured by the distance of a column from the label of the row."""
+    part = az[:rows, :columns].tocoo()
+    kinds = _parts(part, labels, names)
+    return labelled_cells("AZ", part.shape, kinds, x="column of AZ", styles=(1, 2, 0))
+
+
+def compressed_az_scene(az: sparse.csr_array, labels: np.ndarray, rows: int, names: Sequence[str] = PARTS) -> Scene:
+    """The first rows of AZ as N x d by diagonals: a column for each distance; what is white is filled with zeros."""
+    distances = storage.diagonals(az, labels)
+    part = az[:rows].tocoo()
+    kinds = {
+        kind: [(row, int(np.searchsorted(distances, column - labels[row]))) for row, column in cells]
+        for kind, cells in _parts(part, labels, names).items()
+    }
+    shape = part.shape[0], distances.size
+    return labelled_cells("compressed", shape, kinds, x="distance from the label", styles=(1, 2, 0),
+                          columns=[str(distance) for distance in distances])  # fmt: skip
+
+
+def _parts(part: sparse.coo_array, labels: np.ndarray, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    kinds: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    for row, column in zip(*part.coords, strict=True):
+        kinds[names[min(2, abs(int(column) - int(labels[row])))]].append((int(row), int(column)))
+    return kinds
+
+
+def _indices(name: str, words: np.ndarray) -> Array:
+    return Array(name, words, INDICES)
+
+
+def _word(value: object) -> str:
+    """A value for a cell; empty where it has no room."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return ""
+    text = f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
+    return text if len(text) <= LONGEST_WORD else ""
