@@ -259,7 +259,7 @@ RUN = _by_name(
         "az",
         str,
         COMPACT,
-        "how a device stores A Z of deflation by subdomains, where the variant needs it; compact is without empty rows, "
+        "how a device stores AZ of deflation by subdomains, where the variant needs it; compact is without empty rows, "
         "dia is N x d by diagonals, filled with zeros: 5 N words for stripes in 2D",
         choices=AZ_FORMS,
     ),

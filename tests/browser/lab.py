@@ -228,7 +228,8 @@ def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
 
 
 PARTS = {
-    "Race": "Compare", "Sweep": "Compare", "Suggest": "Compare", "Look inside": "Inspect", "Open a run": "Inspect",
+    "Race": "Compare", "Sweep": "Compare", "Suggest": "Compare", "Storage": "Compare",
+    "Look inside": "Inspect", "Open a run": "Inspect",
     "Step": "Learn", "Your method": "Learn", "Schedules": "Learn",
 }  # fmt: skip
 """Pages that share a view of the rail with others."""

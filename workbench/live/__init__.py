@@ -6,6 +6,7 @@ from workbench.live.build.builder import Builder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
 from workbench.live.compare.race import RaceView
+from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
@@ -53,6 +54,7 @@ __all__ = [
     "SpectrumView",
     "StepView",
     "Stepper",
+    "StorageView",
     "Suggest",
     "SweepView",
     "TimelineView",

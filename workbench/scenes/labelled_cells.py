@@ -19,6 +19,7 @@ def labelled_cells(
     kinds: Mapping[str, np.ndarray | Sequence[Cell]],
     labels: Mapping[Cell, str] | None = None,
     *,
+    texts: Mapping[Cell, Sequence[str]] | None = None,
     x: str = "column",
     y: str = "row",
     down: bool = True,
@@ -29,14 +30,15 @@ def labelled_cells(
     """A scene of rows x columns cells, row 0 at the top, or at the bottom where `down` is false.
 
     kinds: the cells of each, (row, column) or a mask of that shape. labels: a word in a cell. styles: of the kinds.
-    rows, columns: what they are called; by default numbers.
+    texts: read out at a cell. rows, columns: what they are called; by default numbers.
     """
     high, wide = shape
     layers: list[Layer] = []
     for style, (kind, cells) in zip(styles, kinds.items(), strict=False):
         places = np.argwhere(cells) if isinstance(cells, np.ndarray) else np.array(cells).reshape(-1, 2)
         up = high - 1 - places[:, 0] if down else places[:, 0]
-        layers.append(BarsOf(kind, places[:, 1] * 1.0, up + SIDE / 2, SIDE, up - SIDE / 2, style=style))
+        read = [texts[row, column] for row, column in places.tolist()] if texts else None
+        layers.append(BarsOf(kind, places[:, 1] * 1.0, up + SIDE / 2, SIDE, up - SIDE / 2, style=style, texts=read))
     if labels:
         places = np.array(list(labels))
         up = high - 1 - places[:, 0] if down else places[:, 0]

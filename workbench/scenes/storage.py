@@ -44,24 +44,27 @@ def is_small(matrix: sparse.csr_array) -> bool:
 def matrix_scene(matrix: sparse.csr_array, name: str = "matrix") -> Scene:
     """The entries of a small matrix with their values."""
     entries = matrix.tocoo()
-    words = {(int(i), int(j)): _word(value) for i, j, value in zip(*entries.coords, entries.data, strict=True)}
-    return labelled_cells(name, matrix.shape, {ENTRIES: list(words)}, words, styles=(STYLES[ENTRIES],))
+    found = {(int(i), int(j)): value for i, j, value in zip(*entries.coords, entries.data, strict=True)}
+    words = {cell: _word(value) for cell, value in found.items()}
+    texts = {(i, j): [f"row {i}, column {j}", f"{value:.6g}"] for (i, j), value in found.items()}
+    return labelled_cells(name, matrix.shape, {ENTRIES: list(words)}, words, texts=texts, styles=(STYLES[ENTRIES],))
 
 
-def arrays_scene(arrays: Sequence[Array], name: str = "arrays") -> Scene:
-    """Arrays of a format, one below the other, with their names."""
+def arrays_scene(arrays: Sequence[Array], title: str = "") -> Scene:
+    """Arrays of a format, one below the other, with their names. title: of the format."""
     kinds: dict[str, list[tuple[int, int]]] = {}
-    words = {}
+    words, texts = {}, {}
     for k, array in enumerate(arrays):
         for j, word in enumerate(array.words):
             padded = array.padding is not None and array.padding[j]
             kinds.setdefault(PADDING if padded else array.kind, []).append((k, j))
             words[k, j] = _word(word)
+            texts[k, j] = [f"{array.name}[{j}]", f"{word:.6g}" + (", padding" if padded else "")]
     shown = {kind: kinds[kind] for kind in STYLES if kind in kinds}
     shape = len(arrays), max(len(array.words) for array in arrays)
     styles = [STYLES[kind] for kind in shown]
     names = [array.name for array in arrays]
-    return labelled_cells(name, shape, shown, words, x="position", y="", styles=styles, rows=names)
+    return labelled_cells("arrays", shape, shown, words, texts=texts, x="position", y=title, styles=styles, rows=names)
 
 
 def arrays_of(name: str, matrix: sparse.csr_array) -> list[Array]:
@@ -115,8 +118,8 @@ def words_scene(parts: Mapping[str, np.ndarray], title: str = "") -> Scene:
     means = ", ".join(f"{words.mean():.3g} of {kind}" for kind, words in parts.items())
     spoken = f"Words a row: {means}."
     span = (0.0, 1.05 * float(base.max(initial=0)))
-    y = Axis("words a row", span=span)
-    return Scene("words", Axis("row", "count", whole=True), y, layers, title=title, spoken=spoken)
+    y = Axis(", ".join(filter(None, ("words a row", title))), span=span)
+    return Scene("words", Axis("row", "count", whole=True), y, layers, spoken=spoken)
 
 
 def words_of(matrix: sparse.csr_array, found: storage.Stored) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
+from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
@@ -43,7 +44,8 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES, SUGGEST, PAPERS, RUNS, CLASS = "Schedules", "Suggest", "Papers", "Runs", "All pages"
+SCHEDULES, SUGGEST, STORAGE, PAPERS = "Schedules", "Suggest", "Storage", "Papers"
+RUNS, CLASS = "Runs", "All pages"
 Built = tuple[Problem | None, Deflation | None]
 
 
@@ -78,6 +80,7 @@ class Workbench(View):
         self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
+        self.frame.add("compare", STORAGE, Page(self._storage, self._rebase), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
@@ -221,6 +224,9 @@ class Workbench(View):
 
     def _suggest(self) -> Suggest:
         return Suggest(self.configuration, self._take_pair, self._race_pairs)
+
+    def _storage(self) -> StorageView:
+        return StorageView(self.configuration, self.load)
 
     def _papers(self) -> PapersPage:
         made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)

@@ -138,11 +138,15 @@ export class BarLayer {
 
   near({ frame, palette }, px, py) {
     const value = frame.fromX(px);
-    const k = this.x.findIndex((middle) => Math.abs(middle - value) <= this.wide / 2);
+    const covers = (k) => {
+      const base = this.base[k];
+      const [low, high] = [frame.y.log && base <= 0 ? frame.box.bottom : frame.toY(base), frame.toY(this.y[k])].sort((a, b) => a - b);
+      return py >= low && py <= high;
+    };
+    // Bars of a column are told apart by where they begin and end.
+    const k = this.x.findIndex((middle, at) => Math.abs(middle - value) <= this.wide / 2 && (!this.base || covers(at)));
     if (k < 0) return null;
-    const [x, y, base] = [frame.toX(this.x[k]), frame.toY(this.y[k]), this.base?.[k] ?? 0];
-    const [low, high] = [frame.y.log && base <= 0 ? frame.box.bottom : frame.toY(base), y].sort((a, b) => a - b);
-    if (this.base && (py < low || py > high)) return null;
+    const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];
     return { k, x, y, away: 0, key: this.keys?.[k] ?? "", words: this.texts?.[k] ?? null, colour: onPage(this.colour, palette), marker: "s", layer: this };
   }
 }

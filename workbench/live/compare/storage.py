@@ -1,0 +1,313 @@
+"""The storage formats of the matrix at hand: words, padding, pictures, the time of a product here, and the choice."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.analysis.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
+from workbench.errors import InputError, error_message
+from workbench.live.plots.chart import ChartStack
+from workbench.live.solve.controlled_view import ControlledView
+from workbench.live.solve.controller import Controller
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.rows import row as line
+from workbench.live.ui.sort_table import SortTable
+from workbench.number_text import amount, count, duration, number, percent
+from workbench.operators import BandStencil
+from workbench.problems import Problem
+from workbench.run import MACHINE, Configuration, State, Stopping, configure
+from workbench.run.machine_use import MACHINE_USE, sharing
+from workbench.run.run_queue import QueueSlot
+from workbench.run.thread_job import ThreadJob
+from workbench.scenes import storage as pictures
+from workbench.scenes.scene import Scene
+from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
+
+COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
+LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]
+LEGEND = (
+    "Press a row for its picture. Words are of 8 bytes. Bold: what the device would choose. Times are medians of {} products that take turns, the "
+    "device's work being waited for."
+)
+MOST_AT_ONCE = 1 << 19
+"""Unknowns of a matrix that is assembled without being asked for."""
+SMALL_AZ = 16
+"""Rows and columns of AZ that are drawn."""
+VERBS = (
+    {
+        "name": "take",
+        "title": "Choose",
+        "tip": "solve with this format from now on: the form of Solve takes it",
+        "one": True,
+        "off": "see “In a run”",
+    },
+)
+
+
+class StorageView(ControlledView):
+    """Display it; press Measure. `storage` is what is known of the matrix, `seconds` the medians so far.
+
+    base: a configuration, or a problem, by default a small one with stripes. take: called with the configuration that
+    has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine in the order of the
+    run queue. A matrix of more than 2^19 unknowns, or of unknown size, is assembled when Measure is pressed.
+    """
+
+    def __init__(
+        self,
+        base: Configuration | Problem | str | None = None,
+        take: Callable[[Configuration], object] | None = None,
+    ) -> None:
+        base = "two-layer" if base is None else base
+        self.base = base if isinstance(base, Configuration) else configure(base)
+        self.publisher = Publisher()
+        self.on_take = take
+        self.storage: Storage | None = None
+        self.seconds: dict[tuple[str, str], float] = {}
+        """Of a product, by setting and value."""
+        self._error, self._known, self._rounds, self._shared = "", None, 0, ""
+        self._worker = LatestOnly("workbench-storage")
+        self._job: ThreadJob | None = None
+        self._drawn: Any = None
+        self.controller = Controller(
+            self.publisher,
+            self.measure,
+            lambda _job, state: self._words(state),
+            refresh=self._refresh,
+            holds=False,
+            starting=lambda: "Measure",
+            about="time a product in every format, in turns, on the device of the form",
+        )
+        self.status = self.controller.bar
+        self.table = SortTable(self._act, empty="Formats are listed here once A is assembled.", low=LOW, lower=LOWER)
+        self.table.verbs = list(VERBS)
+        self.table.observe(lambda _change: self.publisher.wake(), "chosen")
+        self.charts = ChartStack(self.publisher)
+        self.note = widgets.HTML()
+        halves = line("wb-halves", widgets.VBox([self.table, self.note]), self.charts.box)
+        self.box = widgets.VBox([self.status, halves]).add_class("wb-explorer").add_class("wb-suggest")
+        self._look()
+        self.controller.serve()
+
+    def rebase(self, configuration: Configuration) -> None:
+        """Show the matrix of this configuration, with its device and deflation."""
+        if configuration != self.base:
+            self.base = configuration
+            self._look()
+            self.publisher.wake()
+
+    def measure(self) -> ThreadJob:
+        """Time products in the background; returns at once. Raises InputError while it is active."""
+        if self._job is not None and self._job.working:
+            raise InputError("products are being measured; press Stop first")
+        self.seconds, self._rounds = {}, 0
+        slot, base = QueueSlot(MACHINE), self.base
+        self._job = job = ThreadJob(
+            lambda: self._work(job, base), "workbench-storage", slot, on_end=lambda _job: self.publisher.wake()
+        )
+        self.controller.add(job)
+        job.start()
+        self.publisher.wake()
+        return job
+
+    def take(self, setting: str, value: str) -> Configuration:
+        """Choose a format of A, or a form of AZ. Raises InputError for one that a run cannot have, with the reason."""
+        found = next((each for at, each in self._forms if (at, each.value) == (setting, value)), None)
+        if found is None or not value:
+            raise InputError(f"this matrix has no {setting} {value}; choose a row of the table")
+        if reason := why_not(found):
+            raise InputError(f"{setting} {value} cannot be chosen: {reason}")
+        self.base = dataclasses.replace(self.base, **{setting: value})
+        if self.on_take is not None:
+            self.on_take(self.base)
+        self.publisher.wake()
+        return self.base
+
+    def wait(self, timeout: float = 60.0) -> bool:
+        """Wait until the matrix is assembled; False when that takes longer."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """End the measurement and take everything off the page."""
+        self.stop()
+        self._worker.close()
+        self.publisher.close()
+        super().close()
+
+    @property
+    def _forms(self) -> list[tuple[str, FormatFacts]]:
+        """All rows of the table, each with its setting."""
+        if self.storage is None:
+            return []
+        return [("format", each) for each in self.storage.formats] + [("az", each) for each in self.storage.az_forms]
+
+    def _look(self) -> None:
+        """Assemble the matrix of the base, where it is another one and of moderate size."""
+        known = _what_counts(self.base)
+        if known == self._known:
+            return
+        self._known, self.storage, self.seconds, self._error = known, None, {}, ""
+        size = self.base.problem.known_size
+        self._waits = size is None or size.shape[0] > MOST_AT_ONCE
+        if not self._waits:
+            self._worker.ask(lambda: self._assemble(self.base))
+
+    def _assemble(self, base: Configuration) -> None:
+        known = _what_counts(base)
+        try:
+            found, error = storage_of(base), ""
+            # They cost passes over the matrix, which the page should not wait for.
+            _ = found.formats, found.az_forms
+        # No one else would report it to the user.
+        except Exception as caught:
+            found, error = None, error_message(caught, "assembling A")
+        if known == self._known:
+            self.storage, self._error = found, error
+            self.publisher.wake()
+
+    def _work(self, job: ThreadJob, base: Configuration) -> None:
+        if not job.slot.held:
+            job.slot.enqueue()
+            job.slot.acquire(unless=lambda: job.stopping)
+        if self.storage is None or _what_counts(base) != self._known:
+            self._known = _what_counts(base)
+            self._assemble(base)
+        found = self.storage
+        if found is None:
+            raise InputError(self._error)
+        watch = MACHINE_USE.watch()
+        for seconds in found.rounds():
+            if job.stopping:
+                break
+            self._rounds, self.seconds, self._shared = self._rounds + 1, medians(seconds), sharing(watch.most)
+            self.publisher.wake()
+        watch.close()
+
+    def _words(self, state: State) -> tuple[str, str]:
+        name, found, job = self.base.problem.label, self.storage, self._job
+        if state is State.FAILED and job is not None:
+            return f"{name}: {job.error}", "bad"
+        if self._error:
+            return f"{name}: {self._error}", "bad"
+        if job is not None and job.alive:
+            return f"{name}: round {self._rounds} of {ROUNDS}", "busy"
+        if found is None:
+            words = ("press Measure to assemble A", "plain") if self._waits else ("A is being assembled", "busy")
+            return f"{name}: {words[0]}", words[1]
+        head = f"{name}: {count(found.unknowns)} rows, {count(found.entries)} entries; {self._fastest()}"
+        said = "; ".join(filter(None, (head, self._shared if self.seconds else "")))
+        return said, "good" if self.seconds else "plain"
+
+    def _fastest(self) -> str:
+        found = self.storage
+        assert found is not None
+        of_a = {value: took for (setting, value), took in self.seconds.items() if setting == "format"}
+        if not of_a:
+            return "press Measure for the time of a product"
+        best = min(of_a, key=lambda value: of_a[value])
+        beaten = f", {number(of_a['csr'] / of_a[best])} times as fast as CSR" if best != "csr" and "csr" in of_a else ""
+        return f"fastest here: {form_title('format', found.of(best))}, {duration(of_a[best])}{beaten}"
+
+    def _refresh(self) -> None:
+        forms, base, chosen = self._forms, self.base, list(self.table.chosen)
+        shown = (self.storage, dict(self.seconds), base, tuple(chosen))
+        if shown == self._drawn:
+            return
+        self._drawn = shown
+        found = self.storage
+        rows = [self._row(setting, each) for setting, each in forms]
+        marks = ["best" if found is not None and each is found.choice else "" for _, each in forms]
+        facts = [
+            {
+                "id": f"{setting}:{each.name}",
+                "title": form_title(setting, each),
+                "acts": ["take"] if each.value and not why_not(each) else [],
+                "hidden": bool(why_not(each)),
+            }
+            for setting, each in forms
+        ]
+        self.table.show(COLUMNS, rows, marks, facts)
+        if found is None:
+            self.note.value = ""
+            self.charts.show([])
+            return
+        said = [found.reason[:1].upper() + found.reason[1:], LEGEND.format(ROUNDS)[:-1]]
+        said += [f"AZ: {found.no_az}"] if found.no_az else []
+        picked = next((pair for pair, fact in zip(forms, facts, strict=True) if fact["id"] in chosen[-1:]), None)
+        setting, each = picked or ("format", found.choice)
+        if reason := why_not(each):
+            said.insert(0, f"{form_title(setting, each)} cannot be chosen: {reason}")
+        self.note.value = "".join(f'<p class="wb-note">{html.escape(each)}.</p>' for each in said)
+        self.charts.show(scenes(found, setting, each))
+
+    def _row(self, setting: str, each: FormatFacts) -> list[Any]:
+        assert self.storage is not None
+        took, reason = self.seconds.get((setting, each.value)) if each.value else None, why_not(each)
+        now = getattr(self.base, setting) == each.value
+        state = "chosen" if now else "no" if reason else "possible" if each.value else "–"
+        name = ("A: " if setting == "format" else "AZ: ") + form_title(setting, each)
+        return [
+            name,
+            {"key": each.words, "text": count(round(each.words))},
+            each.words / self.storage.unknowns,
+            {"key": each.padding, "text": percent(each.padding) if each.stored.values else "–"},
+            {"key": each.moved, "text": amount(each.moved)},
+            {"key": took, "text": duration(took)} if took else None,
+            each.moved / took / 1e9 if took else None,
+            {"key": state, "text": state, "tip": reason},
+        ]
+
+    def _act(self, verb: str, rows: Sequence[Any], _value: str) -> None:
+        if verb == "take" and rows:
+            setting, _, name = str(rows[0]).partition(":")
+            value = next((each.value for at, each in self._forms if (at, each.name) == (setting, name)), "")
+            self.controller.attempt(lambda: self.take(setting, value))()
+
+
+def scenes(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:
+    """The pictures of a format of A or a form of AZ: entry by entry for a small matrix, else where its words lie."""
+    title = form_title(setting, facts)
+    if setting == "az":
+        return _of_az(found, facts, title)
+    if facts.name == GIVEN_FORM:
+        return _as_given(found, title)
+    if pictures.is_small(found.csr):
+        arrays = pictures.arrays_of(facts.name, found.csr)
+        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
+    return [pictures.words_scene(pictures.words_of(found.csr, facts.stored), title)]
+
+
+def _as_given(found: Storage, title: str) -> list[Scene]:
+    given: Any = found.operator
+    small, bands = pictures.is_small(found.csr), isinstance(given, BandStencil)
+    if small and bands:
+        constant = given.nbytes < given.main.nbytes * (1 + len(given.lower))
+        arrays = pictures.bands_of(None if constant else given.main, given.lower)
+        return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
+    facts = found.of(GIVEN_FORM)
+    words = np.full(found.unknowns, facts.words / found.unknowns)
+    if bands:
+        zeros = np.sum([band == 0 for band in given.lower], axis=0)
+        return [pictures.words_scene({pictures.ENTRIES: words - zeros, pictures.PADDING: zeros}, title)]
+    return [pictures.words_scene({pictures.INDICES: words}, f"{title}: entries follow from codes")]
+
+
+def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
+    az, labels = found.az, found.labels
+    assert az is not None
+    assert labels is not None
+    words = pictures.words_scene(pictures.words_of(az, facts.stored), title)
+    if facts.name != BY_DIAGONALS:
+        return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), words]
+    return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), pictures.compressed_az_scene(az, labels, SMALL_AZ)]
+
+
+def _what_counts(base: Configuration) -> Configuration:
+    """The parts of a configuration that its storage follows from, among them what may refuse a format."""
+    return dataclasses.replace(base, format=GIVEN_FORM, az=COMPACT, stopping=Stopping())
