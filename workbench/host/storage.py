@@ -93,7 +93,7 @@ def stored_az(az: sparse.csr_array, labels: np.ndarray) -> Stored:
     The column of an entry is the label of its row and a distance; the
     label follows from the row where all runs of labels have one length, and is stored otherwise.
     """
-    rows, count = az.shape
+    rows, count = labels.size, az.shape[1]
     width = diagonals(az, labels).size
     indices = width + (0 if runs_of_labels(labels, count) else rows)
     return Stored(width * rows, indices, width * rows - int(az.nnz), width)

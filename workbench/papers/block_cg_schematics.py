@@ -36,8 +36,8 @@ def fig1(max_n: int, progress: Progress) -> Reproduction:
 def fig2(max_n: int, progress: Progress) -> Reproduction:
     """The coordinate format of a matrix."""
     row, column = np.array(COO_ORDER).T
-    printed = dict(zip(("val", "col", "row"), (EXAMPLE[row, column], column, row), strict=True))
-    arrays = [array._replace(words=printed[array.name]) for array in arrays_of("coo", MATRIX)]
+    printed = EXAMPLE[row, column], column, row
+    arrays = [array._replace(words=words) for array, words in zip(arrays_of("coo", MATRIX), printed, strict=True)]
     return _format("fig2", "Figure 2: coordinate format", arrays)
 
 

@@ -43,11 +43,11 @@ def is_small(matrix: sparse.csr_array) -> bool:
 
 def matrix_scene(matrix: sparse.csr_array, name: str = "matrix") -> Scene:
     """The entries of a small matrix with their values."""
-    entries = matrix.tocoo()
+    entries, size = matrix.tocoo(), matrix.shape[0]
     found = {(int(i), int(j)): value for i, j, value in zip(*entries.coords, entries.data, strict=True)}
     words = {cell: _word(value) for cell, value in found.items()}
     texts = {(i, j): [f"row {i}, column {j}", f"{value:.6g}"] for (i, j), value in found.items()}
-    return labelled_cells(name, matrix.shape, {ENTRIES: list(words)}, words, texts=texts, styles=(STYLES[ENTRIES],))
+    return labelled_cells(name, (size, size), {ENTRIES: list(words)}, words, texts=texts, styles=(STYLES[ENTRIES],))
 
 
 def arrays_scene(arrays: Sequence[Array], title: str = "") -> Scene:

@@ -36,7 +36,7 @@ class DiagonalColumns:
     """AZ, shape (N, d), with a value for each row and each distance between a column and the label of its row."""
 
     def __init__(self, device: Any, az: sparse.csr_array, labels: np.ndarray) -> None:
-        rows, count = az.shape
+        rows, count = labels.size, az.shape[1]
         distances, each = storage.diagonals(az, labels), storage.runs_of_labels(labels, count)
         form = {"even": each > 0, "rowwise": by_rows(device)}
         fixed: dict[str, Any] = {

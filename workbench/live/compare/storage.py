@@ -33,8 +33,8 @@ from workbench.settings import BY_DIAGONALS, COMPACT, GIVEN_FORM
 COLUMNS = ("Format", "Words", "Words a row", "Padding", "Bytes a product", "Time here", "GB/s", "In a run")
 LOW, LOWER = ["GB/s", "Bytes a product"], ["Words a row"]
 LEGEND = (
-    "Press a row for its picture. Words are of 8 bytes. Bold: what the device would choose. Times are medians of {} products that take turns, the "
-    "device's work being waited for."
+    "Press a row for its picture. Words are of 8 bytes. Bold: what the device would choose. Times are medians of {} "
+    "products that take turns, the device's work being waited for"
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns of a matrix that is assembled without being asked for."""
@@ -237,7 +237,7 @@ class StorageView(ControlledView):
             self.note.value = ""
             self.charts.show([])
             return
-        said = [found.reason[:1].upper() + found.reason[1:], LEGEND.format(ROUNDS)[:-1]]
+        said = [found.reason[:1].upper() + found.reason[1:], LEGEND.format(ROUNDS)]
         said += [f"AZ: {found.no_az}"] if found.no_az else []
         picked = next((pair for pair, fact in zip(forms, facts, strict=True) if fact["id"] in chosen[-1:]), None)
         setting, each = picked or ("format", found.choice)
