@@ -96,6 +96,8 @@ def of_the_operators(dtype):
         device.csr(data, indices, starts).block(3, added=added)
     for form in FORMATS:
         device.stored(matrix, form).block(3)
+    for labels in (np.arange(27) // 3, np.arange(27) % 9):
+        device.diagonal_columns(matrix[:, :9], labels)
     device.csr_terms(matrix, device.zeros(27, dtype))
     device.factorized_inverse(matrix)
     for remote in (None, device.zeros(9, dtype)):

@@ -18,22 +18,21 @@ def csr_tiles(*, based: bool = False, scaled: bool = False, summed: bool = True)
 
     A tile has at most PER_ITEM*GROUP entries, or is one row.
     """
-    return fill(
-        "csr_tiles",
-        per_item=PER_ITEM,
-        result_arguments=result_arguments(based=based, scaled=scaled, summed=summed),
-        result=row_result(based=based, scaled=scaled, summed=summed),
-        **dots("left[row]", wanted=summed),
-    )
+    return _tiles("csr_tiles", based=based, scaled=scaled, summed=summed)
 
 
 def coo_tiles(*, summed: bool = True) -> str:
     """y = A x for coordinates sorted by row, whose tile t is the rows firsts[t] to firsts[t + 1] with the entries
     bounds[t] to bounds[t + 1]; a work-item finds its row among them by bisection. Tiles as those of `csr_tiles`."""
+    return _tiles("coo_tiles", based=False, scaled=False, summed=summed)
+
+
+def _tiles(name: str, *, based: bool, scaled: bool, summed: bool) -> str:
     return fill(
-        "coo_tiles",
+        name,
         per_item=PER_ITEM,
-        result_arguments=result_arguments(based=False, scaled=False, summed=summed),
-        result=row_result(based=False, scaled=False, summed=summed),
+        products=fill("tile_products", per_item=PER_ITEM),
+        result_arguments=result_arguments(based=based, scaled=scaled, summed=summed),
+        result=row_result(based=based, scaled=scaled, summed=summed),
         **dots("left[row]", wanted=summed),
     )

@@ -6,18 +6,7 @@ KERNEL coo(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT rows, GLO
     SHARED(T, products, $per_item*GROUP);
     for (I64 tile = GROUP_ID; tile < tiles; tile += GROUPS) {
         const INDEX top = firsts[tile], end = firsts[tile + 1], from = bounds[tile], to = bounds[tile + 1];
-        const int whole = to - from <= $per_item*GROUP;
-        if (whole) {
-            _Pragma("unroll") for (int m = 0; m < $per_item; m++) {
-                const INDEX j = from + m*GROUP + LOCAL_ID;
-                if (j < to) products[j - from] = T_MUL(data[j], x[columns[j]]);
-            }
-        } else {
-            T part = T_OF(0);
-            for (INDEX j = from + LOCAL_ID; j < to; j += GROUP) part = T_ADD(part, T_MUL(data[j], x[columns[j]]));
-            products[LOCAL_ID] = part;
-        }
-        BARRIER;
+        $products
         for (INDEX row = top + LOCAL_ID; row < end; row += GROUP) {
             T sum = T_OF(0);
             if (whole) {
