@@ -50,11 +50,17 @@ def test_what_a_run_cannot_have_is_greyed_with_its_reason(opened, eventually):
     eventually(lambda: "ELLPACK cannot be chosen: precision mixed" in view.note.value)
 
 
-def test_a_problem_that_cannot_be_assembled_is_said(opened, eventually, tmp_path):
+def test_a_matrix_that_is_large_or_elsewhere_waits_and_one_that_is_missing_is_said(opened, eventually, tmp_path):
+    for base in (configure("poisson5", n=1000), configure("suitesparse", matrix="Janna/Queen_4147")):
+        view = opened(StorageView(base))
+        eventually(lambda view=view: "press Measure to assemble A" in view.status.text)
+        assert view.storage is None
     view = opened(StorageView(configure("matrix-file", path=str(tmp_path / "no.mtx"))))
-    eventually(lambda: "press Measure to assemble A" in view.status.text)
+    eventually(lambda: "no.mtx" in view.status.text and view.status.tone == "bad")
     view.measure().join()
     eventually(lambda: "no.mtx" in view.status.text and view.status.tone == "bad")
+    view.rebase(configure("poisson5", n=4))
+    eventually(lambda: len(view.table.rows) == 1 + len(FORMATS) and "press Measure for" in view.status.text)
 
 
 def test_pictures_of_a_small_matrix_hold_its_arrays():

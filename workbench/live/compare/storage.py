@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.analysis.storage import ROUNDS, FormatFacts, Storage, form_title, medians, storage_of, why_not
 from workbench.errors import InputError, error_message
+from workbench.live.field.preview import NotYetError, check_size
 from workbench.live.plots.chart import ChartStack
 from workbench.live.solve.controlled_view import ControlledView
 from workbench.live.solve.controller import Controller
@@ -56,7 +57,8 @@ class StorageView(ControlledView):
 
     base: a configuration, or a problem, by default a small one with stripes. take: called with the configuration that
     has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine in the order of the
-    run queue. A matrix of more than 2^19 unknowns, or of unknown size, is assembled when Measure is pressed.
+    run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits until Measure is
+    pressed.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class StorageView(ControlledView):
         self.seconds: dict[tuple[str, str], float] = {}
         """Of a product, by setting and value."""
         self._error, self._known, self._rounds, self._shared = "", None, 0, ""
+        self._of_job: Configuration | None = None
         self._worker = LatestOnly("workbench-storage")
         self._job: ThreadJob | None = None
         self._drawn: Any = None
@@ -108,6 +111,7 @@ class StorageView(ControlledView):
             raise InputError("products are being measured; press Stop first")
         self.seconds, self._rounds = {}, 0
         slot, base = QueueSlot(MACHINE), self.base
+        self._of_job = _what_counts(base)
         self._job = job = ThreadJob(
             lambda: self._work(job, base), "workbench-storage", slot, on_end=lambda _job: self.publisher.wake()
         )
@@ -153,8 +157,7 @@ class StorageView(ControlledView):
         if known == self._known:
             return
         self._known, self.storage, self.seconds, self._error = known, None, {}, ""
-        size = self.base.problem.known_size
-        self._waits = size is None or size.shape[0] > MOST_AT_ONCE
+        self._waits = _takes_long(self.base.problem)
         if not self._waits:
             self._worker.ask(lambda: self._assemble(self.base))
 
@@ -191,7 +194,7 @@ class StorageView(ControlledView):
 
     def _words(self, state: State) -> tuple[str, str]:
         name, found, job = self.base.problem.label, self.storage, self._job
-        if state is State.FAILED and job is not None:
+        if state is State.FAILED and job is not None and self._of_job == self._known:
             return f"{name}: {job.error}", "bad"
         if self._error:
             return f"{name}: {self._error}", "bad"
@@ -306,6 +309,16 @@ def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
     if facts.name != BY_DIAGONALS:
         return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), words]
     return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), pictures.compressed_az_scene(az, labels, SMALL_AZ)]
+
+
+def _takes_long(problem: Problem) -> bool:
+    """Whether assembling waits until it is asked for."""
+    try:
+        check_size(problem)
+    except (NotYetError, InputError):
+        return True
+    size = problem.known_size
+    return size is not None and size.shape[0] > MOST_AT_ONCE
 
 
 def _what_counts(base: Configuration) -> Configuration:

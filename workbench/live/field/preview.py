@@ -108,7 +108,7 @@ def _cells(problem: Problem, *, symmetric: bool) -> Cells:
     """The problem's cells, or coarser ones where they are too many."""
     side = getattr(problem, "n", None)
     if side is None:
-        _check_size(problem)
+        check_size(problem)
         # What fails here may be mended outside the form, such as a file that is missing, so Run stays enabled.
         system = problem.assemble_complex_symmetric() if symmetric else problem.assemble()
         return Cells(scene(problem.label, system), system.phase, True, system.operator)
@@ -157,7 +157,7 @@ def _assembled(problem: Problem) -> LinearSystem:
         raise UnfitError(problem.kind, error) from None
 
 
-def _check_size(problem: Any) -> None:
+def check_size(problem: Any) -> None:
     """Put off what would take long: a download, or a large file."""
     if isinstance(problem, SuiteSparse):
         group, name = group_and_name(problem.matrix)
