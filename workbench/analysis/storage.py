@@ -30,6 +30,7 @@ from workbench.operators import BandStencil, Matrix, Operator
 from workbench.operators.base import stored_bytes
 from workbench.run.configuration import Configuration
 from workbench.run.conflicts import obstacles, reasons_of
+from workbench.run.setup import assembled
 from workbench.settings import AZ_FORMS, BY_DIAGONALS, COMPACT, FORMATS, GIVEN_FORM
 
 RULE = "the fewest bytes of a product, matrix and vectors, among the formats that fit; modelled, not measured"
@@ -107,8 +108,9 @@ class Storage:
         if (given := self.operator) is not None and not isinstance(given, Matrix):
             nbytes, rows = stored_bytes(given), self.unknowns
             # A coefficient that is the same everywhere is no array.
-            values = nbytes // item if isinstance(given, BandStencil) else 0
-            padding = sum(int(np.count_nonzero(band == 0)) for band in given.lower) if values else 0  # pyright: ignore
+            bands = given.lower if isinstance(given, BandStencil) else ()
+            values = nbytes // item if bands else 0
+            padding = sum(int(np.count_nonzero(band == 0)) for band in bands)
             facts.append(self._facts(GIVEN_FORM, Stored(values, 0, padding), nbytes, product_bytes(nbytes, rows, item)))
         for name in FORMATS:
             of = stored(name, self.csr)
@@ -198,11 +200,9 @@ class Storage:
                 given = self.operator if each.name == GIVEN_FORM else None
                 bound = device.stored(self.csr, each.name) if given is None else given.bind(device)
                 made[setting, each.value] = partial(bound.apply, x, out)
-            else:
-                az, labels = self.az, self.labels
+            elif (az := self.az) is not None and (labels := self.labels) is not None:
                 bound = device.compact_columns(az) if each.value == COMPACT else device.diagonal_columns(az, labels)
-                wide = accumulator(az.dtype)  # pyright: ignore[reportOptionalMemberAccess]
-                coarse = device.array(np.ones(az.shape[1], wide), wide)  # pyright: ignore[reportOptionalMemberAccess]
+                coarse = device.array(np.ones(az.shape[1]), accumulator(az.dtype))
                 made[setting, each.value] = partial(bound.subtract, out, coarse)
         return {name: partial(_waited, device, work) for name, work in made.items()}
 
@@ -273,7 +273,7 @@ def storage_of(configuration: Configuration) -> Storage:
 
     Cost: assembling A. Raises InputError for a matrix without entries and for a problem that cannot be assembled.
     """
-    system = configuration.problem.assemble(configuration.seed)
+    system = assembled(configuration)
     operator = system.operator
     name = next(iter(devices.candidates(configuration.device)))
     device = devices.device(name).limited(configuration.memory_limit)
@@ -288,10 +288,7 @@ def storage_of(configuration: Configuration) -> Storage:
         return made
     labels, _ = configuration.deflation.labels_and_boxes(operator.shape[0], system.grid, system.phase)
     if labels is None:
-        made.no_az = (
-            f"deflation {configuration.deflation.text} has no labels, of whose AZ the forms are; choose stripes, "
-        )
-        made.no_az += "blocks or levelset"
+        made.no_az = f"deflation {configuration.deflation.text} has no labels; choose stripes, blocks or levelset"
     else:
         made.labels, made.az = labels, sparse_az(operator, labels, int(labels.max()) + 1)
     return made

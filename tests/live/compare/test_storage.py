@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import io, sparse
 
 from workbench.analysis.storage import storage_of
 from workbench.errors import InputError
@@ -85,6 +86,16 @@ def test_pictures_of_az_hold_its_entries():
     for scene in (whole, compressed):
         assert sum(layer.x.size for layer in scene.layers) == found.az.nnz
     assert compressed.x.names == ["-2", "-1", "0", "1", "2"]
+
+
+def test_complex_entries_have_formats_too(opened, eventually, tmp_path):
+    A = sparse.diags_array([np.full(9, -1.0), np.full(10, 4 + 1j), np.full(9, -1.0)], offsets=[-1, 0, 1])
+    io.mmwrite(tmp_path / "A.mtx", sparse.coo_array(A), symmetry="symmetric")
+    view = opened(StorageView(configure("matrix-file", path=str(tmp_path / "A.mtx"), solver="cocg")))
+    eventually(lambda: len(view.table.rows) == len(FORMATS))
+    assert cells(view, "format:dia")["Words"]["key"] == 2 * 30 + 3 / 2
+    view.measure().join()
+    assert len(view.seconds) == len(FORMATS)
 
 
 def test_a_small_problem_alone_is_enough(opened, eventually):

@@ -55,10 +55,10 @@ VERBS = (
 class StorageView(ControlledView):
     """Display it; press Measure. `storage` is what is known of the matrix, `seconds` the medians so far.
 
-    base: a configuration, or a problem, by default a small one with stripes. take: called with the configuration that
-    has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine in the order of the
-    run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits until Measure is
-    pressed.
+    base: a configuration, or a problem; by default one that is drawn entry by entry. take: called with the
+    configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine
+    in the order of the run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits
+    until Measure is pressed.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class StorageView(ControlledView):
         base: Configuration | Problem | str | None = None,
         take: Callable[[Configuration], object] | None = None,
     ) -> None:
-        base = "two-layer" if base is None else base
+        base = configure("two-layer", n=4, deflation="stripes") if base is None else base
         self.base = base if isinstance(base, Configuration) else configure(base)
         self.publisher = Publisher()
         self.on_take = take
