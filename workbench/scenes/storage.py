@@ -21,8 +21,10 @@ STYLES = {ENTRIES: 6, PADDING: 1, INDICES: 3}
 MOST_CELLS = 64
 """Rows, or entries, of a matrix that is drawn entry by entry."""
 MOST_BARS = 128
-LONGEST_WORD = 4
-"""Characters that a cell has room for."""
+LONGEST_WORD, LONG_WORD = 4, 6
+"""Characters that a cell has room for, and one of few."""
+FEW = (10, 20)
+"""Rows and columns of few cells."""
 PARTS = ("own subdomain", "next label", "other labels")
 """The entries of AZ by the distance of their column from the label of their row: 0, 1, more."""
 
@@ -45,7 +47,7 @@ def matrix_scene(matrix: sparse.csr_array, name: str = "matrix") -> Scene:
     """The entries of a small matrix with their values."""
     entries, size = matrix.tocoo(), matrix.shape[0]
     found = {(int(i), int(j)): value for i, j, value in zip(*entries.coords, entries.data, strict=True)}
-    words = {cell: _word(value) for cell, value in found.items()}
+    words = {cell: _word(value, (size, size)) for cell, value in found.items()}
     texts = {(i, j): [f"row {i}, column {j}", f"{value:.6g}"] for (i, j), value in found.items()}
     return labelled_cells(name, (size, size), {ENTRIES: list(words)}, words, texts=texts, styles=(STYLES[ENTRIES],))
 
@@ -54,14 +56,14 @@ def arrays_scene(arrays: Sequence[Array], title: str = "") -> Scene:
     """Arrays of a format, one below the other, with their names. title: of the format."""
     kinds: dict[str, list[tuple[int, int]]] = {}
     words, texts = {}, {}
+    shape = len(arrays), max(len(array.words) for array in arrays)
     for k, array in enumerate(arrays):
         for j, word in enumerate(array.words):
             padded = array.padding is not None and array.padding[j]
             kinds.setdefault(PADDING if padded else array.kind, []).append((k, j))
-            words[k, j] = _word(word)
+            words[k, j] = _word(word, shape)
             texts[k, j] = [f"{array.name}[{j}]", f"{word:.6g}" + (", padding" if padded else "")]
     shown = {kind: kinds[kind] for kind in STYLES if kind in kinds}
-    shape = len(arrays), max(len(array.words) for array in arrays)
     styles = [STYLES[kind] for kind in shown]
     names = [array.name for array in arrays]
     return labelled_cells("arrays", shape, shown, words, texts=texts, x="position", y=title, styles=styles, rows=names)
@@ -135,37 +137,42 @@ def words_of(matrix: sparse.csr_array, found: storage.Stored) -> dict[str, np.nd
 def az_scene(az: sparse.csr_array, labels: np.ndarray, rows: int, columns: int, names: Sequence[str] = PARTS) -> Scene:
     """The first rows and columns of AZ, coloured by the distance of a column from the label of the row."""
     part = az[:rows, :columns].tocoo()
-    kinds = _parts(part, labels, names)
-    return labelled_cells("AZ", part.shape, kinds, x="column of AZ", styles=(1, 2, 0))
+    kinds, styles = _parts(part, labels, names)
+    return labelled_cells("AZ", part.shape, kinds, x="column of AZ", styles=styles)
 
 
 def compressed_az_scene(az: sparse.csr_array, labels: np.ndarray, rows: int, names: Sequence[str] = PARTS) -> Scene:
     """The first rows of AZ as N x d by diagonals: a column for each distance; what is white is filled with zeros."""
     distances = storage.diagonals(az, labels)
     part = az[:rows].tocoo()
-    kinds = {
+    kinds, styles = _parts(part, labels, names)
+    placed = {
         kind: [(row, int(np.searchsorted(distances, column - labels[row]))) for row, column in cells]
-        for kind, cells in _parts(part, labels, names).items()
+        for kind, cells in kinds.items()
     }
-    shape = part.shape[0], distances.size
-    return labelled_cells("compressed", shape, kinds, x="distance from the label", styles=(1, 2, 0),
-                          columns=[str(distance) for distance in distances])  # fmt: skip
+    shape, columns = (part.shape[0], distances.size), [str(distance) for distance in distances]
+    return labelled_cells("compressed", shape, placed, x="distance from the label", styles=styles, columns=columns)
 
 
-def _parts(part: sparse.coo_array, labels: np.ndarray, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    kinds: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+def _parts(
+    part: sparse.coo_array, labels: np.ndarray, names: Sequence[str]
+) -> tuple[dict[str, list[tuple[int, int]]], list[int]]:
+    """The entries by part, and the style of each part that there is."""
+    cells: list[list[tuple[int, int]]] = [[] for _ in names]
     for row, column in zip(*part.coords, strict=True):
-        kinds[names[min(2, abs(int(column) - int(labels[row])))]].append((int(row), int(column)))
-    return kinds
+        cells[min(2, abs(int(column) - int(labels[row])))].append((int(row), int(column)))
+    found = [k for k in range(len(names)) if cells[k]]
+    return {names[k]: cells[k] for k in found}, [(1, 2, 0)[k] for k in found]
 
 
 def _indices(name: str, words: np.ndarray) -> Array:
     return Array(name, words, INDICES)
 
 
-def _word(value: object) -> str:
-    """A value for a cell; empty where it has no room."""
+def _word(value: object, shape: tuple[int, int]) -> str:
+    """A value for one of so many rows and columns of cells; empty where it has no room."""
+    longest = LONG_WORD if shape[0] <= FEW[0] and shape[1] <= FEW[1] else LONGEST_WORD
     if isinstance(value, (complex, np.complexfloating)):
         return ""
     text = f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)
-    return text if len(text) <= LONGEST_WORD else ""
+    return text if len(text) <= longest else ""

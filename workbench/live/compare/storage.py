@@ -39,8 +39,8 @@ LEGEND = (
 )
 MOST_AT_ONCE = 1 << 19
 """Unknowns of a matrix that is assembled without being asked for."""
-SMALL_AZ = 16
-"""Rows and columns of AZ that are drawn."""
+MOST_AZ, SMALL_AZ = 64, 16
+"""Rows of an AZ of which cells are drawn, as in the paper, and the rows and columns that are."""
 VERBS = (
     {
         "name": "take",
@@ -306,9 +306,11 @@ def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
     assert az is not None
     assert labels is not None
     words = pictures.words_scene(pictures.words_of(az, facts.stored), title)
-    if facts.name != BY_DIAGONALS:
-        return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), words]
-    return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), pictures.compressed_az_scene(az, labels, SMALL_AZ)]
+    if labels.size > MOST_AZ:
+        return [words]
+    compressed = facts.name == BY_DIAGONALS
+    second = pictures.compressed_az_scene(az, labels, SMALL_AZ) if compressed else words
+    return [pictures.az_scene(az, labels, SMALL_AZ, SMALL_AZ), second]
 
 
 def _takes_long(problem: Problem) -> bool:
