@@ -41,6 +41,8 @@ def test_products(device, case):
         matrix = matrix[:2000, :2000]
     bound, x = device.stored(matrix, case["format"]), random_values(matrix.shape[0], case["dtype"], 1)
     same(device, bound, lambda v: matrix @ v, x, eps=units_of(matrix))
+    item = matrix.data.itemsize
+    assert bound.traffic >= (storage.stored(case["format"], matrix).values + 2 * matrix.shape[0]) * item
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -42,7 +42,11 @@ def labelled_cells(
     if labels:
         places = np.array(list(labels))
         up = high - 1 - places[:, 0] if down else places[:, 0]
-        layers.append(PointsOf("", places[:, 1] - SIDE / 2, up * 1.0, size=0.1, marker=".", labels=[*labels.values()]))
+        layers.append(
+            PointsOf(
+                "", places[:, 1] - SIDE / 2, up * 1.0, size=0.1, marker=".", labels=[*labels.values()], inside=True
+            )
+        )
     named = list(rows) if rows else _numbers(high)
     return Scene(
         name,

@@ -107,7 +107,8 @@ class CurveOf(Styled):
 class PointsOf(Styled):
     """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
-    texts: a title and lines for each, read out at the pointer. labels: a word next to each. keys: what a click gives.
+    texts: a title and lines for each, read out at the pointer. labels: a word next to each, on bars if `inside`. keys:
+    what a click gives.
     word: what one of them is called. colours: of each. tall: half the height of an upright stroke in place of
     a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
     """
@@ -123,6 +124,7 @@ class PointsOf(Styled):
     sizes: Sequence[float] | None = None
     texts: Sequence[Sequence[str]] | None = None
     labels: Sequence[str] | None = None
+    inside: bool = False
     keys: Sequence[str] | None = None
     colours: Sequence[str] | None = None
     filled: bool = False

@@ -124,13 +124,13 @@ def words_scene(parts: Mapping[str, np.ndarray], title: str = "") -> Scene:
     return Scene("words", Axis("row", "count", whole=True), y, layers, spoken=spoken)
 
 
-def words_of(matrix: sparse.csr_array, found: storage.Stored) -> dict[str, np.ndarray]:
+def words_of(matrix: sparse.csr_array, found: storage.Stored, nbytes: int) -> dict[str, np.ndarray]:
     """The words of each row of a matrix, or of AZ, in a format that stores so much, by kind; indices are shared by all
-    values, padding included."""
+    values, padding included. nbytes: of all."""
     lengths = np.diff(matrix.indptr).astype(float)
     padding = np.maximum(found.width - lengths, 0) if found.width else np.zeros_like(lengths)
-    value, index = (array.itemsize / storage.WORD for array in (matrix.data, matrix.indices))
-    share = found.indices * index / max(1, found.values)
+    value = matrix.data.itemsize / storage.WORD
+    share = (nbytes / storage.WORD - found.values * value) / max(1, found.values)
     return {ENTRIES: lengths * value, PADDING: padding * value, INDICES: (lengths + padding) * share}
 
 

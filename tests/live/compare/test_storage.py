@@ -72,11 +72,14 @@ def test_pictures_of_a_small_matrix_hold_its_arrays():
     assert arrays.y.names == ["ptr", "col", "val"]
     kinds = {layer.name: layer.x.size for layer in scenes(found, "format", found.of("dia"))[1].layers}
     assert (kinds["entries"], kinds["padding"], kinds["indices"]) == (33, 45 - 33, 5)
-    large = storage_of(configure("poisson5", n=40))
-    (words,) = scenes(large, "format", large.of("hyb"))
-    tops = np.max([layer.y for layer in words.layers], axis=0)
-    # Bars of unequal numbers of rows: their mean is near the words of a row.
-    assert tops.mean() == pytest.approx(large.of("hyb").words / 1600, rel=0.02)
+
+
+def test_pictures_of_a_large_matrix_add_up_to_its_words():
+    large = storage_of(configure("two-layer", n=32, deflation="stripes"))
+    for setting, facts in [("format", each) for each in large.formats] + [("az", each) for each in large.az_forms]:
+        (words,) = scenes(large, setting, facts)
+        # 1024 rows are divided evenly among bars.
+        assert np.max([layer.y for layer in words.layers], axis=0).mean() == pytest.approx(facts.words / 1024)
 
 
 def test_pictures_of_az_hold_its_entries():

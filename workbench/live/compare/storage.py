@@ -283,7 +283,7 @@ def scenes(found: Storage, setting: str, facts: FormatFacts) -> list[Scene]:
     if pictures.is_small(found.csr):
         arrays = pictures.arrays_of(facts.name, found.csr)
         return [pictures.matrix_scene(found.csr), pictures.arrays_scene(arrays, title)]
-    return [pictures.words_scene(pictures.words_of(found.csr, facts.stored), title)]
+    return [pictures.words_scene(pictures.words_of(found.csr, facts.stored, facts.nbytes), title)]
 
 
 def _as_given(found: Storage, title: str) -> list[Scene]:
@@ -305,7 +305,7 @@ def _of_az(found: Storage, facts: FormatFacts, title: str) -> list[Scene]:
     az, labels = found.az, found.labels
     assert az is not None
     assert labels is not None
-    words = pictures.words_scene(pictures.words_of(az, facts.stored), title)
+    words = pictures.words_scene(pictures.words_of(az, facts.stored, facts.nbytes), title)
     if labels.size > MOST_AZ:
         return [words]
     compressed = facts.name == BY_DIAGONALS
