@@ -90,8 +90,8 @@ def runs_of_labels(labels: np.ndarray, count: int) -> int:
 def stored_az(az: sparse.csr_array, labels: np.ndarray) -> Stored:
     """What AZ, shape (N, d), takes as N x d by diagonals: the paper's 5 N for stripes in 2D.
 
-    The column of an entry is the label of its row and a distance; the
-    label follows from the row where all runs of labels have one length, and is stored otherwise.
+    The column of an entry is the label of its row and a distance. The label follows from the row where all runs of
+    labels have one length, and is stored otherwise.
     """
     rows, count = labels.size, az.shape[1]
     width = diagonals(az, labels).size
