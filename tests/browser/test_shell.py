@@ -292,7 +292,7 @@ def test_nothing_is_cut_off_or_covered_at_any_width(page, request, place):
     narrow, *wider = [{"width": width, "height": 900} for width in WIDTHS[place]]
     page.set_viewport_size(narrow)
     opened(page, request, place)
-    for title in ("Build", "Solve", "Race", "Sweep", "Look inside", "Step", "Papers", "Runs"):
+    for title in ("Build", "Solve", "Race", "Sweep", "Storage", "Look inside", "Step", "Papers", "Runs"):
         lab.turn_to(page, title)
         if title == "Papers":
             # A table with menus and sliders, modelled alone.
