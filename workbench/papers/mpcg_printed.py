@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from typing import Any
 
-from workbench.data_files import data_folder
+from workbench.papers.printed import printed_in
 
-
-@functools.cache
-def printed() -> dict[str, Any]:
-    """The numbers printed in the paper."""
-    return tomllib.loads((data_folder() / "papers" / "mpcg_erlang_cuda.toml").read_text(encoding="utf-8"))
+printed = functools.partial(printed_in, "mpcg")
 
 
 def printed_seconds(n: int, boxes: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 import time
 
@@ -43,6 +44,19 @@ def sweep_seconds(n: int, sweeps: int, device: str = "cpu", *, constant: bool = 
         where.synchronize()
         found.append(time.perf_counter() - begun)
     return statistics.median(found[1:]) * sweeps / SWEEPS
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweeps:
+    """The seconds of the paper's sweeps on n x n points; see `sweep_seconds`."""
+
+    n: int
+    device: str = "cpu"
+    constant: bool = True
+    kernel: str = "auto"
+
+    def __call__(self) -> float:
+        return sweep_seconds(self.n, sweeps_of(self.n), self.device, constant=self.constant, kernel=self.kernel)
 
 
 def bands(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

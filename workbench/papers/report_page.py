@@ -9,8 +9,8 @@ from typing import Any
 from workbench.data_files import PACKAGE
 from workbench.html_table import Html, html_table
 from workbench.number_text import duration
+from workbench.papers import papers
 from workbench.papers.comparison import NOT_EXPLAINED, NOTABLE
-from workbench.papers.items import papers
 from workbench.papers.reproduction import cell_text
 
 TOKENS = PACKAGE / "live" / "static" / "ui" / "tokens.css"

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 from collections.abc import Callable
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from workbench.devices.default_accelerator import default_accelerator
 from workbench.errors import InputError
+from workbench.figures import draw
 from workbench.html_table import html_table
 from workbench.machine.describe import describe_machine
-from workbench.papers.comparison import Compared, PrintedValue, compare, unexplained
+from workbench.papers.comparison import Compared, PrintedValue, compare, row_name, unexplained
+from workbench.papers.item_scene import item_layers
+from workbench.papers.items import PRINTED, SHOWN, Item
+from workbench.papers.results import RESULTS
+from workbench.run import Configuration, Result, Run, run_through
+from workbench.scenes.scene import Scene
 from workbench.scenes.style import COLOURS
 
 Progress = Callable[[str], None]
@@ -35,6 +43,7 @@ class Target:
     make: called with the largest number of grid points per side, at least `smallest`. draws: whether it has a figure.
     named: the columns that name a row. compared: its printed columns and ours; none where the paper prints no numbers.
     quick: the largest size that takes a minute at most. on_device: `make` takes a device in place of the paper's GPU.
+    item: that it is made of, if it can be turned on the page too.
     """
 
     make: Callable[..., Reproduction]
@@ -44,6 +53,7 @@ class Target:
     compared: tuple[Compared, ...] = ()
     quick: int = QUICK
     on_device: bool = False
+    item: Item | None = None
 
     def check(self, max_n: int, words: str) -> None:
         """Raise InputError for a size below the smallest. words: the paper and the target."""
@@ -57,6 +67,10 @@ class Target:
         """
         found = self.make(max_n, progress, device) if device and self.on_device else self.make(max_n, progress)
         compared = compare(found.rows, self.named, self.compared)
+        if self.item is not None and self.compared:
+            first = {each.row: each.percent for each in compared if each.column == self.compared[0].printed}
+            for row in found.rows if any(each is not None for each in first.values()) else ():
+                row["deviation_percent"] = first.get(row_name(row, self.named))
         return dataclasses.replace(found, compared=compared, notes=[*found.notes, *unexplained(compared)])
 
 
@@ -118,3 +132,35 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "..".join(cell_text(part) for part in value)
     return str(value)
+
+
+def target_of_item(item: Item) -> Target:
+    """An item as a table or figure that can be reproduced."""
+    common = {name: getattr(item, name) for name in ("smallest", "named", "compared", "quick", "on_device")}
+    return Target(functools.partial(_made, item), draws=item.name.startswith("fig"), item=item, **common)
+
+
+def _solved(configuration: Configuration) -> Result:
+    return run_through(Run(configuration))
+
+
+def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
+    """The item at the paper's values, with sizes of at most `max_n`."""
+    accelerator, why = default_accelerator() if item.accelerated else ("", "")
+    chosen = {"report": True, "max_n": max_n, "device": device, "accelerator_here": accelerator, "why": why}
+    values = {**item.paper_values, **chosen}
+    cases = [case.with_model() for case in item.cases(values)]
+    known, curves = {}, []
+    for at, case in enumerate(cases):
+        for place, work in enumerate(case.works):
+            progress(f"{item.name}: {work.words}")
+            known[at, place] = found = RESULTS.found(work, _solved)
+            curves += work.curves(found)
+    rows = item.rows(cases, known)
+    picture = None
+    if item.name.startswith("fig"):
+        layers = item_layers(item, item.curves(rows, PRINTED), [*item.curves(rows), *curves])
+        picture = draw(Scene(item.name, item.x, item.y, layers), title=item.title)
+    for row in rows:
+        row.pop(SHOWN, None)
+    return Reproduction(item.name, item.title, rows, [*item.notes, *item.found(rows, values)], picture)
