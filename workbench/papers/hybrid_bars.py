@@ -23,6 +23,12 @@ BARS: dict[str, Method] = METHODS | {f"{name} library": method for name, method 
 """Methods by the names of columns; library: one pass per line, as with PETSc and Paralution."""
 MATRICES = tuple(name for name, *_ in printed()["matrices"]["rows"])
 POISSON = tuple(name for name, *_ in printed()["poisson125"]["rows"])
+
+
+def _label(bar: str) -> str:
+    return BARS[bar].label + ("" if BARS[bar].fuse else ", as libraries")
+
+
 KINDS = {"mean": statistics.mean, "max": max}
 """Of the speedups over all matrices, which the papers print."""
 FUSED, LIBRARIES = "fused passes", "one pass per line, as libraries"
@@ -151,7 +157,7 @@ BEST = Compared(
 SPEEDUP = Compared(
     printed="printed_hybrid3",
     modelled="hybrid3",
-    curve="Hybrid 3",
+    curve=_label("hybrid3"),
     reasons={
         "6M Poisson, k20m": "the share of the rows that fits the GPU limits the speedup, and falls with N; the printed "
         "one rises",
@@ -163,7 +169,9 @@ MEANS = {
     "mean": "the nominal bandwidths of the assumed hosts, and times of hybrid 3 that include its setup in the papers"
 }
 """Maxima are not explained."""
-OVER_PCG = Compared(printed="printed_over_pcg", modelled="over_pcg", curve="best hybrid over PCG", reasons=MEANS)
+OVER_PCG = Compared(
+    printed="printed_over_pcg", modelled="over_pcg", curve="best hybrid, over PCG instead", reasons=MEANS
+)
 
 
 def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[str]:
@@ -176,10 +184,6 @@ def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[st
         f"The papers: {chart.named} is the slowest for every matrix. In the model it is for {slowest} of {len(rows)}. "
         f"The best hybrid method is that of the papers' ranges of rows for {best} of {len(rows)} (target best).",
     ]
-
-
-def _label(bar: str) -> str:
-    return BARS[bar].label + ("" if BARS[bar].fuse else ", as libraries")
 
 
 def _item(name: str, chart: Chart) -> Item:
@@ -204,12 +208,12 @@ def _item(name: str, chart: Chart) -> Item:
             for bar in BARS
             if bar != "hybrid3" or not chart.poisson
         ),
-        bars=True,
+        look="bars",
         finish=_over_all,
         compared=(SPEEDUP,) if chart.poisson else (BEST, OVER_PCG),
         turned=turned,
         notes=(
-            f"Speedups over {chart.named}, modelled as `{chart.baseline}`. As libraries: one pass per line, as in "
+            f"Speedups over {chart.named}, modelled as {_label(chart.baseline)}. As libraries: one pass per line, as in "
             "PETSc and Paralution; else fused passes. The papers draw bars without numbers; printed is what their "
             "text says"
             + (", for a machine a range." if chart.poisson else ": the mean and the largest speedup over PCG."),

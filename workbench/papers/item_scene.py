@@ -43,11 +43,11 @@ def item_layers(
     looks = looks or Looks(printed)
     # Bars of a group stand next to one another, and a printed point above the bar that it belongs to.
     wide = WIDE / max(1, len(ours))
-    shifts = [(k + 0.5) * wide - WIDE / 2 if item.bars else 0.0 for k in range(len(ours))]
+    shifts = [(k + 0.5) * wide - WIDE / 2 if item.look == "bars" else 0.0 for k in range(len(ours))]
     pale = [_curve(item, curve, looks, faint=True) for curve in before]
     at = {curve.of: shift for curve, shift in zip(ours, shifts, strict=True)}
     rings = _rings(item, printed, looks, at) if printed else []
-    if item.bars:
+    if item.look == "bars":
         bars = [
             BarsOf(curve.name, curve.x + shift, curve.y, 0.9 * wide, style=looks.of(curve))
             for curve, shift in zip(ours, shifts, strict=True)
@@ -61,7 +61,7 @@ def _curve(item: Item, curve: Curve, looks: Looks, *, faint: bool = False) -> Cu
     few = curve.x.size <= FEW
     # Dashes say where numbers come from, colours what they belong to.
     dash = (5.0, 4.0) if curve.source == MODELLED else ()
-    name, only = "" if faint else curve.name, few and item.x.names is not None
+    name, only = "" if faint else curve.name, item.look != "curves"
     style = looks.of(curve)
     return CurveOf(name, curve.x, curve.y, style, every=few, only=only, faint=faint, dash=dash, mark=few)
 

@@ -207,7 +207,7 @@ def _competitors(fit: Fit) -> str:
 
 
 FIT = (
-    "Modelled: T = it t + 2 it² k² N² / rate for `it` iterations, k boxes solved at the same time, each in t, a "
+    "Modelled: T = it t + 2 it² k² N² / rate for it iterations, k boxes solved at the same time, each in t, a "
     "multiple of the time of 5 m Jacobi sweeps on m = N²/k points in Table 2; that multiple and the rate of line 10 "
     "are fitted to the 15 entries of Table 3. Iterations are those of exact solves in boxes; the paper prints neither "
     "overlap nor f nor counts."

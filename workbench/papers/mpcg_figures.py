@@ -105,7 +105,7 @@ def _parts(model: Any, known: bool, found: tuple[int, float, float]) -> dict[str
 
 def _barrier() -> float:
     """Microseconds of a Jacobi sweep in the paper's persistent kernel, which hardly depend on its size."""
-    return statistics.mean(1e6 * seconds / sweeps_of(n) for n, seconds, _ in printed()["fig6"]["rows"])
+    return round(statistics.mean(1e6 * seconds / sweeps_of(n) for n, seconds, _ in printed()["fig6"]["rows"]), 2)
 
 
 def fig6(values: Values) -> Iterator[Case]:

@@ -151,6 +151,7 @@ TABLE_1 = Item(
     cases=table1,
     named=("preconditioner",),
     x=Axis("preconditioner", names=tuple(LEVEL_ONE)),
+    look="points",
     y=Axis("iteration time", "s", log=True),
     across="preconditioner",
     compared=(
@@ -221,7 +222,8 @@ def three_dimensions(table: str, problem: str, values: Values) -> Iterator[Case]
         # Printed is how many vectors a space has at 128^3.
         second = "blocks:2" if "block" in space else "planes" if "plane" in space else "stripes"
         curve = f"{line[0]} bubble{'s' * (line[0] > 1)}, {method}, {space}" if bubbly else f"{method}, {space}"
-        row = {**bubbles, "method": method, "deflation": space, "n": n, SHOWN: curve, "cpu": where == "cpu"}
+        name = space if n == FULL_SIZE_3D else second
+        row = {**bubbles, "method": method, "deflation": name, "n": n, SHOWN: curve, "cpu": where == "cpu"}
         if n == full:
             row |= {"printed": iterations, "printed_setup_s": setup, "printed_s": seconds}
             row["printed_speedup"] = None if math.isnan(speedup) else speedup
