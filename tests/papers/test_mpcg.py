@@ -7,11 +7,10 @@ import pytest
 
 from tests.papers.conftest import small
 from workbench.machine.profile import profile
-from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
+from workbench.papers.mpcg import in_boxes
 from workbench.papers.mpcg_figures import InBoxes
-from workbench.papers.mpcg_model import box_seconds, fitted, fitted_by_size
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, box_seconds, fitted, fitted_by_size
 from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_solves import in_boxes
 from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, sweep_seconds, sweeps_of
 from workbench.run import Run, run_through
 

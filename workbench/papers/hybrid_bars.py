@@ -213,7 +213,7 @@ def _item(name: str, chart: Chart) -> Item:
         compared=(SPEEDUP,) if chart.poisson else (BEST, OVER_PCG),
         turned=turned,
         notes=(
-            f"Speedups over {chart.named}, modelled as {_label(chart.baseline)}. As libraries: one pass per line, as in "
+            f"Speedups over {chart.named}, modelled as {_label(chart.baseline)}. As libraries: a pass per line, as in "
             "PETSc and Paralution; else fused passes. The papers draw bars without numbers; printed is what their "
             "text says"
             + (", for a machine a range." if chart.poisson else ": the mean and the largest speedup over PCG."),

@@ -15,11 +15,10 @@ from workbench.number_text import count
 from workbench.papers import items
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
-from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
-from workbench.papers.mpcg_model import Fit, fitted, fitted_by_size
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, Fit, fitted, fitted_by_size
 from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_solves import in_boxes
 from workbench.papers.mpcg_sweeps import GPU, SWEEPS, Sweeps, modelled_cpu, modelled_gpu, point_seconds
+from workbench.run import Configuration, Stopping, configure
 from workbench.scenes.scene import Axis
 
 CG_OPERATIONS = 20
@@ -33,6 +32,13 @@ BOXES = tuple(printed()["table3"]["boxes"])
 OVERLAP = Turned("overlap", "overlap of the boxes, points", (0, 1, 2, 4, 8, 16), 1, count, whose="ours")
 """The paper prints none; 1 is what its table is modelled with."""
 TIME = Axis("time", "s", log=True)
+
+
+def in_boxes(n: int, solver: str, boxes: str = "", overlap: int = 1) -> Configuration:
+    """A solve of `poisson-fd` with f = 1 and exact solves in boxes, by default with an overlap of one point; without
+    boxes without a preconditioner. It ends as in Table 3."""
+    first = f"schwarz:{boxes},overlap={overlap}" if boxes else "none"
+    return configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-6))
 
 
 def sides(paper: int) -> Turned:

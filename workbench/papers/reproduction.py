@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -21,19 +21,10 @@ from workbench.papers.items import PRINTED, SHOWN, Item
 from workbench.papers.results import RESULTS
 from workbench.run import Configuration, Result, Run, run_through
 from workbench.scenes.scene import Scene
-from workbench.scenes.style import COLOURS
 
 Progress = Callable[[str], None]
 """Called with one sentence per step."""
 SMALLEST, QUICK = 16, 64
-SOURCES = {"cpu": 0, "accelerator": 1, "modelled": 2, "printed": 3, "library": 4}
-"""The styles of what is measured here, by these programs or a library, modelled, and printed; see `style_of`."""
-
-
-def style_of(source: str, which: int = 0) -> int:
-    """The style of a curve by where its numbers come from. which: of several of one source, which have one colour and
-    other dashes and marks."""
-    return SOURCES[source] + len(COLOURS) * which
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,25 +93,24 @@ class Reproduction:
 
     def text(self) -> str:
         """An aligned table followed by the notes."""
-        cells = self._cells()
+        names, rows, _ = cells_of(self.rows)
+        cells = [names, *rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([self.title, "", *lines, "", *self.notes])
 
     def _repr_html_(self) -> str:
-        names, *rows = self._cells()
-        counted = (int, float, list, tuple)
-        numbers = [k for k, name in enumerate(self.rows[0]) if any(isinstance(row[name], counted) for row in self.rows)]
+        names, rows, numbers = cells_of(self.rows)
         table = html_table(names, rows, numbers=numbers, classes="", caption=self.title)
         return table + "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
 
-    def _cells(self) -> list[list[str]]:
-        """The headings, and the cells of each row."""
-        names = list(self.rows[0])
-        return [
-            [name.replace("_", " ") for name in names],
-            *([cell_text(row[name]) for name in names] for row in self.rows),
-        ]
+
+def cells_of(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]], list[int]]:
+    """The headings, the cells of each row, and the places of the columns with numbers."""
+    names, counted = list(rows[0]), (int, float, list, tuple)
+    numbers = [k for k, name in enumerate(names) if any(isinstance(row[name], counted) for row in rows)]
+    cells = [[cell_text(row[name]) for name in names] for row in rows]
+    return [name.replace("_", " ") for name in names], cells, numbers
 
 
 def cell_text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 
 from workbench.run import Result
@@ -19,9 +18,3 @@ def repeated(solve: Callable[[], Result]) -> list[Result]:
     while len(results) < ROUNDS and sum(result.iteration_seconds for result in results) < ENOUGH:
         results.append(solve())
     return results
-
-
-def medians(results: Sequence[Result]) -> tuple[float, float]:
-    """The medians of the seconds of setup and of iterations."""
-    setup = statistics.median(result.setup_seconds for result in results)
-    return setup, statistics.median(result.iteration_seconds for result in results)
