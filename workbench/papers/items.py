@@ -157,12 +157,14 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A column that is drawn. source: see `Curve`. name, of: of its curves, with {columns} of the row."""
+    """A column that is drawn. source: see `Curve`. name, of: of its curves, with {columns} of the row. across: the
+    column along x, by default that of the item."""
 
     column: str
     source: str
     name: str
     of: str = ""
+    across: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -173,8 +175,8 @@ class Item:
     names where x has names. compared: printed columns and ours, with the reasons of deviations; those with the name of
     a curve are drawn. drawn: other columns that are. look: of ours, "curves", "points" or "bars". finish: adds columns
     that follow from those of several works or rows. notes: what is modelled and assumed. found: sentences on the rows
-    of a report. smallest, quick: sizes as in `Target`. on_device: it takes a device in place of the paper's GPU. accelerated: it has
-    columns of this machine's accelerator. paper: its name, given where papers are listed.
+    of a report. smallest, quick: sizes as in `Target`. on_device: it takes a device in place of the paper's GPU.
+    accelerated: it has columns of this machine's accelerator. paper: its name, given where papers are listed.
     """
 
     name: str
@@ -226,12 +228,13 @@ class Item:
             for row in rows if each.source in (sources or (COUNTED, MEASURED, MODELLED)) else ():
                 for y in _numbers(row.get(each.column)):
                     key = each.name.format_map(row), each.source, each.of.format_map(row)
-                    points.setdefault(key, []).append((self.place(row), y))
+                    points.setdefault(key, []).append((self.place(row, each.across), y))
         return [_curve(points, *key) for key in points]
 
-    def place(self, row: Row) -> float:
-        """Where a row lies along x."""
-        return float(row[self.across] if self.x.names is None else list(self.x.names).index(row[self.across]))
+    def place(self, row: Row, across: str = "") -> float:
+        """Where a row lies along x, by its column or another."""
+        at = row[across or self.across]
+        return float(at if self.x.names is None else list(self.x.names).index(at))
 
     def points(self, rows: Sequence[Row]) -> list[Point]:
         """All printed points, each with ours as far as it is known."""

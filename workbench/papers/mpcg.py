@@ -122,7 +122,7 @@ def _sweeps(table: str, what: str) -> Item:
         x=Axis("points per side N", "count", log=True, word="N", marks=[line[0] for line in printed()[table]["rows"]]),
         y=TIME,
         across="N",
-        drawn=(Drawn("measured_cpu_s", items.MEASURED, "cores here"),),
+        drawn=(Drawn("measured_cpu_s", items.MEASURED, "cores here", across="N_here"),),
         finish=_speedups,
         compared=(
             sweeps_compared("cpu", "CPU", "measured_cpu_s"),

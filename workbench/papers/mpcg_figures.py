@@ -31,7 +31,7 @@ def fig4(values: Values) -> Iterator[Case]:
     n, overlap = values["n"], values["overlap"]
     here = items.size_here(n, values)
     for boxes in BOXES:
-        curves = functools.partial(_residuals, boxes)
+        curves = functools.partial(_residuals, f"{boxes} boxes, N = {here}")
         works = [Work(f"{boxes} boxes, N = {here}", in_boxes(here, "mpcg", boxes, overlap), _counts, curves=curves)]
         if "report" in values:
             sums = in_boxes(here, "sum-cg", boxes)
@@ -40,12 +40,9 @@ def fig4(values: Values) -> Iterator[Case]:
         yield Case(row | {"modelled_iterations": MPCG.get(n, {}).get(boxes)}, works)
 
 
-def _residuals(boxes: str, solved: items.Solved) -> list[items.Curve]:
-    return [
-        items.Curve(
-            f"{boxes} boxes", np.arange(float(len(solved.residuals))), np.array(solved.residuals), items.COUNTED
-        )
-    ]
+def _residuals(name: str, solved: items.Solved) -> list[items.Curve]:
+    y = np.array(solved.residuals)
+    return [items.Curve(name, np.arange(float(y.size)), y, items.COUNTED)]
 
 
 def _counts(solved: items.Solved) -> dict[str, Any]:
@@ -160,9 +157,9 @@ FIGURES = (
         drawn=(
             Drawn("modelled_in_boxes_s", items.MODELLED, "in boxes, modelled", "in boxes"),
             Drawn("modelled_line_10_s", items.MODELLED, "line 10, modelled", "line 10, other"),
-            Drawn("measured_s", items.MEASURED, "total, here", "total"),
-            Drawn("measured_in_boxes_s", items.MEASURED, "in boxes, here", "in boxes"),
-            Drawn("measured_other_s", items.MEASURED, "line 10 and all else, here", "line 10, other"),
+            Drawn("measured_s", items.MEASURED, "total here, N = {N_here}", "total"),
+            Drawn("measured_in_boxes_s", items.MEASURED, "in boxes here, N = {N_here}", "in boxes"),
+            Drawn("measured_other_s", items.MEASURED, "line 10 and all else here, N = {N_here}", "line 10, other"),
         ),
         compared=(dataclasses.replace(SECONDS, curve="total"),),
         turned=(mpcg.sides(DOMAIN), OVERLAP),
@@ -186,7 +183,7 @@ FIGURES = (
         y=Axis("time of 5 N² Jacobi sweeps", "s", log=True),
         across="N",
         drawn=tuple(
-            Drawn(f"measured_{device}_{kernel}_s", items.MEASURED, f"{where} here, {kernel}")
+            Drawn(f"measured_{device}_{kernel}_s", items.MEASURED, f"{where} here, {kernel}", across="N_here")
             for device, where in (("cpu", "cores"), ("opencl", "OpenCL"), ("cuda", "CUDA"))
             for kernel in ("plain", "auto")
         ),

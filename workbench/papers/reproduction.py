@@ -150,7 +150,11 @@ def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Re
     picture = None
     if item.name.startswith("fig"):
         layers = item_layers(item, item.curves(rows, PRINTED), [*item.curves(rows), *curves])
-        picture = draw(Scene(item.name, item.x, item.y, layers), title=item.title)
+        x = item.x
+        if x.names is not None:
+            # What the page alone shows comes last.
+            x = dataclasses.replace(x, names=x.names[: 1 + int(max(map(item.place, rows)))])
+        picture = draw(Scene(item.name, x, item.y, layers), title=item.title)
     for row in rows:
         row.pop(SHOWN, None)
     return Reproduction(item.name, item.title, rows, [*item.notes, *item.found(rows, values)], picture)

@@ -181,9 +181,9 @@ def _shares(name: str, title: str, coarse: str) -> Item:
         y=Axis("setup, share of the total (%)", span=(0, 100)),
         across="stripes",
         drawn=(
-            Drawn("setup_percent", items.MEASURED, "measured here"),
-            Drawn("modelled_cpu_percent", items.MODELLED, "Q9550, modelled"),
-            Drawn("modelled_gpu_percent", items.MODELLED, "C2070, modelled"),
+            Drawn("setup_percent", items.MEASURED, "measured here, n = {n}"),
+            Drawn("modelled_cpu_percent", items.MODELLED, "Q9550, modelled, n = {n}"),
+            Drawn("modelled_gpu_percent", items.MODELLED, "C2070, modelled, n = {n}"),
         ),
         turned=(Turned("n", "cells per side n", (64, *SIZES_2D[:3]), 512, count), CONTRAST, ORDER),
         notes=(
