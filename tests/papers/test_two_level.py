@@ -10,7 +10,6 @@ from tests.papers.conftest import small
 from workbench.cli import main
 from workbench.papers import PAPERS, reproduce, two_level_model
 from workbench.papers.two_level import printed
-from workbench.papers.two_level_model import Method
 from workbench.run import Run, Stopping, configure
 
 
@@ -46,12 +45,11 @@ def test_small_versions_of_tables_3_and_4_are_labelled_and_not_compared(target):
 
 def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
     """Of a grid of half the size to within some percent, with the ratio of both bandwidths, and the bytes of E^-1."""
-    method = Method("two-layer", 256, "neumann:2", "stripes", "inverse")
+    blocks = {"preconditioner": "neumann:2", "deflation": "stripes", "variant": "def1"}
+    method = configure("two-layer", n=256, coarse="inverse", **blocks)
     cpu, gpu = (two_level_model.seconds_of_iteration(method, machine) for machine in two_level_model.MACHINES)
     assert cpu / gpu == pytest.approx(144 / 10.664)
-    run = Run(
-        configure("two-layer", n=256, preconditioner="neumann:2", deflation="stripes", variant="def1"), trace=True
-    )
+    run = Run(configure("two-layer", n=256, **blocks), trace=True)
     while run.step() and run.iterations < 2:
         pass
     kernels = [run.trace.kernels[event["kernel"]] for event in run.trace.rows if event["iteration"] == 2]

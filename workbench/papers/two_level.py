@@ -18,7 +18,7 @@ from workbench.papers.comparison import Compared
 from workbench.papers.items import SHOWN, Case, Drawn, Item, Turned, Values, Work
 from workbench.papers.printed import printed_in
 from workbench.papers.timing import MEDIANS
-from workbench.papers.two_level_model import MACHINES, NOTE, Method, seconds_of_iteration
+from workbench.papers.two_level_model import MACHINES, NOTE, seconds_of_iteration
 from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis
 
@@ -93,9 +93,9 @@ def up_to_largest(n: int, values: Values, *works: Work) -> list[Work]:
     return [*works] if n <= values["largest"] or "report" in values else []
 
 
-def modelled(iterations: float, method: Method) -> list[float]:
+def modelled(iterations: float, what: Configuration) -> list[float]:
     """Seconds of so many iterations on the paper's machines."""
-    return [iterations * seconds_of_iteration(method, machine) for machine in MACHINES]
+    return [iterations * seconds_of_iteration(what, machine) for machine in MACHINES]
 
 
 def table1(values: Values) -> Iterator[Case]:
@@ -105,7 +105,7 @@ def table1(values: Values) -> Iterator[Case]:
     known = "report" in values or values == TABLE_1.paper_values
 
     def times(first: str, side: int, iterations: float) -> dict[str, float]:
-        cpu, gpu = modelled(iterations, Method("two-layer", side, first, f"stripes:{values['stripes']}", coarse))
+        cpu, gpu = modelled(iterations, two_layer(side, values, first, coarse))
         return {"modelled_cpu_s": cpu, "modelled_gpu_s": gpu, "modelled_speedup": cpu / gpu}
 
     def here(first: str, solved: items.Solved) -> dict[str, Any]:
@@ -227,17 +227,11 @@ def three_dimensions(table: str, problem: str, values: Values) -> Iterator[Case]
         if n == full:
             row |= {"printed": iterations, "printed_setup_s": setup, "printed_s": seconds}
             row["printed_speedup"] = None if math.isnan(speedup) else speedup
-        what = configure(
-            problem,
-            {"n": n, **bubbles, "contrast": values["contrast"]},
-            preconditioner=f"neumann:{values['order']}" if first.startswith("neumann") else first,
-            deflation=second,
-            coarse=coarse,
-            variant="def1",
-            device="cpu" if where == "cpu" else values.get("device", "cpu"),
-        )
+        solve = functools.partial(_solve_3d, problem, bubbles, values["contrast"], second)
+        device = "cpu" if where == "cpu" else values.get("device", "cpu")
+        what = solve(n, f"neumann:{values['order']}" if first.startswith("neumann") else first, coarse, device)
         work = Work(f"{curve}, n = {count(n)}", what, TIMED_3D, timed=report, seeds=(1, 2, 3) if report else ())
-        there = Method(problem, FULL_SIZE_3D, first, second, PRINTED_COARSE.get(coarse, coarse), (*bubbles.items(),))
+        there = solve(FULL_SIZE_3D, first, PRINTED_COARSE.get(coarse, coarse))
         known = functools.partial(_modelled_3d, iterations, there, DEVICES.index(where))
         yield Case(row, up_to_largest(n, values, work), known if report else dict)
 
@@ -245,8 +239,23 @@ def three_dimensions(table: str, problem: str, values: Values) -> Iterator[Case]
 TIMED_3D = {**COUNTS, "our_setup_s": "setup_seconds", "our_s": "iteration_seconds"}
 
 
-def _modelled_3d(iterations: int, method: Method, machine: int) -> dict[str, float]:
-    return {"modelled_s": modelled(iterations, method)[machine]}
+def _solve_3d(
+    problem: str,
+    bubbles: dict[str, int],
+    contrast: float,
+    second: str,
+    n: int,
+    first: str,
+    coarse: str,
+    device: str = "cpu",
+) -> Configuration:
+    parameters = {"n": n, **bubbles, "contrast": contrast}
+    blocks: dict[str, Any] = {"preconditioner": first, "deflation": second, "coarse": coarse, "variant": "def1"}
+    return configure(problem, parameters, device=device, **blocks)
+
+
+def _modelled_3d(iterations: int, what: Configuration, machine: int) -> dict[str, float]:
+    return {"modelled_s": modelled(iterations, what)[machine]}
 
 
 def _speedups_3d(rows: list[dict[str, Any]]) -> None:

@@ -15,8 +15,8 @@ from workbench.papers import items, two_level
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
 from workbench.papers.timing import MEDIANS
 from workbench.papers.two_level import CONTRAST, LEVEL_ONE, ORDER, SIZES_2D, STRIPES, modelled, two_layer, up_to_largest
-from workbench.papers.two_level_model import MACHINES, NOTE, Method, seconds_of_setup
-from workbench.run import configure
+from workbench.papers.two_level_model import MACHINES, NOTE, seconds_of_setup
+from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis
 
 NO_NUMBERS = "The paper draws curves and prints no numbers, so that nothing is compared."
@@ -67,12 +67,12 @@ def strategies(printed_first: tuple[str, ...], values: Values) -> Iterator[Case]
     for first, n in itertools.product(firsts, two_level.sizes(values, (64,), SIZES_2D)):
         kind, number = first.split(":")
         name = {"block-ic": "block IC({}n)", "neumann": "Neumann({})"}[kind].format(number)
-        method = Method("two-layer", n, first, f"stripes:{values['stripes']}", "inverse")
+        inverse = two_layer(n, values, first, "inverse")
         works = [
             Work(
                 f"{name}, {two_level.COARSE[coarse]}, n = {count(n)}",
                 two_layer(n, values, first, coarse),
-                functools.partial(_seconds_of, column, method),
+                functools.partial(_seconds_of, column, inverse),
                 timed=True,
             )
             for column, coarse in STRATEGIES.items()
@@ -80,11 +80,11 @@ def strategies(printed_first: tuple[str, ...], values: Values) -> Iterator[Case]
         yield Case({"preconditioner": name, "n": n}, up_to_largest(n, values, *works))
 
 
-def _seconds_of(column: str, method: Method, solved: items.Solved) -> dict[str, float]:
+def _seconds_of(column: str, inverse: Configuration, solved: items.Solved) -> dict[str, float]:
     """Of a coarse solver; with those of the inverse its times on the paper's machines for as many iterations."""
     found = {f"{column}_s": solved.iteration_seconds}
     if column == "inverse":
-        found |= dict(zip(("modelled_cpu_s", "modelled_gpu_s"), modelled(solved.iterations, method), strict=True))
+        found |= dict(zip(("modelled_cpu_s", "modelled_gpu_s"), modelled(solved.iterations, inverse), strict=True))
     return found
 
 
@@ -156,17 +156,17 @@ def shares(coarse: str, values: Values) -> Iterator[Case]:
     n, first = items.size_here(values["n"], values), f"neumann:{values['order']}"
     for stripes in STRIPES.choices:
         what = two_layer(n, {**values, "stripes": stripes}, first, coarse)
-        read = functools.partial(_shares_of, Method("two-layer", n, first, f"stripes:{stripes}", coarse))
+        read = functools.partial(_shares_of, what)
         work = Work(f"{count(stripes * n)} vectors", what, read, timed=True)
         yield Case({"stripes": stripes, "vectors": stripes * n, "n": n}, [work])
 
 
-def _shares_of(method: Method, solved: items.Solved) -> dict[str, float]:
+def _shares_of(what: Configuration, solved: items.Solved) -> dict[str, float]:
     setup, total = solved.setup_seconds, solved.setup_seconds + solved.iteration_seconds
     phases = {column: solved.phases.get(phase, 0.0) for phase, column in PHASES.items()}
     row = {"setup_percent": 100 * setup / total}
-    for which, machine, iterating in zip(("cpu", "gpu"), MACHINES, modelled(solved.iterations, method), strict=True):
-        there = seconds_of_setup(method, machine)
+    for which, machine, iterating in zip(("cpu", "gpu"), MACHINES, modelled(solved.iterations, what), strict=True):
+        there = seconds_of_setup(what, machine)
         row[f"modelled_{which}_percent"] = 100 * there / (there + iterating)
     return {**row, "setup_s": setup, **phases, "other_setup_s": setup - sum(phases.values()), "total_s": total}
 
