@@ -11,11 +11,12 @@ from workbench.errors import InputError
 from workbench.papers import PAPERS, item_of, papers
 from workbench.papers.block_cg_figures import BlockIteration
 from workbench.papers.comparison import Compared
-from workbench.papers.items import Case, Item, Solved, Work, mean_deviation
+from workbench.papers.item_scene import item_layers
+from workbench.papers.items import Case, Curve, Item, Solved, Work, mean_deviation
 from workbench.papers.mpcg_printed import printed as printed_mpcg
 from workbench.papers.printed import printed_in
 from workbench.run import Configuration
-from workbench.scenes.scene import Axis
+from workbench.scenes.scene import Axis, BarsOf
 
 ITEMS = [(paper.name, item.name) for paper in papers().values() for item in paper.items]
 
@@ -92,6 +93,25 @@ def test_points_are_compared_row_by_row_and_curves_are_columns():
     (printed,), (ours,) = item.curves(found, "printed"), item.curves(found)
     assert (list(printed.x), list(printed.y)) == ([1, 2], [100, 200])
     assert (ours.of, list(ours.x), list(ours.y)) == ("cg", [2, 3], [150, 7])
+
+
+def test_a_printed_point_stands_at_the_bar_that_it_belongs_to():
+    item = item_of("hybrid-pipecg", "fig8-2021")
+    printed = item.printed()
+    ours = [Curve(name, np.arange(3.0), np.ones(3), "modelled", of) for name, of in (("a", ""), ("b", "Hybrid CG 3"))]
+    *bars, rings, _ = item_layers(item, printed, ours)
+    assert [type(bar) for bar in bars] == [BarsOf, BarsOf]
+    np.testing.assert_allclose(rings.x, bars[1].x)
+    assert bars[0].x[0] + bars[0].wide / 2 < bars[1].x[0] - bars[1].wide / 2 + 1e-9
+
+
+def test_measured_points_of_a_smaller_size_lie_at_that_size():
+    item = item_of("mpcg", "table2")
+    rows = [{"N": 250, "N_here": 64, "measured_cpu_s": 2.0, "printed_cpu_s": 216.0}]
+    (curve,) = item.curves(rows)
+    assert (list(curve.x), list(curve.y)) == ([64], [2])
+    (printed,) = item.curves(rows, "printed")
+    assert list(printed.x) == [250]
 
 
 def test_a_work_of_table_2_is_the_solve_of_its_report(made):

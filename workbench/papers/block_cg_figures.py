@@ -235,7 +235,7 @@ FIGURES = (
         cases=fig5,
         named=("matrix",),
         x=Axis("matrix", names=MATRICES),
-        look="points",
+        drawn_as="points",
         y=RATE,
         across="matrix",
         compared=(

@@ -208,7 +208,7 @@ def _item(name: str, chart: Chart) -> Item:
             for bar in BARS
             if bar != "hybrid3" or not chart.poisson
         ),
-        look="bars",
+        drawn_as="bars",
         finish=_over_all,
         compared=(SPEEDUP,) if chart.poisson else (BEST, OVER_PCG),
         turned=turned,

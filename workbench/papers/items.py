@@ -173,10 +173,10 @@ class Item:
 
     cases: its rows at some values of the parameters. named: the columns that name a row. across: the column along x;
     names where x has names. compared: printed columns and ours, with the reasons of deviations; those with the name of
-    a curve are drawn. drawn: other columns that are. look: of ours, "curves", "points" or "bars". finish: adds columns
+    a curve are drawn. drawn: other columns that are. drawn_as: ours, "curves", "points" or "bars". finish: adds columns
     that follow from those of several works or rows. notes: what is modelled and assumed. found: sentences on the rows
     of a report. smallest, quick: sizes as in `Target`. on_device: it takes a device in place of the paper's GPU.
-    accelerated: it has columns of this machine's accelerator. paper: its name, given where papers are listed.
+    accelerated: it has columns of this machine's accelerator. paper: its name, set where papers are listed.
     """
 
     name: str
@@ -188,7 +188,7 @@ class Item:
     across: str = ""
     compared: tuple[Compared, ...] = ()
     drawn: tuple[Drawn, ...] = ()
-    look: str = "curves"
+    drawn_as: str = "curves"
     finish: Callable[[list[dict[str, Any]]], None] = lambda _: None
     turned: tuple[Turned, ...] = ()
     notes: tuple[str, ...] = ()

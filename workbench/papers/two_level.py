@@ -151,7 +151,7 @@ TABLE_1 = Item(
     cases=table1,
     named=("preconditioner",),
     x=Axis("preconditioner", names=tuple(LEVEL_ONE)),
-    look="points",
+    drawn_as="points",
     y=Axis("iteration time", "s", log=True),
     across="preconditioner",
     compared=(

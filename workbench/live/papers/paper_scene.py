@@ -9,7 +9,7 @@ from workbench.live.papers.computing import Computed
 from workbench.live.ui.sort_table import sample
 from workbench.number_text import number, said
 from workbench.papers.comparison import NOTABLE
-from workbench.papers.item_scene import Looks, item_layers, place
+from workbench.papers.item_scene import Styles, item_layers, place
 from workbench.papers.items import COUNTED, MODELLED, Curve, Item, Point, mean_deviation
 from workbench.scenes.scene import Scene
 from workbench.scenes.style import curve_style
@@ -18,9 +18,9 @@ MOST_FAR = 3
 """Points that the sentence names."""
 
 
-def picture(item: Item, printed: Sequence[Curve], computed: Computed, looks: Looks) -> Scene:
+def picture(item: Item, printed: Sequence[Curve], computed: Computed, styles: Styles) -> Scene:
     """Printed points as rings, our curves, and pale behind them those at the values before."""
-    layers = item_layers(item, printed, computed.curves, computed.before, looks)
+    layers = item_layers(item, printed, computed.curves, computed.before, styles)
     spoken = f"{item.title}. {sentence(item, computed)}"
     note = "" if layers else "computing …" if computed.busy else "; ".join(computed.failed) or "Nothing is computed."
     return Scene(item.name, item.x, item.y, layers, note=note, spoken=spoken, logs="y", live=computed.busy)
@@ -103,8 +103,8 @@ def _cell(item: Item, value: Any) -> Any:
     return {"key": each[0], "text": "–".join(said(one, item.y.kind) for one in each)}
 
 
-def facts(points: Sequence[Point], looks: Looks) -> list[dict[str, Any]]:
+def facts(points: Sequence[Point], styles: Styles) -> list[dict[str, Any]]:
     """What keeps each row across updates, and its colour."""
     return [
-        {"id": f"{point.curve} {point.x}", "style": sample(curve_style(looks.named(point.curve)))} for point in points
+        {"id": f"{point.curve} {point.x}", "style": sample(curve_style(styles.named(point.curve)))} for point in points
     ]

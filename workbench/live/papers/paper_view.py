@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, quoted
 from workbench.live.papers.computing import Computed, Computing
-from workbench.live.papers.paper_scene import Looks, columns, facts, picture, rows, sentence, turned_away, why
+from workbench.live.papers.paper_scene import Styles, columns, facts, picture, rows, sentence, turned_away, why
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
@@ -59,7 +59,7 @@ class PaperView(View):
         self.printed = self.item.printed()
         self.runs = runs if runs is not None else RunList()
         self.publisher = Publisher()
-        self._looks, self._quiet, self._shown = Looks(self.printed), False, Computed(self.item.paper_values)
+        self._styles, self._quiet, self._shown = Styles(self.printed), False, Computed(self.item.paper_values)
         self._listed: list[int] = []
         self.sliders = {each.name: self._control(each) for each in self.item.turned}
         self.chart = ChartView(self.publisher)
@@ -136,12 +136,12 @@ class PaperView(View):
             return False
         self._shown = computed
         points = self.item.points(computed.rows)
-        self.chart.show(picture(self.item, self.printed, computed, self._looks), live=computed.busy)
+        self.chart.show(picture(self.item, self.printed, computed, self._styles), live=computed.busy)
         self.message.say(sentence(self.item, computed), "busy" if computed.busy else "plain")
         self.progress.value = _note(_progress(computed))
         explained = "" if computed.busy else why(self.item, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
-        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._looks))
+        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._styles))
         self.halt.description = "Continue" if computed.stopped else "Stop"
         self.halt.disabled = not (computed.busy or computed.stopped)
         if computed.whole and not turned_away(self.item, computed.values):
