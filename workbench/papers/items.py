@@ -80,14 +80,17 @@ class Solved:
     @classmethod
     def of(cls, results: Sequence[Result]) -> Solved:
         """One or several solves of the same configuration."""
-        phases = [(phase["name"], phase["seconds"]) for one in results for phase in one.summary["setup_phases"]]
+        phases = [[(phase["name"], phase["seconds"]) for phase in one.summary["setup_phases"]] for one in results]
         return cls(
             tuple(one.iterations for one in results),
             all(one.converged for one in results),
             statistics.median(one.setup_seconds for one in results),
             statistics.median(one.iteration_seconds for one in results),
             tuple(float(value) for value in results[0].record().relative_residual),
-            {each: statistics.median(taken for name, taken in phases if name == each) for each, _ in phases},
+            {
+                each: statistics.median(sum(taken for name, taken in of_one if name == each) for of_one in phases)
+                for each, _ in phases[0]
+            },
         )
 
     @property
@@ -143,8 +146,8 @@ class Work:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
-    """A row. row: what names it, and what is printed. works: what is computed for it, the quickest first. modelled: the
-    columns of a model, which are no more than arithmetic."""
+    """A row. row: what names it, and what is printed. works: what is computed for it, the quickest first. modelled:
+    the columns of a model, which takes no solve, at most a few traced iterations on a small grid."""
 
     row: Row
     works: Sequence[Work] = ()
