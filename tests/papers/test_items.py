@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.papers import PAPERS, item_of, papers
+from workbench.papers import PAPERS, item_of, papers, reproduction
 from workbench.papers.block_cg_figures import BlockIteration
 from workbench.papers.comparison import Compared
 from workbench.papers.item_scene import item_layers
 from workbench.papers.items import Case, Curve, Item, Solved, Work, mean_deviation
 from workbench.papers.mpcg_printed import printed as printed_mpcg
 from workbench.papers.printed import printed_in
-from workbench.run import Configuration
+from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis, BarsOf
 
 ITEMS = [(paper.name, item.name) for paper in papers().values() for item in paper.items]
@@ -130,6 +131,28 @@ def test_parameters_reach_the_solves():
     assert works[-1].what.preconditioner.order == 3
     works = works_of(item_of("two-level", "table1"), n=64, coarse="dense-cholesky", stripes=8)
     assert {(work.what.coarse.name, work.what.deflation.per_row) for work in works} == {("dense-cholesky", 8)}
+
+
+def test_another_order_of_the_series_is_named():
+    item = item_of("two-level", "table3")
+    (case, *_) = [case for case in cases_of(item, order=4, largest=16) if "DPCG" in case.row["method"]]
+    rows = item.rows([case], {(0, 0): Solved((7,), True, 1.0, 2.0)})
+    assert item.curves(rows)[0].name == "DPCG Neumann(4), 128 planes"
+    assert item.curves(rows)[0].of == "DPCG Neumann(2), 128 planes"
+
+
+def test_short_solves_are_repeated_and_long_ones_are_not(made):
+    def solve(configuration, seconds):
+        made.append(configuration)
+        return types.SimpleNamespace(**vars(run_through(None)) | {"iteration_seconds": seconds})
+
+    run_through = reproduction.run_through
+    work = Work("a", configure("two-layer", n=16), "a", timed=True)
+    for seconds, count in ((0.1, 4), (1.5, 3), (3.0, 2)):
+        made.clear()
+        assert work.done(lambda one, seconds=seconds: solve(one, seconds)).iteration_seconds == seconds
+        assert len(made) == count
+        assert [one.stopping.maxiter for one in made] == [2] + [None] * (count - 1)
 
 
 def test_table_1_is_modelled_with_our_iterations_where_the_paper_prints_none():

@@ -16,14 +16,16 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.number_text import chosen
 from workbench.papers.comparison import Compared, PrintedValue, Row, row_name
-from workbench.papers.timing import repeated
 from workbench.run import Configuration, Result, Stopping
 from workbench.scenes.scene import Axis
 
 PRINTED, COUNTED, MEASURED, MODELLED = "printed", "counted here", "measured here", "modelled"
 """Where the numbers of a curve come from. Counts are the same on every machine, times are of this one."""
 FIRST_STEPS = Stopping(maxiter=2)
-"""Of the solve before one that is timed: it loads all kernels."""
+"""Of the solve before one that is timed: it loads and compiles all kernels."""
+ROUNDS, ENOUGH = 3, 2.0
+"""Solves that are timed at most, and the seconds of iterations after which none is repeated."""
+MEDIANS = f"Times are medians of up to {ROUNDS} solves, after one that is not timed."
 Values = Mapping[str, Any]
 """The value of each parameter of an item by name. In a report also max_n, device (measured in place of the paper's
 GPU), accelerator_here (this machine's, "" for none), why (a sentence on that), and report, which is True."""
@@ -141,7 +143,10 @@ class Work:
             solve(dataclasses.replace(what, stopping=FIRST_STEPS))
         if self.seeds:
             return Solved.of([solve(dataclasses.replace(what, seed=seed)) for seed in self.seeds])
-        return Solved.of(repeated(lambda: solve(what)) if self.timed else [solve(what)])
+        results = [solve(what)]
+        while self.timed and len(results) < ROUNDS and sum(one.iteration_seconds for one in results) < ENOUGH:
+            results.append(solve(what))
+        return Solved.of(results)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ import numpy as np
 from workbench.number_text import count
 from workbench.papers import items, two_level
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
-from workbench.papers.timing import MEDIANS
 from workbench.papers.two_level import CONTRAST, LEVEL_ONE, ORDER, SIZES_2D, STRIPES, modelled, two_layer, up_to_largest
 from workbench.papers.two_level_model import MACHINES, NOTE, seconds_of_setup
 from workbench.run import Configuration, configure
@@ -138,7 +137,7 @@ def _strategies(name: str, title: str, first: Turned, note: str, *printed_first:
             "Dense triangular solves are the paper's method (coarse dense-cholesky); the band, of half-bandwidth 2 "
             "for 2n stripes, takes their place here.",
             f"{NOTE} They are for our iterations, the same for inverse and dense factor, which have the same bytes.",
-            MEDIANS,
+            items.MEDIANS,
         ),
         found=_at_last,
         smallest=128,
@@ -191,7 +190,7 @@ def _shares(name: str, title: str, coarse: str) -> Item:
             f"{NOTE} Setups are factor or inverse at peak, on the GPU with the copy of the data.",
             "The paper: a setup for triangular solves takes a third of one for the inverse. Factor and inverse alone "
             "have d^3/3 and 2 d^3 operations, a sixth.",
-            MEDIANS,
+            items.MEDIANS,
         ),
         quick=128,
         on_device=True,
