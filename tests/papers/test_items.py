@@ -14,7 +14,6 @@ from workbench.papers.block_cg_figures import BlockIteration
 from workbench.papers.comparison import Compared
 from workbench.papers.item_scene import item_layers
 from workbench.papers.items import Case, Curve, Item, Solved, Work, mean_deviation
-from workbench.papers.mpcg_printed import printed as printed_mpcg
 from workbench.papers.printed import printed_in
 from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis, BarsOf
@@ -66,7 +65,7 @@ def test_printed_points_are_those_of_the_tables():
     assert (curve.name, *curve.y) == tuple(row)
     assert list(curve.x) == [128, 256, 512, 1024]
     seconds = {curve.name: list(curve.y) for curve in item_of("mpcg", "table3").printed()}
-    assert seconds == {f"N = {n}": found for n, found in printed_mpcg()["table3"]["rows"]}
+    assert seconds == {f"N = {n}": found for n, found in printed_in("mpcg")["table3"]["rows"]}
     both = {curve.name: list(curve.y) for curve in item_of("two-level", "table1").printed()}
     assert both == {"Q9550": [28.4, 25.48, 22.8, 20.15, 25.99], "C2070": [9.8, 10.15, 11.28, 1.29, 1.47]}
 

@@ -9,9 +9,8 @@ from tests.papers.conftest import small
 from workbench.machine.profile import profile
 from workbench.papers.mpcg import in_boxes
 from workbench.papers.mpcg_figures import InBoxes
-from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, box_seconds, fitted, fitted_by_size
-from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, sweep_seconds, sweeps_of
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, box_seconds, fitted, fitted_by_size, printed_seconds
+from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, printed, sweep_seconds, sweeps_of
 from workbench.run import Run, run_through
 
 SIZE = 16

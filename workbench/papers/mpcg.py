@@ -1,5 +1,5 @@
 """Chen, "Parallel Implementation of Multipreconditioned Conjugate Gradient Methods": its tables. Figures 4 to 6 are in
-`mpcg_figures`, what is printed in `mpcg_printed`."""
+`mpcg_figures`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from workbench.number_text import count
 from workbench.papers import items
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
-from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, Fit, fitted, fitted_by_size
-from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_sweeps import GPU, SWEEPS, Sweeps, modelled_cpu, modelled_gpu, point_seconds
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, Fit, fitted, fitted_by_size, printed_seconds
+from workbench.papers.mpcg_sweeps import GPU, SWEEPS, Sweeps, modelled_cpu, modelled_gpu, point_seconds, printed
 from workbench.run import Configuration, Stopping, configure
 from workbench.scenes.scene import Axis
 

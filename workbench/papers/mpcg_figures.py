@@ -15,9 +15,8 @@ from workbench.papers import items, mpcg
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
 from workbench.papers.mpcg import BOXES, CACHE, FIT, GPU_OF_SWEEPS, OVERLAP, SECONDS, TIME, in_boxes
-from workbench.papers.mpcg_model import MPCG, fitted
-from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_sweeps import modelled_gpu, sweeps_of
+from workbench.papers.mpcg_model import MPCG, fitted, printed_seconds
+from workbench.papers.mpcg_sweeps import modelled_gpu, printed, sweeps_of
 from workbench.recording import kernel_table
 from workbench.run import Run, run_through
 from workbench.scenes.scene import Axis

@@ -16,7 +16,19 @@ import functools
 
 import numpy as np
 
-from workbench.papers.mpcg_printed import box_counts, printed, printed_seconds
+from workbench.papers.mpcg_sweeps import printed
+
+
+def printed_seconds(n: int, boxes: str) -> float:
+    """An entry of Table 3."""
+    table = printed()["table3"]
+    return next(seconds for side, seconds in table["rows"] if side == n)[table["boxes"].index(boxes)]
+
+
+def box_counts(boxes: str) -> int:
+    """k of KxL boxes."""
+    per_x, per_y = boxes.split("x")
+    return int(per_x) * int(per_y)
 
 
 def _by_boxes(*counts: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import statistics
 import time
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from workbench import devices
 from workbench.machine.profile import Profile, profile
-from workbench.papers.mpcg_printed import printed
+from workbench.papers.printed import printed_in
 
+printed = functools.partial(printed_in, "mpcg")
 GPU = "gtx1060"
 SWEEPS = 400
 """Jacobi sweeps of one measurement."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.machine.profile import Profile, profile
+from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.run import Configuration, Run
 
@@ -43,7 +43,7 @@ def seconds_of_iteration(what: Configuration, machine: str) -> float:
 def seconds_of_setup(what: Configuration, machine: str) -> float:
     """Of a setup: factor or inverse, and on the GPU the copy of the data."""
     found = profile(machine)
-    arithmetic = DENSE.get(what.coarse.name, 0) * vectors(what) ** 3 / _peak(found)
+    arithmetic = DENSE.get(what.coarse.name, 0) * vectors(what) ** 3 / found.required("flops").value
     if found.kind == "cpu":
         return arithmetic
     moved = seconds_of_iteration(what, machine) * found.bandwidth.value
@@ -75,11 +75,6 @@ def _with_side(what: Configuration, n: int) -> Configuration:
     and is modelled apart."""
     problem = dataclasses.replace(what.problem, n=n)  # pyright: ignore[reportCallIssue]
     return dataclasses.replace(what, problem=problem, coarse="cholesky", device="cpu", seed=0)
-
-
-def _peak(found: Profile) -> float:
-    assert found.flops is not None
-    return found.flops.value
 
 
 @functools.cache
