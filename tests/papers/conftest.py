@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import types
 
+import numpy as np
 import pytest
 
-from workbench.papers import PAPERS, hybrid_pipecg, reproduce
+from workbench.papers import PAPERS, hybrid_pipecg, reproduce, reproduction
+from workbench.papers.results import Results
 from workbench.problems import suitesparse
 
 
@@ -23,3 +26,21 @@ def no_downloads(monkeypatch, tmp_path):
 def small(paper, target):
     """A target as small as it gets."""
     return reproduce(paper, target, PAPERS[paper][target].smallest)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The configurations that items would solve, in order; nothing is solved, and nothing known from before."""
+    configurations = []
+    result = types.SimpleNamespace(
+        iterations=10,
+        converged=True,
+        setup_seconds=1.0,
+        iteration_seconds=0.5,
+        summary={"setup_phases": []},
+        record=lambda: types.SimpleNamespace(relative_residual=np.ones(11)),
+    )
+    monkeypatch.setattr(reproduction, "Run", lambda configuration: configurations.append(configuration))
+    monkeypatch.setattr(reproduction, "run_through", lambda run: result)
+    monkeypatch.setattr(reproduction, "RESULTS", Results())
+    return configurations

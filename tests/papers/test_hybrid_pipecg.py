@@ -129,8 +129,8 @@ def test_bars_are_speedups_over_the_baseline_of_each_figure():
     assert {row["machine"] for row in both} == {"k40", "v100"}
     # Within the printed range; above and below it by the distance to its end.
     at = {row["matrix"]: row for row in both}
-    assert at["20M Poisson"]["difference_percent"] == 0
-    assert at["25M Poisson"]["difference_percent"] == pytest.approx(100 * (at["25M Poisson"]["hybrid3"] / 2.5 - 1))
+    assert at["20M Poisson"]["deviation_percent"] == 0
+    assert at["25M Poisson"]["deviation_percent"] == pytest.approx(100 * (at["25M Poisson"]["hybrid3"] / 2.5 - 1))
 
 
 def test_what_the_printed_speedups_of_hybrid_3_would_need():

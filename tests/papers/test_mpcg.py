@@ -7,11 +7,11 @@ import pytest
 
 from tests.papers.conftest import small
 from workbench.machine.profile import profile
-from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
-from workbench.papers.mpcg_model import box_seconds, fitted, fitted_by_size
-from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_solves import seconds_in_boxes, solved
-from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, sweep_seconds, sweeps_of
+from workbench.papers.mpcg import in_boxes
+from workbench.papers.mpcg_figures import InBoxes
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, box_seconds, fitted, fitted_by_size, printed_seconds
+from workbench.papers.mpcg_sweeps import bands, modelled_cpu, modelled_gpu, printed, sweep_seconds, sweeps_of
+from workbench.run import Run, run_through
 
 SIZE = 16
 """max_n of the tests."""
@@ -46,14 +46,18 @@ def test_the_model_has_the_minimum_of_table_3():
         assert min(modelled, key=modelled.__getitem__) == best
 
 
+def iterations(solver, boxes=""):
+    return run_through(Run(in_boxes(200, solver, boxes))).iterations
+
+
 @pytest.mark.parametrize("boxes", ["2x2", "3x3", "4x4"])
 def test_counts_are_those_of_the_model(boxes):
-    assert solved(200, "mpcg", boxes).iterations == pytest.approx(MPCG[200][boxes], abs=2)
-    assert solved(200, "sum-cg", boxes).iterations == pytest.approx(SUM_CG[200][boxes], abs=2)
+    assert iterations("mpcg", boxes) == pytest.approx(MPCG[200][boxes], abs=2)
+    assert iterations("sum-cg", boxes) == pytest.approx(SUM_CG[200][boxes], abs=2)
 
 
 def test_count_of_cg():
-    assert solved(200, "cg").iterations == pytest.approx(CG[200], abs=3)
+    assert iterations("cg") == pytest.approx(CG[200], abs=3)
 
 
 def test_boxes_of_table_2_take_its_times():
@@ -103,5 +107,6 @@ def test_coefficients_at_every_point_are_those_of_the_laplacian():
 
 
 def test_time_in_boxes_is_part_of_a_traced_run():
-    result = solved(32, "mpcg", "2x2", trace=True)
-    assert 0 < seconds_in_boxes(result) < result.iteration_seconds + result.setup_seconds
+    iterations, seconds, inside = InBoxes(32, "2x2", 1)()
+    assert iterations > 5
+    assert 0 < inside < 1.5 * seconds

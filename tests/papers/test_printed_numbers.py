@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-import types
-
 import pytest
 
 from tests.papers.conftest import small
-from workbench.data_files import data_folder
-from workbench.papers import PAPERS, reproduce, two_level
-from workbench.papers.items import FILES
+from workbench.papers import PAPERS, item_of
+from workbench.papers.printed import FILES, printed_in
 
 UNUSED = {
     ("two-level", "year"): "of the paper",
@@ -44,21 +40,20 @@ def numbers(value, at=""):
     return []
 
 
-def shown(paper, monkeypatch):
+def shown(paper):
     """Numbers in the rows of all targets; of sizes that take long the solves are left out."""
     made = {name: small(paper, name) for name in PAPERS[paper]}
+    rows = [one.rows for one in made.values()]
     if paper == "two-level":
-        result = types.SimpleNamespace(iterations=10, converged=True, setup_seconds=1.0, iteration_seconds=0.5)
-        monkeypatch.setattr(two_level, "Run", lambda configuration: configuration)
-        monkeypatch.setattr(two_level, "run_through", lambda run: result)
-        made["table2"] = reproduce("two-level", "table2", 1024)
-    return {value for one in made.values() for _, value in numbers(one.rows)}
+        item = item_of(paper, "table2")
+        rows.append([case.row for case in item.cases(item.paper_values)])
+    return {value for _, value in numbers(rows)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", FILES)
-def test_every_printed_number_is_shown_or_named_as_unused(paper, monkeypatch):
-    stored = tomllib.loads((data_folder() / "papers" / f"{FILES[paper]}.toml").read_text(encoding="utf-8"))
-    there = shown(paper, monkeypatch)
+def test_every_printed_number_is_shown_or_named_as_unused(paper):
+    stored = printed_in(paper)
+    there = shown(paper)
     missing = {(paper, at) for at, value in numbers(stored) if value not in there}
     assert missing <= set(UNUSED)

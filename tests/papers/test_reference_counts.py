@@ -125,7 +125,7 @@ def test_pipelined_cg_beyond_its_attainable_accuracy_is_not_converged(real_matri
     assert pipelined.history.residual_gap_at is not None
 
 
-@pytest.mark.parametrize(("order", "printed_as"), [(1, "neumann(1)"), (2, "neumann(2)")])
+@pytest.mark.parametrize(("order", "printed_as"), [(1, "Neumann(1)"), (2, "Neumann(2)")])
 @pytest.mark.parametrize("n", [128, 256])
 def test_table_2_of_the_two_level_paper_within_20_percent(order, printed_as, n):
     table = tomllib.loads(PAPER.read_text())["table2"]

@@ -13,6 +13,7 @@ from tests.papers.conftest import small
 from workbench import papers
 from workbench.cli import INTERRUPTED, main
 from workbench.papers import PAPERS, Reproduction, Target
+from workbench.papers import report as papers_report
 from workbench.papers.comparison import Compared
 from workbench.papers.report_page import explained, page
 
@@ -62,6 +63,27 @@ def test_a_report_is_made_once_for_a_configuration(made, tmp_path, capsys):
     assert entry["configuration"]["max_n"] == 32
     assert [value["percent"] for value in entry["compared"]] == [pytest.approx(1), None]
     assert (folder / "items" / "two-level-fig1.svg").is_file()
+
+
+def test_an_item_is_made_again_where_the_sources_are_others(made, tmp_path, monkeypatch):
+    assert report(tmp_path) == 0
+    monkeypatch.setattr(papers_report, "fingerprint", lambda: "another")
+    assert report(tmp_path) == 0
+    assert made.calls == ["table1", "fig1"] * 2
+
+
+def test_every_source_is_in_the_fingerprint(monkeypatch, tmp_path):
+    for name in ("a.py", "b.cl", "c.pyc", "numbers.toml"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(papers_report, "PACKAGE", tmp_path)
+    monkeypatch.setattr(papers_report, "data_folder", lambda: tmp_path)
+
+    def after(name):
+        (tmp_path / name).write_text(name)
+        return papers_report.fingerprint.__wrapped__()
+
+    assert len({after(name) for name in ("a.py", "b.cl", "numbers.toml")}) == 3
+    assert after("c.pyc") == after("a.py")
 
 
 def test_a_cut_short_item_is_made_again(made, tmp_path):

@@ -3,28 +3,14 @@
 import dataclasses
 import itertools
 import json
-import types
 
 import pytest
 
 from tests.papers.conftest import small
 from workbench.cli import main
-from workbench.papers import reproduce, two_level, two_level_model
+from workbench.papers import PAPERS, reproduce, two_level_model
 from workbench.papers.two_level import printed
-from workbench.papers.two_level_model import Method
 from workbench.run import Run, Stopping, configure
-
-
-@pytest.fixture
-def made(monkeypatch):
-    """The configurations that would be solved, in order; nothing is."""
-    configurations = []
-    result = types.SimpleNamespace(
-        iterations=10, converged=True, setup_seconds=1.0, iteration_seconds=0.5, summary={"setup_phases": []}
-    )
-    monkeypatch.setattr(two_level, "Run", lambda configuration: configurations.append(configuration))
-    monkeypatch.setattr(two_level, "run_through", lambda run: result)
-    return configurations
 
 
 def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
@@ -39,7 +25,7 @@ def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
 def test_large_deviations_are_named_as_not_explained(made):
     notes = reproduce("two-level", "table2", max_n=128).notes
     (note,) = [note for note in notes if note.startswith("Not explained, more than 15% from the print: ")]
-    assert "128, block_ic(2n) (-87%)" in note
+    assert "128, block IC(2n) (-87%)" in note
 
 
 def test_figure_1_shows_the_jump_between_the_phases():
@@ -53,17 +39,17 @@ def test_figure_1_shows_the_jump_between_the_phases():
 def test_small_versions_of_tables_3_and_4_are_labelled_and_not_compared(target):
     made = small("two-level", target)
     assert any("--max-n 128 runs the paper's size" in note for note in made.notes)
-    assert {row["deviation_percent"] for row in made.rows} == {None}
+    assert {value.ours_percent for value in made.compared} == {None}
+    assert not any("deviation_percent" in row for row in made.rows)
 
 
 def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
     """Of a grid of half the size to within some percent, with the ratio of both bandwidths, and the bytes of E^-1."""
-    method = Method("two-layer", 256, "neumann:2", "stripes", "inverse")
+    blocks = {"preconditioner": "neumann:2", "deflation": "stripes", "variant": "def1"}
+    method = configure("two-layer", n=256, coarse="inverse", **blocks)
     cpu, gpu = (two_level_model.seconds_of_iteration(method, machine) for machine in two_level_model.MACHINES)
     assert cpu / gpu == pytest.approx(144 / 10.664)
-    run = Run(
-        configure("two-layer", n=256, preconditioner="neumann:2", deflation="stripes", variant="def1"), trace=True
-    )
+    run = Run(configure("two-layer", n=256, **blocks), trace=True)
     while run.step() and run.iterations < 2:
         pass
     kernels = [run.trace.kernels[event["kernel"]] for event in run.trace.rows if event["iteration"] == 2]
@@ -75,12 +61,12 @@ def test_an_iteration_is_modelled_from_the_bytes_of_its_kernels():
 
 
 def test_rows_of_the_gpu_run_on_a_device(made):
-    rows = two_level.table3(16, print, "opencl").rows
+    rows = PAPERS["two-level"]["table3"].made(16, print, "opencl").rows
     assert {(one.device, one.preconditioner.name) for one in made} == {("cpu", "ic"), ("opencl", "neumann")}
     assert [row["printed_speedup"] for row in rows] == [1.0, 4.59, None]
     assert [row["our_speedup"] for row in rows] == [1.0] * 3
     made.clear()
-    (first, *_) = two_level.table1(16, print, "opencl").rows
+    (first, *_) = PAPERS["two-level"]["table1"].made(16, print, "opencl").rows
     assert {one.device for one in made} == {"cpu", "opencl"}
     assert first["our_speedup"] == 1
     assert first["printed_speedup"] == pytest.approx(28.4 / 9.8)
@@ -89,7 +75,7 @@ def test_rows_of_the_gpu_run_on_a_device(made):
 @pytest.mark.parametrize("target", ["fig9", "fig10"])
 def test_sizes_are_ticks(target):
     (axes,) = small("two-level", target).figure.axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["128"]
+    assert "128" in [label.get_text() for label in axes.get_xticklabels()]
     assert not any(label.get_text() for label in axes.get_xticklabels(minor=True))
 
 

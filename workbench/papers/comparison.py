@@ -19,7 +19,9 @@ class Compared:
     printed: the column. ours: that of what is counted or measured here, the first that a row has; spread: that of its
     range. modelled: that of what is modelled for the paper's machine. sizes: the paper's size and ours, columns or
     numbers; only where they are equal is ours compared, and with model_of_ours what is modelled too. elsewhere: ours
-    are times of this machine and the printed ones of another, which gives a ratio and no deviation.
+    are times of this machine and the printed ones of another, which gives a ratio and no deviation. curve: the name of
+    its points in a picture, with {columns} of the row, "" where they are not drawn. here: that of ours, where it
+    differs.
 
     reasons: of deviations by more than `NOTABLE` percent and of other words, by a part of the name of a row and what is
     printed in it, "" for all rows; the first that fits holds, and without one a deviation is not explained.
@@ -32,6 +34,8 @@ class Compared:
     sizes: tuple[str | int, str] | None = None
     model_of_ours: bool = False
     elsewhere: bool = False
+    curve: str = ""
+    here: str = ""
     reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def of(self, row: Row, name: str) -> PrintedValue | None:
@@ -101,6 +105,13 @@ class PrintedValue:
         return max(known, key=abs, default=None)
 
     @property
+    def compared(self) -> tuple[Any, bool]:
+        """What of ours has that deviation, and whether it is modelled; None where nothing is compared."""
+        if self.percent is None:
+            return None, False
+        return (self.ours, False) if self.percent == self.ours_percent else (self.modelled, True)
+
+    @property
     def ratio(self) -> float | None:
         """Ours over the printed number, also for times of another machine; None for unequal sizes."""
         found = deviation(self.printed, self.ours) if self.same_size else None
@@ -153,9 +164,12 @@ def deviation(printed: Any, ours: Any) -> float | None:
 def compare(rows: Sequence[Row], named: Sequence[str], columns: Iterable[Compared]) -> list[PrintedValue]:
     """All printed numbers of some rows. named: the columns that name a row."""
     columns = tuple(columns)
-    names = [", ".join(str(row[column]) for column in named) for row in rows]
-    found = [column.of(row, name) for row, name in zip(rows, names, strict=True) for column in columns]
+    found = [column.of(row, row_name(row, named)) for row in rows for column in columns]
     return [value for value in found if value is not None]
+
+
+def row_name(row: Row, named: Sequence[str]) -> str:
+    return ", ".join(str(row[column]) for column in named)
 
 
 def unexplained(values: Iterable[PrintedValue]) -> list[str]:

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import statistics
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from matplotlib.figure import Figure
-
-from workbench.analysis.schedules import LIBRARY, METHODS, Expected, Method, expected
+from workbench.analysis.schedules import LIBRARY, METHODS, Machine, Method, expected
 from workbench.devices.dry_run import Sizes
-from workbench.figures import draw
-from workbench.papers import hybrid_machines
+from workbench.machine.profile import Number, Profile, profile
+from workbench.papers import hybrid_machines, items
 from workbench.papers.comparison import Compared
 from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import HYBRIDS, MODEL, printed_best, systems
 from workbench.papers.hybrid_pipecg import printed
-from workbench.papers.reproduction import Progress, Reproduction, Target, style_of
-from workbench.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, Scene
+from workbench.papers.items import SHOWN, Case, Drawn, Item, Turned, Values
+from workbench.scenes.scene import Axis
 
 BARS: dict[str, Method] = METHODS | {f"{name} library": method for name, method in LIBRARY.items()}
 """Methods by the names of columns; library: one pass per line, as with PETSc and Paralution."""
-WIDE = 0.8
-"""Of the bars of a matrix together."""
+MATRICES = tuple(name for name, *_ in printed()["matrices"]["rows"])
+POISSON = tuple(name for name, *_ in printed()["poisson125"]["rows"])
+
+
+def _label(bar: str) -> str:
+    return BARS[bar].label + ("" if BARS[bar].fuse else ", as libraries")
+
+
+KINDS = {"mean": statistics.mean, "max": max}
+"""Of the speedups over all matrices, which the papers print."""
+FUSED, LIBRARIES = "fused passes", "one pass per line, as libraries"
+BASELINE = Turned("baseline", "baseline", (LIBRARIES, FUSED), LIBRARIES, str, menu=True)
+BANDWIDTHS = {"cores": "cores' bandwidth", "accelerator": "GPU's bandwidth", "link": "link's bandwidth"}
+TIMES = tuple(
+    Turned(
+        name,
+        f"{title}, times the machine's",
+        items.geometric(0.25, 4, 33, 1.0),
+        1.0,
+        lambda factor: f"{factor:.3g}",
+        whose="",
+    )
+    for name, title in BANDWIDTHS.items()
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +62,11 @@ class Chart:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (self.baseline, *self.bars, *(("hybrid3",) if self.poisson else HYBRIDS))
+        return (self.baseline, *self.bars, *self.hybrids)
+
+    @property
+    def hybrids(self) -> tuple[str, ...]:
+        return ("hybrid3",) if self.poisson else HYBRIDS
 
 
 # The papers find PIPECG-OpenMP the slowest for every matrix because of its vector operations: not fused.
@@ -58,34 +83,81 @@ CHARTS = {
 """Both papers have a Figure 6."""
 
 
-def bars(name: str, max_n: int, progress: Progress) -> Reproduction:
-    """The speedups of a chart over its baseline, for each of its matrices."""
-    chart, rows = CHARTS[name], []
-    for where in chart.machines:
-        progress(f"{name}: {where}")
-        rows += [
-            _row(chart, where, matrix, sizes)
-            for matrix, sizes, machines in systems()
-            if where in machines and ("Poisson" in matrix) == chart.poisson
-        ]
-    notes = [
-        f"Speedups over {chart.named}, modelled here as `{chart.baseline}`. library: one pass per line, as in PETSc "
-        "and Paralution; else fused passes. The papers draw bars without numbers; printed is what their text says.",
-        *(_poisson_notes(rows) if chart.poisson else _notes(chart, rows)),
-        *MODEL,
-        *hybrid_machines.NOTES,
-    ]
-    return Reproduction(name, chart.title, rows, notes, _drawn(chart, rows))
+def turned_machine(name: str, values: Values) -> Machine:
+    """The machine with its bandwidths times what was turned."""
+    found = machine(name)
+    accelerator = _times(found.accelerator, values["accelerator"], "bandwidth_nominal", "bandwidth_measured")
+    accelerator = _times(accelerator, values["link"], "to_host_bandwidth", "to_device_bandwidth")
+    return Machine(_times(found.cores, values["cores"], "bandwidth_nominal", "bandwidth_measured"), accelerator)
 
 
-FUSED = (
+def _times(where: Profile, factor: float, *quantities: str) -> Profile:
+    known = {name: found for name in quantities if isinstance(found := getattr(where, name), Number)}
+    return dataclasses.replace(
+        where, **{name: dataclasses.replace(found, value=factor * found.value) for name, found in known.items()}
+    )
+
+
+def bars(name: str, values: Values) -> Iterator[Case]:
+    """The speedups of a chart over its baseline, for each of its matrices; on the page also those of the best hybrid
+    method over PCG, with their mean and maximum."""
+    chart, report = CHARTS[name], "report" in values
+    baseline, columns = chart.baseline, chart.columns
+    pcg = baseline.replace("pipecg", "cg")
+    if not report:
+        if values["baseline"] == FUSED:
+            baseline, pcg = (each.removesuffix(" library") for each in (baseline, pcg))
+        columns = chart.hybrids if chart.poisson else (pcg, *chart.hybrids)
+    claimed = printed()["claims"]
+    for where in chart.machines if report else (values["machine"],):
+        turned = turned_machine(where, values)
+        for matrix, sizes, machines in systems():
+            if ("Poisson" in matrix) != chart.poisson or (report and where not in machines):
+                continue
+            row = {"machine": where, "matrix": matrix, "N": sizes.size, SHOWN: matrix.removesuffix(" Poisson")}
+            if chart.poisson:
+                said = claimed.get(f"out_of_gpu_memory_{where}") if where in machines else None
+                row["printed_hybrid3"] = said.get(row[SHOWN]) if isinstance(said, dict) else said
+            else:
+                row["printed_best"] = printed_best(sizes.size)
+            yield Case(row, modelled=functools.partial(_speedups, chart, baseline, columns, sizes, turned))
+        for kind in () if report or chart.poisson else KINDS:
+            over_pcg = claimed[f"vs_pcg_{'cpu' if 'cpu' in pcg else 'gpu'}"][kind]
+            yield Case({"machine": where, "matrix": kind, SHOWN: kind, "printed_over_pcg": over_pcg})
+
+
+def _speedups(chart: Chart, baseline: str, columns: Sequence[str], sizes: Sizes, where: Machine) -> dict[str, Any]:
+    """Over the baseline; None where a system does not fit."""
+    base = expected(BARS[baseline], sizes, where).seconds
+    taken = {bar: expected(BARS[bar], sizes, where).seconds for bar in columns}
+    row: dict[str, Any] = {bar: base / seconds if base and seconds else None for bar, seconds in taken.items()}
+    if chart.poisson:
+        return row
+    fitting = {hybrid: seconds for hybrid in chart.hybrids if (seconds := taken[hybrid])}
+    pcg = taken[columns[0]]
+    row["best_hybrid"] = min(fitting, key=fitting.__getitem__, default=None)
+    return row | ({"over_pcg": pcg / min(fitting.values())} if "pipecg" not in columns[0] and pcg and fitting else {})
+
+
+def _over_all(rows: list[dict[str, Any]]) -> None:
+    """Mean and maximum of the speedups over PCG."""
+    known = [row["over_pcg"] for row in rows if row.get("over_pcg") is not None]
+    for row in rows:
+        if row["matrix"] in KINDS and known:
+            row["over_pcg"] = KINDS[row["matrix"]](known)
+
+
+INCLUDES_FUSED = (
     "in a fused pass the dot products cost no memory traffic of their own, so that moving them to the cores saves "
     "nothing; hybrid 3 gains more, and the papers' times for it include setup"
 )
-BEST = Compared(printed="printed_best", modelled="best_hybrid", reasons={", hybrid1": FUSED, ", hybrid2": FUSED})
+BEST = Compared(
+    printed="printed_best", modelled="best_hybrid", reasons={", hybrid1": INCLUDES_FUSED, ", hybrid2": INCLUDES_FUSED}
+)
 SPEEDUP = Compared(
     printed="printed_hybrid3",
     modelled="hybrid3",
+    curve=_label("hybrid3"),
     reasons={
         "6M Poisson, k20m": "the share of the rows that fits the GPU limits the speedup, and falls with N; the printed "
         "one rises",
@@ -93,41 +165,19 @@ SPEEDUP = Compared(
         "better choice would gain more",
     },
 )
-TARGETS = {
-    name: Target(
-        functools.partial(bars, name),
-        draws=True,
-        named=("matrix", "machine"),
-        compared=(SPEEDUP if chart.poisson else BEST,),
-    )
-    for name, chart in CHARTS.items()
+MEANS = {
+    "mean": "the nominal bandwidths of the assumed hosts, and times of hybrid 3 that include its setup in the papers"
 }
+"""Maxima are not explained."""
+OVER_PCG = Compared(
+    printed="printed_over_pcg", modelled="over_pcg", curve="best hybrid, over PCG instead", reasons=MEANS
+)
 
 
-def _row(chart: Chart, where: str, matrix: str, sizes: Sizes) -> dict[str, Any]:
-    found = {bar: expected(BARS[bar], sizes, machine(where)) for bar in chart.columns}
-    base = found[chart.baseline].seconds
-    assert base
-    row: dict[str, Any] = {"machine": where, "matrix": matrix, "N": sizes.size}
-    row |= {bar: _over(base, of_bar) for bar, of_bar in found.items()}
-    if not chart.poisson:
-        return row | {"best_hybrid": max(HYBRIDS, key=lambda each: row[each]), "printed_best": printed_best(sizes.size)}
-    claimed = printed()["claims"][f"out_of_gpu_memory_{where}"]
-    said = claimed.get(matrix.split()[0]) if isinstance(claimed, dict) else claimed
-    row |= {"printed_hybrid3": said, "difference_percent": None}
-    if said is not None:
-        low, high = (min(said), max(said)) if isinstance(said, list) else (said, said)
-        row["difference_percent"] = 100 * (row["hybrid3"] / min(max(row["hybrid3"], low), high) - 1)
-    return row
-
-
-def _over(base: float, found: Expected) -> float | None:
-    """The speedup over so many seconds; None where the system does not fit."""
-    return None if found.seconds is None else base / found.seconds
-
-
-def _notes(chart: Chart, rows: list[dict[str, Any]]) -> list[str]:
+def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[str]:
     """How often the model agrees with what the papers say of all matrices."""
+    if chart.poisson:
+        return []
     slowest = sum(min(row[bar] for bar in chart.columns) == row[chart.baseline] for row in rows)
     best = sum(row["best_hybrid"] == row["printed_best"] for row in rows)
     return [
@@ -136,35 +186,43 @@ def _notes(chart: Chart, rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _poisson_notes(rows: list[dict[str, Any]]) -> list[str]:
-    return [
-        "difference: from the printed speedup, or from the nearer end of a printed range; 0 within it.",
-        "On what the differences depend is said in target claims.",
-    ]
+def _item(name: str, chart: Chart) -> Item:
+    names = dict.fromkeys((*chart.machines, "k20m", "k40", "v100", "h200"))
+    turned = (
+        Turned("machine", "machine", tuple(names), chart.machines[0], lambda each: profile(each).title, menu=True),
+        BASELINE,
+        *TIMES,
+    )
+    return Item(
+        name=name,
+        title=chart.title,
+        cases=functools.partial(bars, name),
+        named=("matrix", "machine"),
+        x=Axis("125-point Poisson matrix", names=POISSON)
+        if chart.poisson
+        else Axis("matrix", names=(*MATRICES, *KINDS)),
+        y=Axis(f"speedup over {chart.named}, modelled"),
+        across=SHOWN,
+        drawn=tuple(
+            Drawn(bar, items.MODELLED, _label(bar), _label(bar))
+            for bar in BARS
+            if bar != "hybrid3" or not chart.poisson
+        ),
+        drawn_as="bars",
+        finish=_over_all,
+        compared=(SPEEDUP,) if chart.poisson else (BEST, OVER_PCG),
+        turned=turned,
+        notes=(
+            f"Speedups over {chart.named}, modelled as {_label(chart.baseline)}. As libraries: a pass per line, as in "
+            "PETSc and Paralution; else fused passes. The papers draw bars without numbers; printed is what their "
+            "text says"
+            + (", for a machine a range." if chart.poisson else ": the mean and the largest speedup over PCG."),
+            *(("On what the differences depend is said in target claims.",) if chart.poisson else ()),
+            *MODEL,
+            *hybrid_machines.NOTES,
+        ),
+        found=functools.partial(_found, chart),
+    )
 
 
-def _style(place: int, column: str) -> int:
-    """The hybrid methods have one colour in all charts."""
-    return len(CPU_BARS[2]) + 1 + HYBRIDS.index(column) if column in HYBRIDS else place
-
-
-def _drawn(chart: Chart, rows: list[dict[str, Any]]) -> Figure:
-    """A group of bars for each matrix."""
-    count, places = len(chart.columns), np.arange(len(rows))
-    wide = WIDE / count
-    layers: list[Layer] = []
-    for k, column in enumerate(chart.columns):
-        values = np.array([row[column] if row[column] is not None else np.nan for row in rows], float)
-        layers.append(
-            BarsOf(column, places + (k - (count - 1) / 2) * wide, values, 0.9 * wide, style=_style(k, column))
-        )
-    said = [(place, row["printed_hybrid3"]) for place, row in enumerate(rows) if row.get("printed_hybrid3")]
-    points = [(place + (count - 1) / 2 * wide, each) for place, all_of in said for each in np.atleast_1d(all_of)]
-    if points:
-        x, y = np.array(points, float).T
-        layers.append(CurveOf("printed, hybrid3", x, y, style_of("printed"), every=True, only=True))
-    several = len(chart.machines) > 1
-    names = [f"{row['matrix'].removesuffix(' Poisson')}{', ' + row['machine'] if several else ''}" for row in rows]
-    layers.append(LineAt(1.0))
-    scene = Scene("speedups", Axis("matrix", names=names), Axis(f"speedup over {chart.named}, modelled"), layers)
-    return draw(scene, title=chart.title, width=8.5)
+FIGURES = tuple(_item(name, chart) for name, chart in CHARTS.items())

@@ -6,14 +6,14 @@ run on request.
 
 from __future__ import annotations
 
+import functools
 import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from workbench.data_files import data_folder
 from workbench.errors import InputError
 from workbench.operators.box_csr import box_nnz
+from workbench.papers.printed import printed_in
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
@@ -31,9 +31,7 @@ STOPPING = Stopping(rtol=0.0, atol=1e-5, norm="preconditioned", maxiter=10000)
 """Absolute tolerance for sqrt((u, u)), as in the papers' experimental setup."""
 
 
-def printed() -> dict[str, Any]:
-    """The numbers printed in the papers."""
-    return tomllib.loads((data_folder() / "papers" / "hybrid_pipecg.toml").read_text(encoding="utf-8"))
+printed = functools.partial(printed_in, "hybrid-pipecg")
 
 
 def real_file(name: str) -> Path | None:

@@ -1,96 +1,188 @@
 """Chen, "Parallel Implementation of Multipreconditioned Conjugate Gradient Methods": its tables. Figures 4 to 6 are in
-`mpcg_figures`, what is printed in `mpcg_printed`."""
+`mpcg_figures`."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.devices.default_accelerator import default_accelerator
 from workbench.machine.describe import describe_machine
-from workbench.papers.mpcg_counts import CG, MPCG, SUM_CG
-from workbench.papers.mpcg_model import Fit, fitted, fitted_by_size
-from workbench.papers.mpcg_printed import printed, printed_seconds
-from workbench.papers.mpcg_solves import measured, solved
-from workbench.papers.mpcg_sweeps import SWEEPS, modelled_cpu, modelled_gpu, point_seconds, sweep_seconds, sweeps_of
-from workbench.papers.reproduction import Progress, Reproduction
+from workbench.machine.profile import Number, Profile, profile
+from workbench.number_text import count
+from workbench.papers import items
+from workbench.papers.comparison import Compared
+from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
+from workbench.papers.mpcg_model import CG, MPCG, SUM_CG, Fit, fitted, fitted_by_size, printed_seconds
+from workbench.papers.mpcg_sweeps import GPU, SWEEPS, Sweeps, modelled_cpu, modelled_gpu, point_seconds, printed
+from workbench.run import Configuration, Stopping, configure
+from workbench.scenes.scene import Axis
 
 CG_OPERATIONS = 20
 """Operations of CG per iteration and unknown: 10 for a product with 5 entries per row, 10 for vectors."""
+SIDE = ("N", "N_here")
+"""The paper's size and ours."""
+NO_REASONS: dict[str, str] = {}
+CACHE = {"": "the arrays fit the second-level cache of the GPU, and the model reads them from its memory"}
+SECONDS = Compared(printed="printed_s", modelled="modelled_s", ours="measured_s", sizes=SIDE, elsewhere=True)
+BOXES = tuple(printed()["table3"]["boxes"])
+OVERLAP = Turned("overlap", "overlap of the boxes, points", (0, 1, 2, 4, 8, 16), 1, count, whose="ours")
+"""The paper prints none; 1 is what its table is modelled with."""
+TIME = Axis("time", "s", log=True)
 
 
-def table1(max_n: int, progress: Progress) -> Reproduction:
-    """Jacobi sweeps on one box with coefficients at every point."""
-    title = "Table 1: 5 N^2 Jacobi sweeps on N x N points, coefficients at every point"
-    return _sweeps("table1", title, max_n, progress, constant=False)
+def in_boxes(n: int, solver: str, boxes: str = "", overlap: int = 1) -> Configuration:
+    """A solve of `poisson-fd` with f = 1 and exact solves in boxes, by default with an overlap of one point; without
+    boxes without a preconditioner. It ends as in Table 3."""
+    first = f"schwarz:{boxes},overlap={overlap}" if boxes else "none"
+    return configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-6))
 
 
-def table2(max_n: int, progress: Progress) -> Reproduction:
-    """The same with constant coefficients."""
-    title = "Table 2: 5 N^2 Jacobi sweeps on N x N points, constant coefficients"
-    return _sweeps("table2", title, max_n, progress, constant=True)
+def sides(paper: int) -> Turned:
+    return Turned("n", "intervals per side N", (50, 100, 150, 200, 250, 300, 400, 500), paper, count, whose="")
 
 
-def _sweeps(name: str, title: str, max_n: int, progress: Progress, *, constant: bool) -> Reproduction:
-    accelerator, why = default_accelerator()
-    rows = []
-    for n, cpu, gpu, speedup in printed()[name]["rows"]:
-        here = min(n, max_n)
-        progress(f"{name}: N = {here}")
-        row: dict[str, Any] = {"N": n, "printed_cpu_s": cpu, "modelled_cpu_s": modelled_cpu(n, name), "N_here": here}
-        row["measured_cpu_s"] = near = sweep_seconds(here, sweeps_of(here), constant=constant)
-        row |= {"printed_gpu_s": gpu, "modelled_gpu_s": modelled_gpu(n, constant=constant)}
-        row[f"measured_{accelerator or 'accelerator'}_s"] = far = (
-            sweep_seconds(here, sweeps_of(here), accelerator, constant=constant) if accelerator else None
-        )
-        row |= {"printed_speedup": speedup, "measured_speedup": far and near / far}
-        rows.append(row)
-    notes = [
-        f"Measured: {SWEEPS} Jacobi sweeps in single precision, the median of several rounds, times 5 N^2 / {SWEEPS}; "
-        "5 N^2 sweeps are not measured. On the cores all threads share a box; the paper's program is sequential.",
-        f"Modelled, CPU: the paper's program takes {1e9 * point_seconds(name):.3g} ns for a point in a Jacobi sweep, "
-        "the same for every N: fitted, as the paper names no processor.",
-        "Modelled, GPU: a launch of 2.2 microseconds in each Jacobi sweep, fitted to N = 50, and its arrays over the "
-        "bandwidth of an assumed GTX 1060 (data/machines); the paper names no GPU. The arrays fit its second-level "
-        "cache, so the model is too slow for large N.",
-        *about_here(why),
-        *_shrunk(max_n, [line[0] for line in printed()[name]["rows"]]),
+def at_most(rows: list[dict[str, Any]], values: Values) -> list[str]:
+    """The machine of a report, and a sentence where not all sizes are the paper's."""
+    about, most, largest = describe_machine(), values["max_n"], max(row["N"] for row in rows)
+    load = f"Measured on {about['cpu']}, {about['cores_usable']} cores; other load on this machine raises times."
+    short = f"N here is at most {most}; --max-n {largest} takes the paper's sizes."
+    return [f"{load} {values['why']}".strip(), *([short] if largest > most else [])]
+
+
+def _gpu_of_sweeps() -> tuple[Turned, Turned]:
+    where = profile(GPU)
+    bandwidth, launch = 1e-9 * where.bandwidth.value, 1e6 * where.required("launch_latency").value
+    return (
+        Turned("bandwidth", "GPU's bandwidth, GB/s", items.geometric(20, 8000, 41, bandwidth), bandwidth, whose="ours"),
+        Turned("launch", "GPU's latency of a launch, µs", items.geometric(0.1, 100, 31, launch), launch, whose="ours"),
+    )
+
+
+GPU_OF_SWEEPS = _gpu_of_sweeps()
+
+
+def turned_gpu(values: Values) -> Profile:
+    """The paper's GPU with the bandwidth and the latency that were turned to."""
+    return dataclasses.replace(
+        profile(GPU),
+        bandwidth_nominal=Number(1e9 * values["bandwidth"], "assumed", "turned by hand"),
+        launch_latency=Number(1e-6 * values["launch"], "assumed", "turned by hand"),
+    )
+
+
+AUTO = {"": "auto"}
+
+
+def measured_sweeps(n: int, values: Values, kernels: Mapping[str, str] = AUTO, *, constant: bool = True) -> list[Work]:
+    """Jacobi sweeps on the cores, and in a report on this machine's accelerator. kernels: by the ends of columns."""
+    return [
+        Work(f"Jacobi sweeps, N = {n}, {device}", Sweeps(n, device, constant, kernel), f"measured_{device}{end}_s")
+        for device in filter(None, ("cpu", values.get("accelerator_here")))
+        for end, kernel in kernels.items()
     ]
-    return Reproduction(name, title, rows, notes)
 
 
-def table3(max_n: int, progress: Progress) -> Reproduction:
-    """Seconds of MPCG to 1e-6, next to CG with the sum of the same boxes and CG."""
-    fit, rows = fitted(), []
-    # Compiles.
-    solved(16, "mpcg", "2x2")
-    for n, seconds in reversed(printed()["table3"]["rows"]):
-        here = min(n, max_n)
-        progress(f"table 3: cg, N = {here}")
-        cg_iterations, cg_seconds = measured(here, "cg")
-        for boxes, printed_s in zip(printed()["table3"]["boxes"], seconds, strict=True):
-            progress(f"table 3: {boxes} boxes, N = {here}")
-            iterations, seconds_here = measured(here, "mpcg", boxes)
-            sum_iterations, sum_seconds = measured(here, "sum-cg", boxes)
-            modelled = fit.seconds(n, boxes, MPCG[n][boxes])
-            row = {"N": n, "boxes": boxes, "printed_s": printed_s, "modelled_s": modelled}
-            row["difference_percent"] = 100 * (modelled / printed_s - 1)
-            row |= {"modelled_sum_cg_s": fit.solves(n, boxes, SUM_CG[n][boxes]), "N_here": here}
-            row |= {"measured_s": seconds_here, "measured_sum_cg_s": sum_seconds, "measured_cg_s": cg_seconds}
-            row |= {"iterations": iterations, "sum_cg_iterations": sum_iterations, "cg_iterations": cg_iterations}
-            rows.append(row)
-    notes = [
-        f"Modelled: {fit_sentence()}",
-        "The model takes the iterations of exact solves in boxes with an overlap of one point and f = 1, as those "
-        "measured; the paper prints neither overlap nor f nor counts. 2 x 3 boxes are larger than 3 x 3 and need more "
-        "iterations, hence the minimum of the printed times at 3 x 3; their rise after it is line 10.",
-        _by_size(),
-        _competitors(fit),
-        "Measured: boxes are solved exactly and one after another, in double precision, and terms are stored on their "
-        "boxes alone, so that line 10 costs N^2 operations per old block and not k^2 N^2.",
-        *about_here(),
-        *_shrunk(max_n, [line[0] for line in printed()["table3"]["rows"]]),
-    ]
-    return Reproduction("table3", "Table 3: seconds of MPCG to a relative residual of 1e-6", rows, notes)
+def sweeps(table: str, values: Values) -> Iterator[Case]:
+    """Table 1 or 2: Jacobi sweeps on one box, with coefficients at every point or constant ones."""
+    constant = table == "table2"
+
+    def modelled(n: int) -> dict[str, float]:
+        gpu = modelled_gpu(n, constant=constant, where=turned_gpu(values))
+        return {"modelled_cpu_s": modelled_cpu(n, table), "modelled_gpu_s": gpu}
+
+    for n, cpu, gpu, speedup in printed()[table]["rows"]:
+        here = items.size_here(n, values)
+        row = {"N": n, "printed_cpu_s": cpu, "printed_gpu_s": gpu, "printed_speedup": speedup, "N_here": here}
+        yield Case(row, measured_sweeps(here, values, constant=constant), functools.partial(modelled, n))
+
+
+def _speedups(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        far = row.get("measured_cuda_s") or row.get("measured_opencl_s")
+        row["measured_speedup"] = items.ratio(row.get("measured_cpu_s"), far)
+
+
+def sweeps_compared(which: str, curve: str, *ours: str, reasons: Mapping[str, str] = NO_REASONS) -> Compared:
+    """Seconds of Jacobi sweeps, printed and modelled; ours are of this machine."""
+    names: dict[str, Any] = {"printed": f"printed_{which}_s", "modelled": f"modelled_{which}_s", "curve": curve}
+    return Compared(**names, ours=ours, sizes=SIDE, elsewhere=True, reasons=reasons)
+
+
+def _sweeps(table: str, what: str) -> Item:
+    """Table 1 or 2."""
+    return Item(
+        name=table,
+        title=f"Table {table[-1]}: 5 N² Jacobi sweeps on N x N points, {what}",
+        cases=functools.partial(sweeps, table),
+        named=("N",),
+        x=Axis("points per side N", "count", log=True, word="N", marks=[line[0] for line in printed()[table]["rows"]]),
+        y=TIME,
+        across="N",
+        drawn=(Drawn("measured_cpu_s", items.MEASURED, "cores here", across="N_here"),),
+        finish=_speedups,
+        compared=(
+            sweeps_compared("cpu", "CPU", "measured_cpu_s"),
+            sweeps_compared("gpu", "GPU", "measured_cuda_s", "measured_opencl_s", reasons=CACHE),
+            Compared(printed="printed_speedup", ours="measured_speedup", sizes=SIDE, elsewhere=True),
+        ),
+        turned=GPU_OF_SWEEPS,
+        notes=(
+            f"Measured: {SWEEPS} Jacobi sweeps in single precision, the median of several rounds, times 5 N² / "
+            f"{SWEEPS}; 5 N² sweeps are not measured. On the cores all threads share a box; the paper's program is "
+            "sequential.",
+            f"Modelled, CPU: the paper's program takes {1e9 * point_seconds(table):.3g} ns for a point in a Jacobi "
+            "sweep, the same for every N: fitted, as the paper names no processor.",
+            "Modelled, GPU: a launch of 2.2 microseconds in each Jacobi sweep, fitted to N = 50, and its arrays over "
+            "the bandwidth of an assumed GTX 1060 (data/machines); the paper names no GPU.",
+        ),
+        found=at_most,
+        accelerated=True,
+    )
+
+
+def table3(values: Values) -> Iterator[Case]:
+    """Seconds of MPCG; in a report next to CG with the sum of the same boxes and CG."""
+    report, overlap, turned = "report" in values, values["overlap"], values["n"]
+    lines = {n: dict(zip(BOXES, seconds, strict=True)) for n, seconds in reversed(printed()["table3"]["rows"])}
+    sizes: list[int] = [*lines, *([turned] if turned not in lines else [])]
+    for n, boxes in itertools.product(sizes, BOXES):
+        here, works = items.size_here(n, values), []
+        known, words = n in lines and overlap == OVERLAP.paper, f"{boxes} boxes, N = {here}"
+        if report or n == turned:
+            read = functools.partial(_read_table3, n, boxes, known=known)
+            works.append(Work(words, in_boxes(here, "mpcg", boxes, overlap), read, timed=True))
+        if report:
+            for name, other in (("sum_cg", in_boxes(here, "sum-cg", boxes)), ("cg", in_boxes(here, "cg"))):
+                columns = {f"measured_{name}_s": "iteration_seconds", f"{name}_iterations": "iterations"}
+                works.append(Work(f"{name}, {words}", other, columns, timed=True))
+        row = {"N": n, "boxes": boxes, "printed_s": lines.get(n, {}).get(boxes), "N_here": here}
+        yield Case(row, works, functools.partial(_modelled_table3, n, boxes) if known else dict)
+
+
+def _read_table3(n: int, boxes: str, solved: items.Solved, *, known: bool) -> dict[str, float]:
+    row = {"measured_s": solved.iteration_seconds, "iterations": solved.iterations}
+    return row if known else {**row, "modelled_s": fitted().seconds(n, boxes, int(solved.iterations))}
+
+
+def _modelled_table3(n: int, boxes: str) -> dict[str, float]:
+    """From the counts that are known without a solve: those of an overlap of one point."""
+    fit = fitted()
+    sums = fit.solves(n, boxes, SUM_CG[n][boxes])
+    return {"modelled_s": fit.seconds(n, boxes, MPCG[n][boxes]), "modelled_sum_cg_s": sums}
+
+
+def with_fit(rows: list[dict[str, Any]], values: Values) -> list[str]:
+    """What was fitted, and how well."""
+    fit = fitted()
+    found = f"The multiple is {fit.factor:.3g}, the rate {1e-9 * fit.rate:.3g} GFLOP/s"
+    return [f"{found}; they meet Table 3 to {100 * fit.rms:.1f}% rms.", *at_most(rows, values)]
+
+
+def _found_in_table3(rows: list[dict[str, Any]], values: Values) -> list[str]:
+    return [_by_size(), _competitors(fitted()), *with_fit(rows, values)]
 
 
 def _by_size() -> str:
@@ -119,25 +211,33 @@ def _competitors(fit: Fit) -> str:
     )
 
 
-def fit_sentence() -> str:
-    """What was fitted, and how well."""
-    fit = fitted()
-    return (
-        f"T = it t + 2 it^2 k^2 N^2 / rate, k boxes solved at the same time, t = {fit.factor:.3g} times that of 5 m "
-        f"Jacobi sweeps on m = N^2/k points in Table 2, rate = {1e-9 * fit.rate:.3g} GFLOP/s for line 10; fitted to "
-        f"the 15 entries of Table 3, which it meets to {100 * fit.rms:.1f}% rms."
-    )
-
-
-def about_here(why: str = "") -> list[str]:
-    """The machine of measured columns."""
-    about = describe_machine()
-    load = f"Measured on {about['cpu']}, {about['cores_usable']} cores; other load on this machine raises times."
-    return [f"{load} {why}".strip()]
-
-
-def _shrunk(max_n: int, sizes: list[int]) -> list[str]:
-    """A sentence where not all sizes are the paper's."""
-    if max(sizes) <= max_n:
-        return []
-    return [f"N here is at most {max_n}; --max-n {max(sizes)} takes the paper's sizes."]
+FIT = (
+    "Modelled: T = it t + 2 it² k² N² / rate for it iterations, k boxes solved at the same time, each in t, a "
+    "multiple of the time of 5 m Jacobi sweeps on m = N²/k points in Table 2; that multiple and the rate of line 10 "
+    "are fitted to the 15 entries of Table 3. Iterations are those of exact solves in boxes; the paper prints neither "
+    "overlap nor f nor counts."
+)
+TABLES = (
+    _sweeps("table1", "coefficients at every point"),
+    _sweeps("table2", "constant coefficients"),
+    Item(
+        name="table3",
+        title="Table 3: seconds of MPCG to a relative residual of 1e-6",
+        cases=table3,
+        named=("N", "boxes"),
+        x=Axis("boxes", names=BOXES),
+        y=TIME,
+        across="boxes",
+        compared=(dataclasses.replace(SECONDS, curve="N = {N}"),),
+        drawn=(Drawn("measured_s", items.MEASURED, "N = {N}, here", "N = {N}"),),
+        turned=(sides(300), OVERLAP),
+        notes=(
+            FIT,
+            "2 x 3 boxes are larger than 3 x 3 and need more iterations, hence the minimum of the printed times at 3 "
+            "x 3; their rise after it is line 10.",
+            "Measured: boxes are solved exactly and one after another, in double precision, and terms are stored on "
+            "their boxes alone, so that line 10 costs N² operations per old block and not k² N².",
+        ),
+        found=_found_in_table3,
+    ),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import statistics
 import time
 
@@ -9,8 +11,9 @@ import numpy as np
 
 from workbench import devices
 from workbench.machine.profile import Profile, profile
-from workbench.papers.mpcg_printed import printed
+from workbench.papers.printed import printed_in
 
+printed = functools.partial(printed_in, "mpcg")
 GPU = "gtx1060"
 SWEEPS = 400
 """Jacobi sweeps of one measurement."""
@@ -43,6 +46,19 @@ def sweep_seconds(n: int, sweeps: int, device: str = "cpu", *, constant: bool = 
         where.synchronize()
         found.append(time.perf_counter() - begun)
     return statistics.median(found[1:]) * sweeps / SWEEPS
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweeps:
+    """The seconds of the paper's sweeps on n x n points; see `sweep_seconds`."""
+
+    n: int
+    device: str = "cpu"
+    constant: bool = True
+    kernel: str = "auto"
+
+    def __call__(self) -> float:
+        return sweep_seconds(self.n, sweeps_of(self.n), self.device, constant=self.constant, kernel=self.kernel)
 
 
 def bands(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

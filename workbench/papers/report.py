@@ -4,6 +4,8 @@ only for another configuration."""
 from __future__ import annotations
 
 import dataclasses
+import functools
+import hashlib
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -12,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import workbench
+from workbench.data_files import PACKAGE, data_folder
 from workbench.devices.default_accelerator import ORDER, accelerators_among, default_accelerator
 from workbench.errors import InputError, error_message, printable_path
 from workbench.figures.saving import save
@@ -106,7 +109,7 @@ class Report:
         return mark is not None and mark.get("report") == MARKED
 
     def kept(self, item: Asked, choices: Choices) -> Entry | None:
-        """The item, if it is there, made with the same choices, version and machine, and did not fail."""
+        """The item, if it is there, made with the same choices, sources and machine, and did not fail."""
         entry = self._entry(item)
         if entry is None or entry["failed"] or entry["configuration"] != configuration(item, choices):
             return None
@@ -152,11 +155,22 @@ def configuration(item: Asked, choices: Choices) -> dict[str, Any]:
     """What an item depends on."""
     return {
         "workbench": workbench.__version__,
+        "sources": fingerprint(),
         "max_n": choices.size(item.target),
         "quick": choices.quick,
         "device": choices.device or "any",
         "machine": machine_line(),
     }
+
+
+@functools.cache
+def fingerprint() -> str:
+    """The first 12 hexadecimal digits of the SHA-256 of what computes: programs, kernels, printed numbers, profiles."""
+    found = hashlib.sha256()
+    for folder, endings in ((PACKAGE, (".py", ".cl")), (data_folder(), (".toml",))):
+        for path in sorted(each for each in folder.rglob("*") if each.suffix in endings):
+            found.update(f"{path.relative_to(folder)} ".encode() + path.read_bytes())
+    return found.hexdigest()[:12]
 
 
 def left_out(items: Iterable[Asked], choices: Choices) -> list[Asked]:

@@ -9,9 +9,9 @@ from typing import Any
 from workbench.data_files import PACKAGE
 from workbench.html_table import Html, html_table
 from workbench.number_text import duration
+from workbench.papers import papers
 from workbench.papers.comparison import NOT_EXPLAINED, NOTABLE
-from workbench.papers.items import papers
-from workbench.papers.reproduction import cell_text
+from workbench.papers.reproduction import cell_text, cells_of
 
 TOKENS = PACKAGE / "live" / "static" / "ui" / "tokens.css"
 STYLE = """
@@ -165,9 +165,9 @@ def _item(entry: Entry, picture: str) -> str:
         parts.append(f"<figure>{picture[picture.index('<svg') :]}</figure>")
     if entry["compared"]:
         parts.append(_compared(entry["compared"]))
-        parts.append(f"<details><summary>All columns</summary>{_rows(entry['rows'])}</details>")
+        parts.append(f"<details><summary>All columns</summary>{_table(*cells_of(entry['rows']))}</details>")
     else:
-        parts.append(_rows(entry["rows"]))
+        parts.append(_table(*cells_of(entry["rows"])))
     notes = "".join(f"<li>{_text(note)}</li>" for note in entry["notes"])
     return f'{"".join(parts)}<ul class="notes">{notes}</ul></section>'
 
@@ -195,14 +195,6 @@ def _compared(values: Sequence[Entry]) -> str:
     kept = [k for k in range(len(COMPARED)) if any(row[k] not in ("-", '<span class=""></span>') for row in rows)]
     numbers = [place for place, k in enumerate(kept) if 2 <= k <= 7]
     return _table([COMPARED[k] for k in kept], [[row[k] for k in kept] for row in rows], numbers=numbers)
-
-
-def _rows(rows: Sequence[dict[str, Any]]) -> str:
-    names = list(rows[0])
-    counted = (int, float, list)
-    numbers = [k for k, name in enumerate(names) if any(isinstance(row[name], counted) for row in rows)]
-    cells = [[cell_text(row[name]) for name in names] for row in rows]
-    return _table([name.replace("_", " ") for name in names], cells, numbers=numbers)
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Iterable[int]) -> str:

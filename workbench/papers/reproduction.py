@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from workbench.devices.default_accelerator import default_accelerator
 from workbench.errors import InputError
+from workbench.figures import draw
 from workbench.html_table import html_table
 from workbench.machine.describe import describe_machine
-from workbench.papers.comparison import Compared, PrintedValue, compare, unexplained
-from workbench.scenes.style import COLOURS
+from workbench.papers.comparison import Compared, PrintedValue, compare, row_name, unexplained
+from workbench.papers.item_scene import item_layers
+from workbench.papers.items import PRINTED, SHOWN, Item
+from workbench.papers.results import RESULTS
+from workbench.run import Configuration, Result, Run, run_through
+from workbench.scenes.scene import Scene
 
 Progress = Callable[[str], None]
 """Called with one sentence per step."""
 SMALLEST, QUICK = 16, 64
-SOURCES = {"cpu": 0, "accelerator": 1, "modelled": 2, "printed": 3, "library": 4}
-"""The styles of what is measured here, by these programs or a library, modelled, and printed; see `style_of`."""
-
-
-def style_of(source: str, which: int = 0) -> int:
-    """The style of a curve by where its numbers come from. which: of several of one source, which have one colour and
-    other dashes and marks."""
-    return SOURCES[source] + len(COLOURS) * which
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +34,7 @@ class Target:
     make: called with the largest number of grid points per side, at least `smallest`. draws: whether it has a figure.
     named: the columns that name a row. compared: its printed columns and ours; none where the paper prints no numbers.
     quick: the largest size that takes a minute at most. on_device: `make` takes a device in place of the paper's GPU.
+    item: that it is made of, if it can be turned on the page too.
     """
 
     make: Callable[..., Reproduction]
@@ -44,6 +44,7 @@ class Target:
     compared: tuple[Compared, ...] = ()
     quick: int = QUICK
     on_device: bool = False
+    item: Item | None = None
 
     def check(self, max_n: int, words: str) -> None:
         """Raise InputError for a size below the smallest. words: the paper and the target."""
@@ -57,6 +58,10 @@ class Target:
         """
         found = self.make(max_n, progress, device) if device and self.on_device else self.make(max_n, progress)
         compared = compare(found.rows, self.named, self.compared)
+        if self.item is not None and self.compared:
+            first = {each.row: each.percent for each in compared if each.column == self.compared[0].printed}
+            for row in found.rows if any(each is not None for each in first.values()) else ():
+                row["deviation_percent"] = first.get(row_name(row, self.named))
         return dataclasses.replace(found, compared=compared, notes=[*found.notes, *unexplained(compared)])
 
 
@@ -88,25 +93,24 @@ class Reproduction:
 
     def text(self) -> str:
         """An aligned table followed by the notes."""
-        cells = self._cells()
+        names, rows, _ = cells_of(self.rows)
+        cells = [names, *rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
         return "\n".join([self.title, "", *lines, "", *self.notes])
 
     def _repr_html_(self) -> str:
-        names, *rows = self._cells()
-        counted = (int, float, list, tuple)
-        numbers = [k for k, name in enumerate(self.rows[0]) if any(isinstance(row[name], counted) for row in self.rows)]
+        names, rows, numbers = cells_of(self.rows)
         table = html_table(names, rows, numbers=numbers, classes="", caption=self.title)
         return table + "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
 
-    def _cells(self) -> list[list[str]]:
-        """The headings, and the cells of each row."""
-        names = list(self.rows[0])
-        return [
-            [name.replace("_", " ") for name in names],
-            *([cell_text(row[name]) for name in names] for row in self.rows),
-        ]
+
+def cells_of(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]], list[int]]:
+    """The headings, the cells of each row, and the places of the columns with numbers."""
+    names, counted = list(rows[0]), (int, float, list, tuple)
+    numbers = [k for k, name in enumerate(names) if any(isinstance(row[name], counted) for row in rows)]
+    cells = [[cell_text(row[name]) for name in names] for row in rows]
+    return [name.replace("_", " ") for name in names], cells, numbers
 
 
 def cell_text(value: Any) -> str:
@@ -118,3 +122,39 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "..".join(cell_text(part) for part in value)
     return str(value)
+
+
+def target_of_item(item: Item) -> Target:
+    """An item as a table or figure that can be reproduced."""
+    common = {name: getattr(item, name) for name in ("smallest", "named", "compared", "quick", "on_device")}
+    return Target(functools.partial(_made, item), draws=item.name.startswith("fig"), item=item, **common)
+
+
+def _solved(configuration: Configuration) -> Result:
+    return run_through(Run(configuration))
+
+
+def _made(item: Item, max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
+    """The item at the paper's values, with sizes of at most `max_n`."""
+    accelerator, why = default_accelerator() if item.accelerated else ("", "")
+    chosen = {"report": True, "max_n": max_n, "device": device, "accelerator_here": accelerator, "why": why}
+    values = {**item.paper_values, **chosen}
+    cases = [case.with_model() for case in item.cases(values)]
+    known, curves = {}, []
+    for at, case in enumerate(cases):
+        for place, work in enumerate(case.works):
+            progress(f"{item.name}: {work.words}")
+            known[at, place] = found = RESULTS.found(work, _solved)
+            curves += work.curves(found)
+    rows = item.rows(cases, known)
+    picture = None
+    if item.name.startswith("fig"):
+        layers = item_layers(item, item.curves(rows, PRINTED), [*item.curves(rows), *curves])
+        x = item.x
+        if x.names is not None:
+            # What the page alone shows comes last.
+            x = dataclasses.replace(x, names=x.names[: 1 + int(max(map(item.place, rows)))])
+        picture = draw(Scene(item.name, x, item.y, layers), title=item.title)
+    for row in rows:
+        row.pop(SHOWN, None)
+    return Reproduction(item.name, item.title, rows, [*item.notes, *item.found(rows, values)], picture)

@@ -1,7 +1,7 @@
-"""Gupta, van Gijzen, Vuik 2013, "Efficient Two-Level Preconditioned Conjugate Gradient Method on the GPU": tables.
+"""Gupta, van Gijzen, Vuik 2013, "Efficient Two-Level Preconditioned Conjugate Gradient Method on the GPU": its tables.
 
-All computed numbers come from solves run on request. Details that the paper does not specify (boundary conditions, face
-averages, right-hand side, radii, random initial guesses) were determined by experiment and are part of the problems.
+Details that the paper does not specify (boundary conditions, face averages, right-hand side, radii, random initial
+guesses) were determined by experiment and are part of the problems.
 """
 
 from __future__ import annotations
@@ -9,133 +9,195 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import statistics
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from workbench.data_files import data_folder
-from workbench.papers import two_level_model
-from workbench.papers.reproduction import Progress, Reproduction
-from workbench.papers.timing import MEDIANS, medians, repeated
-from workbench.papers.two_level_model import MACHINES, Method
-from workbench.run import Result, Run, Stopping, configure, run_through
+from workbench.number_text import count
+from workbench.papers import items
+from workbench.papers.comparison import Compared
+from workbench.papers.items import SHOWN, Case, Drawn, Item, Turned, Values, Work
+from workbench.papers.printed import printed_in
+from workbench.papers.two_level_model import MACHINES, NOTE, seconds_of_iteration
+from workbench.run import Configuration, configure
+from workbench.scenes.scene import Axis
 
 LEVEL_ONE = {
-    "block_ic(2n)": "block-ic:2",
-    "block_ic(4n)": "block-ic:4",
-    "block_ic(8n)": "block-ic:8",
-    "neumann(1)": "neumann:1",
-    "neumann(2)": "neumann:2",
+    "block IC(2n)": "block-ic:2",
+    "block IC(4n)": "block-ic:4",
+    "block IC(8n)": "block-ic:8",
+    "Neumann(1)": "neumann:1",
+    "Neumann(2)": "neumann:2",
 }
-"""Our preconditioners by their names in the paper."""
+"""The paper's first levels, and how they are configured."""
 FULL_SIZE_2D, FULL_SIZE_3D = 1024, 128
-
-FIRST_STEPS = Stopping(maxiter=2)
+METHODS_3D = {"DICCG(0)": ("ic", "inner-cg"), "DPCG Neumann(2)": ("neumann:2", "cholesky")}
+"""First level and coarse solver of the methods of Tables 3 and 4, footnotes 1 and 2 of which name the latter."""
+PRINTED_COARSE = {"cholesky": "dense-cholesky"}
+"""The paper's coarse solver where ours has less to do."""
+DEVICES = ("cpu", "gpu")
+"""As printed, in the order of `MACHINES`."""
 SETTINGS_TRIED = (
     "Of 20 settings with 4 stopping tests each (python -m benchmarks two_level_counts) none meets all printed counts. "
     "The rms of ln(ours / printed) is 0.23 with 2n stripes, as the paper describes. It is least, 0.10, with boxes in "
     "place of stripes, 8 x 8 of them at 128 and 256 and 16 x 16 at 512 and 1024: then 256 and 512 need the same 115 "
-    "iterations with block_ic(2n), for which 118 are printed twice. Whether the paper used boxes is not known."
+    "iterations with block IC(2n), for which 118 are printed twice. Whether the paper used boxes is not known."
 )
+STARTS = "The paper's random initial guesses are unknown: ours are uniform in [0, 1), in a report several."
 
 
-def printed() -> dict[str, Any]:
-    """The numbers printed in the paper."""
-    return tomllib.loads((data_folder() / "papers" / "two_level_pcg_gpu.toml").read_text())
+printed = functools.partial(printed_in, "two-level")
+SIZES_2D = tuple(int(size) for size in printed()["table2"]["columns"][1:])
+COARSE_2D, COARSE_3D = (32, 64), (16, 32, 64)
+"""Sizes on the page that come before those printed: quick, and never compared."""
+SIDE = Axis("cells per side n", "count", log=True, word="n", marks=(16, *COARSE_2D, *SIZES_2D))
+COUNT = Axis("iterations", "count", log=True)
+CONTRAST = Turned("contrast", "density contrast", items.geometric(1, 1e6, 13, 1000.0), 1000.0)
+STRIPES = Turned("stripes", "stripes per grid row", (1, 2, 4, 8), 2, count)
+ORDER = Turned("order", "order K of the longest Neumann series", (1, 2, 3, 4, 6, 8), 2, count)
+COARSE = {"inverse": "explicit inverse", "dense-cholesky": "dense triangular solves", "cholesky": "band"}
+"""The paper's two coarse solvers, and the band that takes the place of the second one here."""
+BOUND = {"": "modelled times are lower bounds: bytes of fused kernels at nominal bandwidth, nothing waits"}
 
 
-def solved(problem: str, n: int, first: str, second: str, **choices: Any) -> Result:
-    """The result of one solve to ||r|| <= 1e-6 ||b||, by DEF1 and a band factorization of E unless chosen."""
-    blocks = {"preconditioner": first, "deflation": second, "coarse": "cholesky", "variant": "def1", **choices}
-    return run_through(Run(configure(problem, n=n, **blocks)))
+def bounded(printed: str, ours: str, modelled: str, full: int, curve: str = "") -> Compared:
+    """A time or speed-up next to ours, and to what is modelled for the paper's machines."""
+    both: dict[str, Any] = {"printed": printed, "ours": ours, "modelled": modelled, "curve": curve}
+    return Compared(**both, sizes=(full, "n"), elsewhere=True, reasons=BOUND)
 
 
-def timed(problem: str, n: int, first: str, second: str, **choices: Any) -> list[Result]:
-    """The results of several such solves, after one of few iterations that loads all kernels."""
-    solved(problem, n, first, second, stopping=FIRST_STEPS, **choices)
-    return repeated(lambda: solved(problem, n, first, second, **choices))
+def upto(sizes: tuple[int, ...], paper: int) -> Turned:
+    """How far the sizes go."""
+    return Turned("largest", "largest n", sizes, paper, count, whose="", limit=True)
+
+
+def two_layer(n: int, values: Values, first: str, coarse: str, device: str = "") -> Configuration:
+    """A solve of the 2D problem as in the paper but for what was turned; by default on the device of a report."""
+    blocks: dict[str, Any] = {"preconditioner": first, "deflation": f"stripes:{values['stripes']}", "coarse": coarse}
+    where = device or values.get("device", "cpu")
+    return configure("two-layer", n=n, contrast=values["contrast"], variant="def1", device=where, **blocks)
 
 
 def seeds_for(n: int) -> range:
-    """Seeds of the random initial guesses: five up to 512 unknowns per side, three beyond."""
+    """Seeds of the random initial guesses of a report: five up to 512 unknowns per side, three beyond."""
     return range(5 if n <= 512 else 3)
 
 
-def table1(max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
-    """Wall-clock seconds of the 2D problem, 2n stripes, explicit inverse of E; also on a device in place of the GPU."""
-    n = min(FULL_SIZE_2D, max_n)
-    rows = []
+def sizes(values: Values, coarse: Sequence[int], full: Sequence[int]) -> Sequence[int]:
+    """Those of the rows: in a report what is printed, on the page all, also beyond how far points go."""
+    return [n for n in full if n <= values["max_n"]] if "report" in values else [*coarse, *full]
+
+
+def up_to_largest(n: int, values: Values, *works: Work) -> list[Work]:
+    """What is computed for a size."""
+    return [*works] if n <= values["largest"] or "report" in values else []
+
+
+def modelled(iterations: float, what: Configuration) -> list[float]:
+    """Seconds of so many iterations on the paper's machines."""
+    return [iterations * seconds_of_iteration(what, machine) for machine in MACHINES]
+
+
+def table1(values: Values) -> Iterator[Case]:
+    """Seconds of the iteration of the 2D problem; in a report also on a device in place of the GPU."""
+    n, coarse, device = items.size_here(values["n"], values), values["coarse"], values.get("device", "cpu")
+    # Where the paper prints iterations they are taken, else ours.
+    known = "report" in values or values == TABLE_1.paper_values
+
+    def times(first: str, side: int, iterations: float) -> dict[str, float]:
+        cpu, gpu = modelled(iterations, two_layer(side, values, first, coarse))
+        return {"modelled_cpu_s": cpu, "modelled_gpu_s": gpu, "modelled_speedup": cpu / gpu}
+
+    def here(first: str, solved: items.Solved) -> dict[str, Any]:
+        ours = {"our_cpu_s": solved.iteration_seconds, "our_setup_s": solved.setup_seconds}
+        ours |= {"our_iterations": solved.iterations, "converged": solved.converged}
+        return ours if known else ours | times(first, n, solved.iterations)
+
     for name, cpu, gpu in printed()["table1"]["rows"]:
-        progress(f"table 1: {name} at n = {n}")
-        solve = functools.partial(timed, "two-layer", n, LEVEL_ONE[name], "stripes", coarse="inverse")
-        results = {where: solve(device=where) for where in dict.fromkeys(("cpu", device))}
-        setup, iterating = medians(results["cpu"])
-        row = {
-            "preconditioner": name,
-            "printed_cpu_s": cpu,
-            "printed_gpu_s": gpu,
-            "printed_speedup": cpu / gpu,
-            **_modelled_table1(name),
-            "n": n,
-            "our_cpu_s": iterating,
-            "our_setup_s": setup,
-            "our_iterations": results["cpu"][0].iterations,
-            "converged": results["cpu"][0].converged,
-        }
+        (iterations,) = (line[-1] for line in printed()["table2"]["rows"] if line[0] == name)
+        row = {"preconditioner": name, "printed_cpu_s": cpu, "printed_gpu_s": gpu, "printed_speedup": cpu / gpu, "n": n}
+        first, words = LEVEL_ONE[name], f"{name}, n = {count(n)}"
+        what, there = (two_layer(n, values, first, coarse, where) for where in ("cpu", device))
+        works = [Work(words, what, functools.partial(here, first), timed=True)]
         if device != "cpu":
-            there = medians(results[device])[1]
-            row |= {"our_device_s": there, "our_speedup": iterating / there}
-        rows.append(row)
+            works.append(Work(f"{words}, {device}", there, {"our_device_s": "iteration_seconds"}, timed=True))
+        yield Case(row, works, functools.partial(times, first, FULL_SIZE_2D, iterations) if known else dict)
+
+
+def _speedups_here(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        if "our_device_s" in row:
+            row["our_speedup"] = items.ratio(row["our_cpu_s"], row["our_device_s"])
+
+
+def _found_in_table1(rows: list[dict[str, Any]], _values: Values) -> list[str]:
     claimed = printed()["claims"]["max_speedup_one_million_unknowns"]
-    notes = [
-        "Printed times are for n = 1024 on one core of an Intel Q9550 and on a Tesla C2070; ours use all cores here"
-        + ("." if device == "cpu" else f", and device {device}."),
-        f"The paper claims a speed-up of up to {claimed} for one million unknowns; its own times give "
-        f"{max(row['printed_speedup'] for row in rows):.3g}, the bandwidths of both machines "
-        f"{max(row['modelled_speedup'] for row in rows):.3g}.",
-        f"{two_level_model.NOTE} Iterations are those of Table 2. The triangular solves of block-IC wait for one "
-        "another, which the model leaves out: on the GPU its bounds say little for them.",
-        MEDIANS,
+    most = [max(row[column] for row in rows) for column in ("printed_speedup", "modelled_speedup")]
+    return [
+        f"The paper claims a speed-up of up to {claimed} for one million unknowns; its own times give {most[0]:.3g}, "
+        f"the bandwidths of both machines {most[1]:.3g}.",
+        *smaller(rows[0]["n"], FULL_SIZE_2D),
     ]
-    if n < FULL_SIZE_2D:
-        notes.append(f"Ours are for n = {n}: compare the ranking, not the times; --max-n 1024 runs the paper's size.")
-    return Reproduction("table1", "Table 1: seconds of the iteration, 2D problem, 2n stripes", rows, notes)
 
 
-def _modelled_table1(name: str) -> dict[str, float]:
-    """Seconds of a row of Table 1 on the paper's machines."""
-    (iterations,) = (line[-1] for line in printed()["table2"]["rows"] if line[0] == name)
-    method = Method("two-layer", FULL_SIZE_2D, LEVEL_ONE[name], "stripes", "inverse")
-    cpu, gpu = (iterations * two_level_model.seconds_of_iteration(method, machine) for machine in MACHINES)
-    return {"modelled_cpu_s": cpu, "modelled_gpu_s": gpu, "modelled_speedup": cpu / gpu}
+def smaller(n: int, full: int) -> list[str]:
+    """A sentence where sizes are not the paper's."""
+    return [f"Ours are for n = {n}, the paper's for {full}; --max-n {full} runs the paper's size."] if n < full else []
 
 
-def table2(max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
-    """Iterations of the 2D problem, 2n stripes, explicit inverse of E."""
-    table = printed()["table2"]
-    rows = []
-    for column, size in enumerate(table["columns"][1:], 1):
-        n = int(size)
-        if n > max_n:
-            continue
-        for line in table["rows"]:
-            name = line[0]
-            progress(f"table 2: {name} at n = {n}")
-            solve = functools.partial(solved, "two-layer", n, LEVEL_ONE[name], "stripes", coarse="inverse")
-            counts = [solve(seed=seed, device=device).iterations for seed in seeds_for(n)]
-            rows.append(_counted({"n": n, "preconditioner": name}, line[column], counts))
-    notes = [
-        "The paper's random initial guesses are unknown: ours are mean and range over several, uniform in [0, 1).",
-        SETTINGS_TRIED,
-        *_order_notes(rows),
-    ]
-    return Reproduction("table2", "Table 2: iterations, 2D problem, 2n stripes", rows, notes)
+TABLE_1 = Item(
+    name="table1",
+    title="Table 1: seconds of the iteration, two layers, 2n stripes",
+    cases=table1,
+    named=("preconditioner",),
+    x=Axis("preconditioner", names=tuple(LEVEL_ONE)),
+    drawn_as="points",
+    y=Axis("iteration time", "s", log=True),
+    across="preconditioner",
+    compared=(
+        bounded("printed_cpu_s", "our_cpu_s", "modelled_cpu_s", FULL_SIZE_2D, "Q9550"),
+        bounded("printed_gpu_s", "our_device_s", "modelled_gpu_s", FULL_SIZE_2D, "C2070"),
+        bounded("printed_speedup", "our_speedup", "modelled_speedup", FULL_SIZE_2D),
+    ),
+    drawn=(Drawn("our_cpu_s", items.MEASURED, "cores here"),),
+    finish=_speedups_here,
+    turned=(
+        Turned("n", "cells per side n", (64, *SIZES_2D), FULL_SIZE_2D, count),
+        Turned("coarse", "coarse solver", tuple(COARSE), "inverse", COARSE.__getitem__, menu=True),
+        CONTRAST,
+        STRIPES,
+    ),
+    notes=(
+        "Printed times are for n = 1024 on one core of an Intel Q9550 and on a Tesla C2070; ours use all cores here.",
+        f"{NOTE} Iterations are those of Table 2, or ours where other values are chosen. The triangular solves of "
+        "block IC wait for one another, which the model leaves out: on the GPU its bounds say little for them.",
+        items.MEDIANS,
+    ),
+    found=_found_in_table1,
+    quick=128,
+    on_device=True,
+)
 
 
-def _order_notes(rows: list[dict[str, Any]]) -> list[str]:
+COUNTS = {"ours": "iterations", "range": "range"}
+"""Columns of what is counted in solves."""
+
+
+def table2(values: Values) -> Iterator[Case]:
+    """Iterations of the 2D problem."""
+    lines: list[Any] = printed()["table2"]["rows"]
+    for n, (name, *counts) in itertools.product(sizes(values, COARSE_2D, SIZES_2D), lines):
+        series = name == "Neumann(2)"
+        curve = f"Neumann({values['order']})" if series else name
+        what = two_layer(n, values, f"neumann:{values['order']}" if series else LEVEL_ONE[name], "inverse")
+        work = Work(f"{curve}, n = {count(n)}", what, COUNTS, seeds=seeds_for(n) if "report" in values else ())
+        known = counts[SIZES_2D.index(n)] if n in SIZES_2D else None
+        row = {"n": n, "preconditioner": name, "printed": known, SHOWN: curve}
+        yield Case(row, up_to_largest(n, values, work))
+
+
+def _order_notes(rows: list[dict[str, Any]], _values: Values) -> list[str]:
     """Whether the preconditioners rank as printed, for each n; printed ties may be ranked either way."""
-    notes = []
+    notes = [SETTINGS_TRIED]
     for n in dict.fromkeys(row["n"] for row in rows):
         rows_of_n = [row for row in rows if row["n"] == n]
         swapped = [
@@ -148,96 +210,122 @@ def _order_notes(rows: list[dict[str, Any]]) -> list[str]:
     return notes
 
 
-def table3(max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
-    """Three slabs in 3D, 128^3, all-Neumann; the rows of the GPU on a device."""
-    cases = [("slabs-3d", {}, line) for line in printed()["table3"]["rows"]]
-    notes = [
+def three_dimensions(table: str, problem: str, values: Values) -> Iterator[Case]:
+    """The rows of Table 3 or 4; those of the GPU on a device. A report has one size."""
+    report, bubbly, full = "report" in values, table == "table4", items.size_here(FULL_SIZE_3D, values)
+    lines: list[Any] = printed()[table]["rows"]
+
+    def solve(
+        n: int, count: dict[str, int], second: str, first: str, coarse: str, device: str = "cpu"
+    ) -> Configuration:
+        blocks: dict[str, Any] = {"preconditioner": first, "deflation": second, "coarse": coarse, "variant": "def1"}
+        return configure(problem, {"n": n, **count, "contrast": values["contrast"]}, device=device, **blocks)
+
+    for n, line in itertools.product(sizes(values, COARSE_3D, [full]), lines):
+        method, space, where, iterations, setup, seconds, speedup = line[bubbly:]
+        bubbles = {"count": line[0]} if bubbly else {}
+        first, coarse = METHODS_3D[method]
+        # Printed is how many vectors a space has at 128^3.
+        second = "blocks:2" if "block" in space else "planes" if "plane" in space else "stripes"
+        curve = f"{line[0]} bubble{'s' * (line[0] > 1)}, {method}, {space}" if bubbly else f"{method}, {space}"
+        name = space if n == FULL_SIZE_3D else second
+        shown = curve, curve.replace("Neumann(2)", f"Neumann({values['order']})")
+        row = {**bubbles, "method": method, "deflation": name, "n": n, SHOWN: shown, "cpu": where == "cpu"}
+        if n == full:
+            row |= {"printed": iterations, "printed_setup_s": setup, "printed_s": seconds}
+            row["printed_speedup"] = None if math.isnan(speedup) else speedup
+        turned = f"neumann:{values['order']}" if first.startswith("neumann") else first
+        what = solve(n, bubbles, second, turned, coarse, "cpu" if where == "cpu" else values.get("device", "cpu"))
+        work = Work(f"{shown[1]}, n = {count(n)}", what, TIMED_3D, timed=report, seeds=(1, 2, 3) if report else ())
+        there = solve(FULL_SIZE_3D, bubbles, second, first, PRINTED_COARSE.get(coarse, coarse))
+        known = functools.partial(_modelled_3d, iterations, there, DEVICES.index(where))
+        yield Case(row, up_to_largest(n, values, work), known if report else dict)
+
+
+TIMED_3D = {**COUNTS, "our_setup_s": "setup_seconds", "our_s": "iteration_seconds"}
+
+
+def _modelled_3d(iterations: int, what: Configuration, machine: int) -> dict[str, float]:
+    return {"modelled_s": modelled(iterations, what)[machine]}
+
+
+def _speedups_3d(rows: list[dict[str, Any]]) -> None:
+    """Over the row of the CPU before."""
+    of_cpu: dict[str, Any] = {}
+    for row in rows:
+        of_cpu = row if row.pop("cpu") else of_cpu
+        for whose in ("modelled", "our"):
+            row[f"{whose}_speedup"] = items.ratio(of_cpu.get(f"{whose}_s"), row.get(f"{whose}_s"))
+
+
+CUBE = (FULL_SIZE_3D, "n")
+LIGHT = Turned("contrast", "density contrast", items.geometric(1e-6, 1, 13, 1e-3), 1e-3)
+
+
+def _item_3d(table: str, problem: str, title: str, *notes: str) -> Item:
+    """Table 3 or 4: iterations against n, of which the paper prints those at 128."""
+    return Item(
+        name=table,
+        title=title,
+        cases=functools.partial(three_dimensions, table, problem),
+        named=("count", "method", "deflation") if table == "table4" else ("method", "deflation"),
+        x=SIDE,
+        y=COUNT,
+        across="n",
+        finish=_speedups_3d,
+        compared=(
+            Compared(printed="printed", ours="ours", spread="range", sizes=CUBE, curve="{shown[0]}", here="{shown[1]}"),
+            Compared(printed="printed_setup_s", ours="our_setup_s", sizes=CUBE, elsewhere=True),
+            bounded("printed_s", "our_s", "modelled_s", FULL_SIZE_3D),
+            bounded("printed_speedup", "our_speedup", "modelled_speedup", FULL_SIZE_3D),
+        ),
+        turned=(LIGHT, ORDER, upto((*COARSE_3D, FULL_SIZE_3D), FULL_SIZE_3D)),
+        notes=(
+            *notes,
+            "Printed for n = 128 alone. As in the paper, the rows of DICCG(0) solve with E by CG and those of DPCG by "
+            "a triangular factorization, ours of a band.",
+            "In a report times are medians of three random initial guesses, after a solve that is not timed; a "
+            "speed-up is that over DICCG(0) in the row above.",
+            f"{NOTE} Iterations are the printed ones, triangular solves those of a dense factor.",
+        ),
+        found=lambda rows, _: smaller(rows[0]["n"], FULL_SIZE_3D),
+        on_device=True,
+    )
+
+
+TABLES = (
+    TABLE_1,
+    Item(
+        name="table2",
+        title="Table 2: iterations, two layers, 2n stripes",
+        cases=table2,
+        named=("n", "preconditioner"),
+        x=SIDE,
+        y=COUNT,
+        across="n",
+        compared=(Compared(printed="printed", ours="ours", spread="range", curve="{preconditioner}", here="{shown}"),),
+        turned=(CONTRAST, STRIPES, ORDER, upto((*COARSE_2D, *SIZES_2D), 512)),
+        notes=(STARTS, "The paper prints 118 iterations for both n = 256 and 512."),
+        found=_order_notes,
+        smallest=128,
+        quick=256,
+        on_device=True,
+    ),
+    _item_3d(
+        "table3",
+        "slabs-3d",
+        "Table 3: three slabs in 3D",
+        STARTS,
         "128 planes of equal z have no effect for slabs stacked along x: Neumann(2) alone needs as many.",
         "n^2 stripes: the paper's setup of 148.5 s factors a dense E of 16384 vectors; ours is a band of about 128.",
         "The paper's explicit inverse with n^2 stripes never converges; ours (coarse inverse) converges like "
         "Cholesky on slabs of 32^3 and 48^3, in 61 and 93 iterations. The precision of the paper's E^-1 is unknown.",
-    ]
-    return _three_dimensions("table3", "Table 3: three slabs in 3D", cases, max_n, notes, progress, device)
-
-
-def table4(max_n: int, progress: Progress, device: str = "cpu") -> Reproduction:
-    """One and eight bubbles in 3D, 128^3, all-Neumann; the rows of the GPU on a device."""
-    cases = [("bubbles-3d", {"count": line[0]}, line[1:]) for line in printed()["table4"]["rows"]]
-    notes = ["The paper prints no radii: 0.35 for one bubble and 0.175 for eight were fitted to its counts."]
-    return _three_dimensions("table4", "Table 4: bubbles in 3D", cases, max_n, notes, progress, device)
-
-
-METHODS_3D = {"DICCG(0)": ("ic", "inner-cg"), "DPCG neumann(2)": ("neumann:2", "cholesky")}
-"""First level and coarse solver of the methods of Tables 3 and 4, footnotes 1 and 2 of which name the latter."""
-
-
-PRINTED_COARSE = {"cholesky": "dense-cholesky"}
-"""The paper's coarse solver where ours has less to do."""
-DEVICES = ("cpu", "gpu")
-"""As printed, in the order of `MACHINES`."""
-
-
-def space_3d(printed_space: str) -> str:
-    """The deflation space of a row of Tables 3 and 4, which print how many vectors it has at 128^3."""
-    return "blocks:2" if "block" in printed_space else "planes" if "plane" in printed_space else "stripes"
-
-
-def _three_dimensions(
-    name: str,
-    title: str,
-    cases: Iterable[tuple[str, dict[str, Any], list[Any]]],
-    max_n: int,
-    notes: list[str],
-    progress: Progress,
-    device: str,
-) -> Reproduction:
-    """The rows of Table 3 or 4. The speed-up of a row is over the row of the CPU before it."""
-    n = min(FULL_SIZE_3D, max_n)
-    rows = []
-    of_cpu: dict[str, float] = {}
-    for problem, parameters, (method, space, where, iterations, setup, seconds, speedup) in cases:
-        second = space_3d(space)
-        progress(f"{name}: {problem} {parameters or ''}, {method} with {space}")
-        first, coarse = METHODS_3D[method]
-        solve = functools.partial(solved, problem, n, first, second, coarse=coarse, **parameters)
-        solve = functools.partial(solve, device="cpu" if where == "cpu" else device)
-        solve(stopping=FIRST_STEPS)
-        results = [solve(seed=seed) for seed in (1, 2, 3)]
-        row = {**parameters, "method": method, "deflation": space if n == FULL_SIZE_3D else second, "n": n}
-        row = _counted(row, iterations, [result.iterations for result in results], same_size=n == FULL_SIZE_3D)
-        our_setup, our_s = medians(results)
-        model = Method(problem, FULL_SIZE_3D, first, second, PRINTED_COARSE.get(coarse, coarse), _frozen(parameters))
-        modelled = iterations * two_level_model.seconds_of_iteration(model, MACHINES[DEVICES.index(where)])
-        times = {"printed": seconds, "modelled": modelled, "our": our_s}
-        of_cpu = times if where == "cpu" else of_cpu
-        row |= {"printed_setup_s": setup, "our_setup_s": our_setup}
-        row |= {"printed_s": seconds, "modelled_s": modelled, "our_s": our_s}
-        row |= {"printed_speedup": None if math.isnan(speedup) else speedup}
-        rows.append(row | {f"{whose}_speedup": of_cpu[whose] / times[whose] for whose in ("modelled", "our")})
-    notes = [
-        *notes,
-        "As in the paper, the rows of DICCG(0) solve with E by CG and those of DPCG by a triangular factorization, "
-        "ours of a band.",
-        "Times are medians of three random initial guesses, after a solve that is not timed; a speed-up is that over "
-        f"DICCG(0) in the row above. DPCG ran on device {device}, where the paper has a C2070.",
-        f"{two_level_model.NOTE} Iterations are the printed ones, triangular solves those of a dense factor.",
-    ]
-    if n < FULL_SIZE_3D:
-        notes = [*notes, f"Ours are for {n}^3, the paper's for 128^3; --max-n 128 runs the paper's size."]
-    return Reproduction(name, f"{title}, {n}^3", rows, notes)
-
-
-def _frozen(parameters: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(parameters.items())
-
-
-def _counted(row: dict[str, Any], printed_count: int, counts: list[int], *, same_size: bool = True) -> dict[str, Any]:
-    """A row with the printed count, our mean and range, and for one size the deviation of the mean in percent."""
-    mean = statistics.mean(counts)
-    return {
-        **row,
-        "printed": printed_count,
-        "ours": mean,
-        "range": [min(counts), max(counts)],
-        "deviation_percent": 100 * (mean / printed_count - 1) if same_size else None,
-    }
+    ),
+    _item_3d(
+        "table4",
+        "bubbles-3d",
+        "Table 4: one and eight bubbles in 3D",
+        STARTS,
+        "The paper prints no radii: 0.35 for one bubble and 0.175 for eight were fitted to its counts.",
+    ),
+)

@@ -12,10 +12,11 @@ import dataclasses
 import functools
 from typing import Any
 
-from workbench.machine.profile import Profile, profile
+import numpy as np
+
+from workbench.machine.profile import profile
 from workbench.machine.retime import retime
-from workbench.operators import Size
-from workbench.run import Configuration, Run, configure
+from workbench.run import Configuration, Run
 
 MACHINES = CPU, GPU = "q9550", "c2070"
 NOTE = (
@@ -30,90 +31,64 @@ DENSE = {"inverse": 2, "dense-cholesky": 1 / 3}
 """Operations of a setup over d^3."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Method:
-    """A method of the paper on one of its problems. coarse: `inverse`, `dense-cholesky`, or `inner-cg`, whose few
-    vectors cost nothing here."""
-
-    problem: str
-    n: int
-    first: str
-    second: str
-    coarse: str
-    parameters: tuple[tuple[str, Any], ...] = ()
+def seconds_of_iteration(what: Configuration, machine: str) -> float:
+    """Of an iteration on q9550 or c2070. A coarse solver without a dense matrix, as `inner-cg` for few vectors, costs
+    nothing here."""
+    n = _sides(what)[0]
+    small = _with_side(what, max(LEAST, n // SMALLER))
+    ratio = np.prod(_sides(what)) / np.prod(_sides(small))
+    return float(ratio) * _seconds_of_kernels(small, machine) + coarse_bytes(what) / profile(machine).bandwidth.value
 
 
-def seconds_of_iteration(method: Method, machine: str) -> float:
-    """Of an iteration on q9550 or c2070."""
-    small = dataclasses.replace(method, n=max(LEAST, method.n // SMALLER))
-    ratio = (method.n / small.n) ** _dimensions(method)
-    return ratio * _seconds_of_kernels(small, machine) + coarse_bytes(method) / profile(machine).bandwidth.value
-
-
-def seconds_of_setup(method: Method, machine: str) -> float:
+def seconds_of_setup(what: Configuration, machine: str) -> float:
     """Of a setup: factor or inverse, and on the GPU the copy of the data."""
     found = profile(machine)
-    arithmetic = DENSE.get(method.coarse, 0) * vectors(method) ** 3 / _peak(found)
+    arithmetic = DENSE.get(what.coarse.name, 0) * vectors(what) ** 3 / found.required("flops").value
     if found.kind == "cpu":
         return arithmetic
-    moved = seconds_of_iteration(method, machine) * found.bandwidth.value
+    moved = seconds_of_iteration(what, machine) * found.bandwidth.value
     return arithmetic + moved / found.required("to_device_bandwidth").value
 
 
-def coarse_bytes(method: Method) -> int:
+def coarse_bytes(what: Configuration) -> int:
     """Bytes of a dense coarse solve."""
-    return 8 * vectors(method) ** 2 if method.coarse in DENSE else 0
+    return 8 * vectors(what) ** 2 if what.coarse.name in DENSE else 0
 
 
-def vectors(method: Method) -> int:
+def vectors(what: Configuration) -> int:
     """The number of deflation vectors."""
-    size = _size(method)
-    count = _configured(method).deflation.estimated_count(size.unknowns, size.grid, 0.0)
+    sides = _sides(what)
+    count = what.deflation.estimated_count(int(np.prod(sides)), sides, 0.0)
     assert count is not None
     return count
 
 
-def _dimensions(method: Method) -> int:
-    grid = _size(method).grid
-    assert grid is not None
-    return len(grid)
-
-
-def _size(method: Method) -> Size:
-    size = _configured(method).problem.known_size
+def _sides(what: Configuration) -> tuple[int, ...]:
+    size = what.problem.known_size
     assert size is not None
-    return size
+    assert size.grid is not None
+    return size.grid
 
 
-def _configured(method: Method) -> Configuration:
-    """With a coarse solver that costs little: its kernel states no bytes, and is modelled apart."""
-    return configure(
-        method.problem,
-        {"n": method.n, **dict(method.parameters)},
-        preconditioner=method.first,
-        deflation=method.second,
-        coarse="cholesky",
-        variant="def1",
-    )
-
-
-def _peak(found: Profile) -> float:
-    assert found.flops is not None
-    return found.flops.value
+def _with_side(what: Configuration, n: int) -> Configuration:
+    """The solve on a smaller grid, on the cores, with a coarse solver that costs little: its kernel states no bytes,
+    and is modelled apart."""
+    problem = dataclasses.replace(what.problem, n=n)  # pyright: ignore[reportCallIssue]
+    return dataclasses.replace(what, problem=problem, coarse="cholesky", device="cpu", seed=0)
 
 
 @functools.cache
-def _trace(method: Method) -> Any:
+def _trace(what: Configuration) -> Any:
     """A few iterations, traced on the cores."""
-    run = Run(_configured(method), trace=True)
+    run = Run(what, trace=True)
     for _ in range(EVENTS_OF + 1):
         run.step()
     return run.trace
 
 
-def _seconds_of_kernels(method: Method, machine: str) -> float:
+def _seconds_of_kernels(what: Configuration, machine: str) -> float:
     """Of an iteration without its coarse solve, which states no bytes."""
-    modelled = retime(_trace(dataclasses.replace(method, coarse="cholesky")), profile(machine))
+    modelled = retime(_trace(what), profile(machine))
     stated = [bool(kernel.bytes) for kernel in modelled.kernels]
     return sum(
         float(event["end"] - event["start"])

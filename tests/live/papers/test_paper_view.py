@@ -10,11 +10,12 @@ from workbench.live.papers import computing, paper_view
 from workbench.live.papers.paper_view import PaperView
 from workbench.live.papers.papers_page import PapersPage
 from workbench.live.ui.run_list import RunList
+from workbench.papers.results import Results
 
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    monkeypatch.setattr(computing, "RESULTS", computing.Results())
+    monkeypatch.setattr(computing, "RESULTS", Results())
     monkeypatch.setattr(computing, "SETTLED", 0.0)
     paper_view.KNOWN.clear()
 

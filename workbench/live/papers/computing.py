@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench.errors import InputError, error_message
 from workbench.live.transport.worker import LatestOnly
-from workbench.papers.items import Curve, Item, Solved, Step, Values, joined
-from workbench.papers.timing import repeated
-from workbench.papers.two_level import FIRST_STEPS
+from workbench.papers.comparison import Row
+from workbench.papers.items import Case, Curve, Item, Solved, Values, Work
+from workbench.papers.results import RESULTS
 from workbench.recording import Record
 from workbench.run import MACHINE, Configuration, Result, Session
 from workbench.run.run_queue import QueueSlot
@@ -22,9 +22,6 @@ LOOK = 0.02
 """Seconds between two tests whether another value was turned to."""
 SETTLED = 1.0
 """Seconds without a turn after which runs are worth a place in the list."""
-KEPT = 4000
-"""Results that are kept, a few hundred bytes each, of residual curves some kilobytes."""
-
 UNLISTED = 200
 """Runs that wait for a place in the list, at most."""
 
@@ -33,39 +30,20 @@ class OvertakenError(Exception):
     """Another value was turned to, or the computation was stopped."""
 
 
-class Results:
-    """What was computed, by what was computed: the last `KEPT` of them, for all views of a kernel."""
-
-    def __init__(self) -> None:
-        self._found: dict[object, Any] = {}
-        self._lock = threading.Lock()
-
-    def get(self, step: Step) -> Any:
-        """None where it is not known."""
-        return self._found.get((step.work, step.timed))
-
-    def put(self, step: Step, found: Any) -> None:
-        with self._lock:
-            self._found[step.work, step.timed] = found
-            while len(self._found) > KEPT:
-                del self._found[next(iter(self._found))]
-
-
-RESULTS = Results()
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Computed:
-    """The curves at some values. before: those that were complete last, at other values. left: steps that are not done.
+    """The rows and curves at some values. before: curves that were complete last, at other values. left: works that are
+    not done.
 
-    words: what is computed now. failed: a sentence for each step without a result. whole: all is done.
+    words: what is computed now. failed: a sentence for each work without a result. whole: all is done.
     """
 
     values: dict[str, Any]
+    rows: Sequence[Row] = ()
     curves: Sequence[Curve] = ()
     before: Sequence[Curve] = ()
     left: int = 0
-    steps: int = 0
+    works: int = 0
     words: str = ""
     failed: tuple[str, ...] = ()
     stopped: bool = False
@@ -114,60 +92,70 @@ class Computing:
     def _compute(self, values: dict[str, Any]) -> None:
         latest = self.latest
         before = latest.curves if latest.whole else latest.before or latest.curves
-        self._show(Computed(values, before=before, words="the model"))
-        steps: list[Step] = []
+        cases: list[Case] = []
         try:
-            modelled, steps = self.item.modelled(values), list(self.item.steps(values))
-            self._work_off(Computed(values, before=before, steps=len(steps)), modelled, steps)
+            cases = list(self.item.cases(values))
+            self._show(Computed(values, rows=[case.row for case in cases], before=before, words="the model"))
+            cases = [case.with_model() for case in cases]
+            self._work_off(Computed(values, before=before, works=len(_placed(cases))), cases)
             # Whoever turns on is still looking for a value: no runs of that in the list.
             if self._rests():
-                self._list(steps)
+                self._list(cases)
         except OvertakenError:
             stopped = self._stopping.is_set()
             self._show(dataclasses.replace(self.latest, words="", stopped=stopped))
             if stopped:
-                self._list(steps)
+                self._list(cases)
         except Exception as error:
             self._show(Computed(values, failed=(error_message(error),)))
 
-    def _work_off(self, shown: Computed, modelled: list[Curve], steps: list[Step]) -> None:
-        """Compute what is not known, and show all after each step. Raises OvertakenError."""
-        known = {place: found for place, step in enumerate(steps) if (found := RESULTS.get(step)) is not None}
+    def _work_off(self, shown: Computed, cases: list[Case]) -> None:
+        """Compute what is not known, and show all after each work. Raises OvertakenError."""
+        works = _placed(cases)
+        known = {at: found for at, work in works.items() if (found := RESULTS.get(work)) is not None}
 
         def so_far(**state: Any) -> Computed:
-            failed: list[str] = []
-            parts = [part for place in sorted(known) for part in _read(steps[place], known[place], failed)]
-            curves, left = joined([*modelled, *parts]), len(steps) - len(known)
-            return dataclasses.replace(shown, curves=curves, left=left, failed=tuple(failed), **state)
+            failed = [said for at in sorted(known) if (said := _failed(works[at], known[at]))]
+            there = {at: found for at, found in sorted(known.items()) if not _failed(works[at], found)}
+            rows = self.item.rows(cases, there)
+            curves = [*self.item.curves(rows), *(each for at in there for each in works[at].curves(there[at]))]
+            left = len(works) - len(known)
+            return dataclasses.replace(shown, rows=rows, curves=curves, left=left, failed=tuple(failed), **state)
 
-        for place, step in enumerate(steps):
-            if place not in known:
-                self._show(so_far(words=step.words))
-                known[place] = self._done(step)
-                if not isinstance(known[place], InputError):
-                    RESULTS.put(step, known[place])
+        for at, work in works.items():
+            if at not in known:
+                self._show(so_far(words=work.words))
+                known[at] = self._done(work)
+                if not isinstance(known[at], InputError):
+                    RESULTS.put(work, known[at])
         self._show(so_far(before=(), whole=True))
 
-    def _done(self, step: Step) -> Any:
-        """The result of a step, or the sentence of its failure. Raises OvertakenError."""
+    def _done(self, work: Work) -> Any:
+        """The result of a work, or the sentence of its failure. Raises OvertakenError."""
+        records: list[Record] = []
+
+        def solve(configuration: Configuration) -> Result:
+            result = self._solved(configuration)
+            if configuration == work.what and not records:
+                records.append(result.record())
+            return result
+
         try:
-            if not isinstance(step.work, Configuration):
-                return self._called(step.work)
-            if step.timed:
-                self._solved(dataclasses.replace(step.work, stopping=FIRST_STEPS))
-                results = repeated(lambda work=step.work: self._solved(work))
-            else:
-                results = [self._solved(step.work)]
+            if not isinstance(work.what, Configuration):
+                return self._called(work.what)
+            found = work.done(solve)
         except InputError as error:
             return error
-        self._unlisted[step.work] = results[0].record()
+        if records:
+            self._unlisted[work.what] = records[0]
         while len(self._unlisted) > UNLISTED:
             del self._unlisted[next(iter(self._unlisted))]
-        return Solved.of(results)
+        return found
 
-    def _list(self, steps: list[Step]) -> None:
+    def _list(self, cases: list[Case]) -> None:
         """Runs that are shown go into the list, also those that were made before their values settled."""
-        shown = [self._unlisted.pop(step.work, None) for step in steps if isinstance(step.work, Configuration)]
+        solves = [work.what for work in _placed(cases).values() if isinstance(work.what, Configuration)]
+        shown = [self._unlisted.pop(each, None) for each in solves]
         self._listed([record for record in shown if record is not None])
 
     def _solved(self, configuration: Configuration) -> Result:
@@ -212,12 +200,15 @@ class Computing:
         self._changed()
 
 
-def _read(step: Step, found: Any, failed: list[str]) -> list[Curve]:
-    """The points of a step; where it has none, why."""
+def _placed(cases: Sequence[Case]) -> Mapping[tuple[int, int], Work]:
+    """All works by the places of the case and of the work in it."""
+    return {(at, place): work for at, case in enumerate(cases) for place, work in enumerate(case.works)}
+
+
+def _failed(work: Work, found: Any) -> str:
+    """Why a work has no points; "" where it has."""
     if isinstance(found, InputError):
-        failed.append(f"{step.words}: {found}")
-        return []
+        return f"{work.words}: {found}"
     if isinstance(found, Solved) and not found.converged:
-        failed.append(f"{step.words}: no convergence in {found.iterations} iterations")
-        return []
-    return list(step.read(found))
+        return f"{work.words}: no convergence in {found.iterations} iterations"
+    return ""

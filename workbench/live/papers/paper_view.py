@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, quoted
 from workbench.live.papers.computing import Computed, Computing
-from workbench.live.papers.paper_scene import Looks, columns, facts, picture, rows, sentence, turned_away, why
+from workbench.live.papers.paper_scene import Styles, columns, facts, picture, rows, sentence, turned_away, why
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
@@ -24,7 +24,8 @@ from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
 from workbench.number_text import count
-from workbench.papers.items import ComparedPoint, Curve, Item, Turned, compared, item_of, mean_deviation, papers
+from workbench.papers import item_of, papers
+from workbench.papers.items import Curve, Item, Point, Turned, mean_deviation
 from workbench.recording import Record
 from workbench.registry import unknown_name
 
@@ -58,7 +59,7 @@ class PaperView(View):
         self.printed = self.item.printed()
         self.runs = runs if runs is not None else RunList()
         self.publisher = Publisher()
-        self._looks, self._quiet, self._shown = Looks(self.printed), False, Computed(self.item.paper_values)
+        self._styles, self._quiet, self._shown = Styles(self.printed), False, Computed(self.item.paper_values)
         self._listed: list[int] = []
         self.sliders = {each.name: self._control(each) for each in self.item.turned}
         self.chart = ChartView(self.publisher)
@@ -88,9 +89,9 @@ class PaperView(View):
         return {name: control.value for name, control in self.sliders.items()}
 
     @property
-    def points(self) -> list[ComparedPoint]:
+    def points(self) -> list[Point]:
         """The printed points, each with ours where it is known by now."""
-        return compared(self.printed, self.computing.latest.curves)
+        return self.item.points(self.computing.latest.rows)
 
     def turn(self, **values: Any) -> None:
         """Turn parameters to values that they have, all at once. Raises InputError for others."""
@@ -134,13 +135,13 @@ class PaperView(View):
         if computed is self._shown:
             return False
         self._shown = computed
-        points = compared(self.printed, computed.curves)
-        self.chart.show(picture(self.item, self.printed, computed, self._looks), live=computed.busy)
-        self.message.say(sentence(self.item, self.printed, computed), "busy" if computed.busy else "plain")
+        points = self.item.points(computed.rows)
+        self.chart.show(picture(self.item, self.printed, computed, self._styles), live=computed.busy)
+        self.message.say(sentence(self.item, computed), "busy" if computed.busy else "plain")
         self.progress.value = _note(_progress(computed))
-        explained = "" if computed.busy else why(self.item, self.printed, computed)
+        explained = "" if computed.busy else why(self.item, computed)
         self.reason.value = "".join(map(_note, (explained, *computed.failed)))
-        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._looks))
+        self.table.show(columns(self.item), rows(self.item, points), facts=facts(points, self._styles))
         self.halt.description = "Continue" if computed.stopped else "Stop"
         self.halt.disabled = not (computed.busy or computed.stopped)
         if computed.whole and not turned_away(self.item, computed.values):
@@ -165,7 +166,7 @@ class PaperView(View):
             self._to_runs(self._listed)
 
     def _provenance(self) -> dict[str, Any]:
-        points = [(point.curve, point.x, point.printed, point.ours) for point in self.points]
+        points = [(point.curve, point.x, point.value.printed, point.value.compared[0]) for point in self.points]
         return {"paper": self.item.paper, "item": self.item.name, "values": self.values, "points": points}
 
     def _control(self, each: Turned) -> Any:
@@ -206,9 +207,9 @@ def _note(words: str) -> str:
 def _progress(computed: Computed) -> str:
     """What is computed, and how much is left."""
     if computed.stopped:
-        return f"Stopped; {count(computed.left)} of {count(computed.steps)} points are not computed."
+        return f"Stopped; {count(computed.left)} of {count(computed.works)} points are not computed."
     if not computed.busy:
         return ""
     if not computed.left:
         return f"Computing {computed.words}."
-    return f"Computing {computed.words}: {count(computed.steps - computed.left)} of {count(computed.steps)} done."
+    return f"Computing {computed.words}: {count(computed.works - computed.left)} of {count(computed.works)} done."

@@ -12,8 +12,9 @@ from workbench.live.papers.paper_view import KNOWN
 from workbench.live.ui.assets import module
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import number
+from workbench.papers import Paper, papers
 from workbench.papers.comparison import NOTABLE
-from workbench.papers.items import Curve, Item, Paper, papers
+from workbench.papers.items import Curve, Item
 from workbench.scenes.scene import Axis
 
 FINEST = 50

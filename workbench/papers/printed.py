@@ -1,0 +1,23 @@
+"""What the papers print, from data/papers."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from typing import Any
+
+from workbench.data_files import data_folder
+
+FILES = {
+    "two-level": "two_level_pcg_gpu",
+    "hybrid-pipecg": "hybrid_pipecg",
+    "block-cg": "block_cg_opencl",
+    "mpcg": "mpcg_erlang_cuda",
+}
+"""The papers, and their files."""
+
+
+@functools.cache
+def printed_in(paper: str) -> dict[str, Any]:
+    """The numbers printed in a paper, with its title, authors and year."""
+    return tomllib.loads((data_folder() / "papers" / f"{FILES[paper]}.toml").read_text(encoding="utf-8"))
