@@ -40,7 +40,7 @@ BLOCKS = sorted(name for name in STEPPED if registry.find("solver", name).takes_
 @pytest.mark.parametrize("chosen", [{}, {"preconditioner": "none"}, {"deflation": "stripes:2", "preconditioner": "ic"}])
 def test_every_column_of_a_block_method_agrees_with_a_run(name, chosen):
     """To the end, where columns converge one after another and keep their x from then on."""
-    configuration = configure("two-layer", n=10, solver=name, rhs="random:3", stopping=Stopping(rtol=1e-8), **chosen)
+    configuration = configure("poisson5", n=11, solver=name, rhs="random:3", stopping=Stopping(rtol=1e-8), **chosen)
     steps = Walk(configuration)
     while not steps.ended:
         steps.advance()

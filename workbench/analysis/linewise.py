@@ -119,7 +119,8 @@ class Walk:
         with np.errstate(all="ignore"):
             norms, self.breakdown = next(self._states)
         self._lines.append(self._told)
-        self._norms.append(norms)
+        # A column that has ended has the residual of its end.
+        self._norms.append(np.where(self.frozen, self._norms[-1], norms) if self._norms else norms)
         before = self._ends[-1] if self._ends else self._start
         self._ends.append(before | {name: value for _, changes in self._told for name, value in changes.items()})
         if self.columns > 1:
@@ -166,7 +167,7 @@ class Walk:
         if isinstance(solver, BlockSolver):
             made = isinstance(measures, BlockDiagnostics)
             B, X = (
-                (measures.solver_B(), device.copy(measures.X))
+                (measures.solver_B(), measures.X)
                 if made
                 else (device.as_block(v) for v in (setup.solver_b, device.copy(setup.x)))
             )
