@@ -18,7 +18,9 @@ STEPPED = sorted(name for name, solver in registry.registered("solver").items() 
 def test_states_agree_with_a_run(name, first):
     chosen = {"n": 9, "preconditioner": first, "rhs": "random", "stopping": Stopping(rtol=1e-30, maxiter=6)}
     if name in ("hybrid2", "hybrid3") and first != "jacobi":
-        with pytest.raises(InputError, match=f"solver {name} applies M on both sides, so it needs one that acts element"):
+        with pytest.raises(
+            InputError, match=f"solver {name} applies M on both sides, so it needs one that acts element"
+        ):
             walk(configure("poisson5", solver=name, **chosen), 6)
         return
     moments = walk(configure("poisson5", solver=name, **chosen), 6)

@@ -33,8 +33,8 @@ Values = dict[str, Any]
 @dataclasses.dataclass(frozen=True)
 class StepLine:
     """A line that has run. name: what it sets, and target: where its value is among `Values`; empty for a copy or a
-    wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is a formula in words, no paper line; moved:
-    the words of a copy."""
+    wait. lane: of a hybrid schedule, as in `devices.clock`. words: the text is no paper line but a formula in words.
+    moved: numbers that a copy moves."""
 
     text: str
     name: str = ""
@@ -144,7 +144,7 @@ class StepSpace(NamedVectors[Any]):
             text, kept = of_one_column(text), kept.reshape(-1) if vector is not None else kept.reshape(())
             names, name = [of_one_column(each) for each in names], of_one_column(name)
         keys = {each: self._key(each, vector is not None) for each in names}
-        changes = {key: kept[()] for key in keys.values()} | self._also(name)
+        changes = dict.fromkeys(keys.values(), kept[()]) | self._also(name)
         self._tell(StepLine(text, name, keys.get(name, name), self.lane, words), changes)
 
 
@@ -154,7 +154,7 @@ def of_one_column(text: str) -> str:
 
 
 class Arriving:
-    """Values on their way to a side. lane: which waits for them; land: puts them there and returns what that changes."""
+    """Values on their way to a side, by its lane. land: puts them there, and returns what that changes."""
 
     def __init__(self, names: str, lane: str, land: Callable[[], Values]) -> None:
         self.names, self.lane, self.land = names, lane, land

@@ -97,7 +97,7 @@ class NamedVectors(Generic[Made]):
         return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
 
     def shown(self, line: str, value: Any) -> Any:
-        """The value that a method computes between its programs. line: how, as in `C = rho C`, for who steps through."""
+        """The value that a method computes between its programs. line: how, as in `C = rho C`; for stepping."""
         return value
 
     def gathered(self, name: str) -> Any:

@@ -99,7 +99,7 @@ class BreakdownFreeBlockCG(BlockSolver):
                 half = factor.inverse(s)
                 inverse = half @ half.conj().T
                 matrices["alpha"] = alpha = space.shown("alpha = delta^-1 part", inverse @ matrices["part"])
-                matrices["step"] = space.shown("step = alpha, 0 for columns that have ended", np.where(frozen, 0, alpha))
+                matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
                 update()
                 matrices["beta"] = space.shown("beta = -delta^-1 coupling", -inverse @ matrices["coupling"])
                 directions()

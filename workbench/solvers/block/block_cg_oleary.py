@@ -81,7 +81,7 @@ class BlockCGOLeary(BlockSolver):
                 half = factor.inverse(s)
                 alpha = space.shown("alpha = delta^-1 gamma", half @ (half.conj().T @ previous))
                 matrices["alpha"] = alpha
-                matrices["step"] = space.shown("step = alpha, 0 for columns that have ended", np.where(frozen, 0, alpha))
+                matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
                 update()
                 half = of_previous.inverse(s)
                 beta = space.shown("beta = previous^-1 gamma", half @ (half.conj().T @ matrices["gamma"]))
