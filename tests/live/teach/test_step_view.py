@@ -200,8 +200,9 @@ def read(view, iteration):
     """The values of an iteration by line, of the last where a line comes twice."""
     view.go(iteration)
     message, _ = view._message()
-    listing = view.program["listings"][message["listing"]]
-    return dict(zip(listing["texts"], message["values"]["iterate"], strict=True)), message
+    part, listing = ("iterate", message["listing"]) if iteration else ("start", 0)
+    texts = view.program["listings"][listing]["texts"]
+    return dict(zip(texts, message["values"][part], strict=True)), message
 
 
 def test_a_block_method_shows_columns_and_small_matrices(opened):
@@ -228,7 +229,7 @@ def test_terms_and_directions_of_a_multipreconditioned_method(opened):
     A = view.walk.setup.operator.to_csr()
     directions = []
     for iteration in range(1, view.walk.iterations + 1):
-        found, message = read(view, iteration)
+        _, message = read(view, iteration)
         values = view.values
         directions.append(values["P"])
         every = np.hstack(directions)
@@ -267,15 +268,30 @@ def test_a_schedule_names_the_side_of_each_line_and_what_it_copies(opened, name)
     assert "both sides run on the cores here" in view.program["meaning"]
 
 
-def test_a_breakdown_is_said(opened):
-    """The second column is a multiple of the first, which block CG as first published cannot have."""
-    b = np.random.default_rng(1).standard_normal(81)
-    view = opened(StepView("block-cg-oleary", "poisson5", 40, n=9, rhs="random:2"))
-    assert "broken down" not in view.ending
-    system = configure("poisson5", n=9).problem.assemble(0)
-    made = opened(StepView("block-cg-oleary", (system.operator.to_csr(), np.stack([b, 2 * b], axis=1)), 5))
-    made.go(made.walk.iterations)
-    assert "the residuals have become dependent on one another" in made._message()[0]["sentence"]
+@pytest.fixture
+def dependent(tmp_path):
+    """Three right-hand sides, the last of which is the sum of the others."""
+    b, c = np.random.default_rng(1).standard_normal((2, 81))
+    np.save(tmp_path / "B.npy", np.stack([b, c, b + c], axis=1))
+    return str(tmp_path / "B.npy")
+
+
+def test_a_breakdown_is_said(opened, dependent):
+    view = opened(StepView("block-cg-oleary", "poisson5", 5, n=9, rhs=dependent))
+    view.go(view.walk.iterations)
+    said = view._message()[0]["sentence"]
+    assert said.endswith("dependent on one another; take block-cg, which continues there.")
+    assert "This is the end: the method has broken down: the residuals" in said
+
+
+def test_a_rank_that_falls_is_a_line_and_brings_its_own(opened, dependent):
+    view = opened(StepView("block-cg", "poisson5", 5, n=9, rhs=dependent))
+    found, _ = read(view, 0)
+    assert found["rank = columns of Q that are not 0"] == "rank = 2"
+    assert np.count_nonzero(np.linalg.norm(view.values["Q"], axis=0)) == 2
+    # What is left of the third column after a projection on the complement of the others.
+    assert "H = (W, V)" in found
+    np.testing.assert_allclose(view.values["Q"] @ view.values["C"], view.values["B"], atol=1e-12)
 
 
 def test_complex_scalars_have_both_parts():

@@ -31,8 +31,9 @@ SECOND = Parameter("second", str, ALONE, "its lines and values next to those of 
 
 
 class StepPage(View):
-    """Display it. configuration: what is stepped through, with a smaller n where the problem has one, and several random
-    right-hand sides for methods that take them.
+    """Display it. configuration: what is stepped through, with a smaller n where the problem has one.
+
+    Methods that take several right-hand sides get some, where the configuration has one.
 
     Every change computes the iterations again, in a thread; what cannot be stepped is reported in the status line.
     """
