@@ -44,7 +44,7 @@ class StepLine:
     moved: int = 0
 
 
-_NAMES = re.compile(r"\b(?![LVH]\b)[A-Z]\w*\b(?!\()")
+_NAMES = re.compile(r"\b(?![LVH][₁₂]?\b)[A-Z]\w*\b(?!\()")
 Tell = Callable[[StepLine, Values], None]
 """Takes a line that has run and what it changed."""
 

@@ -48,10 +48,11 @@ def walk(configuration: Configuration, iterations: int, rtol: float = 0.0) -> li
 
 
 def difference(one: Moment, other: Moment, name: str) -> float:
-    """The relative difference ||v - w||/||v|| of a vector or scalar; NaN unless both states have one of this name."""
+    """The relative difference ||v - w||/||v|| of a vector or scalar; NaN unless both states have one of this name and
+    shape."""
     for kind in ("vectors", "scalars"):
         first, second = getattr(one, kind), getattr(other, kind)
-        if name in first and name in second:
+        if name in first and name in second and np.shape(first[name]) == np.shape(second[name]):
             norm = float(np.linalg.norm(first[name]))
             distance = float(np.linalg.norm(np.subtract(first[name], second[name])))
             return distance / norm if norm > 0 else (0.0 if distance == 0 else np.inf)

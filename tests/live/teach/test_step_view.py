@@ -211,7 +211,7 @@ def test_a_block_method_shows_columns_and_small_matrices(opened):
     values = view.values
     norms = np.linalg.norm(values["X"], axis=0)
     assert found["X = X + P@step"] == f"‖Xⱼ‖ = {number(norms.min(), 3)} … {number(norms.max(), 3)}"
-    assert found["rank = columns of Q that are not 0"] == "rank = 3"
+    assert found["rank = columns ≠ 0"] == "rank = 3"
     # What was computed in Python is what the lines before imply.
     np.testing.assert_allclose(values["inverse"] @ values["delta"], np.eye(3), atol=1e-12)
     A = view.walk.setup.operator.to_csr()
@@ -287,7 +287,7 @@ def test_a_breakdown_is_said(opened, dependent):
 def test_a_rank_that_falls_is_a_line_and_brings_its_own(opened, dependent):
     view = opened(StepView("block-cg", "poisson5", 5, n=9, rhs=dependent))
     found, _ = read(view, 0)
-    assert found["rank = columns of Q that are not 0"] == "rank = 2"
+    assert found["rank = columns ≠ 0"] == "rank = 2"
     assert np.count_nonzero(np.linalg.norm(view.values["Q"], axis=0)) == 2
     # What is left of the third column after a projection on the complement of the others.
     assert "H = (W, V)" in found

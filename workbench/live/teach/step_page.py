@@ -15,17 +15,19 @@ from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.naming import name_of, sentence_case
 from workbench.problems import Problem
 from workbench.registry import Parameter, find, known, lookup
 from workbench.run import Configuration
 from workbench.run.vector_files import asks_for_blocks
 from workbench.settings import BLOCKS
 from workbench.solvers import Solver
+from workbench.solvers.hybrid.base import HybridSolver
 
 FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
-COLUMNS = Parameter("columns", int, 4, "of the system, random; one is that of Solve", 1, 8)
+COLUMNS = Parameter("columns", int, 4, "random ones; 1 is that of Solve", 1, 8)
 ALONE = "alone"
 SECOND = Parameter("second", str, ALONE, "its lines and values next to those of the first, one iteration at a time")
 
@@ -42,6 +44,8 @@ class StepPage(View):
         self.view: StepView | Stepper | None = None
         self._base = configuration
         self._mathematics = True
+        self._left_out = ""
+        """What of the configuration is not stepped through, as a sentence."""
         self._worker = LatestOnly("workbench-steps")
         named = configuration.solver.name
         self.method = BlockChoice(
@@ -128,7 +132,7 @@ class StepPage(View):
         before, self.view = self.view, made
         self._place.children = (made if isinstance(made, StepView) else made.box,)
         # What is stepped through is the heading of the view.
-        self.status.say("")
+        self.status.say(self._left_out)
         if before is not None:
             before.close()
 
@@ -143,11 +147,23 @@ class StepPage(View):
             chosen = dataclasses.replace(chosen, rhs=f"random:{columns}")
         if isinstance(self.view, StepView):
             self._mathematics = self.view.mathematics
+        self._left_out = ""
         if self.second.value == ALONE:
-            return StepView(chosen, mathematics=self._mathematics)
+            return StepView(self._possible(chosen), mathematics=self._mathematics)
         other = find("solver", str(self.second.value))
         assert isinstance(other, Solver)
-        return Stepper(chosen, dataclasses.replace(chosen, solver=other), rtol=chosen.stopping.rtol)
+        first, second = self._possible(chosen), self._possible(dataclasses.replace(chosen, solver=other))
+        return Stepper(first, second, rtol=chosen.stopping.rtol)
+
+    def _possible(self, chosen: Configuration) -> Configuration:
+        """Without the deflation of Solve, for which there is no field here, where the solver cannot have it."""
+        solver = chosen.solver
+        if isinstance(solver, HybridSolver) and not solver.deflates and chosen.deflation.name != "none":
+            self._left_out = (
+                f"{sentence_case(name_of('solver', solver))}: without deflation, since no side sees a whole vector."
+            )
+            return dataclasses.replace(chosen, deflation=find("deflation", "none"))
+        return chosen
 
 
 def smaller(problem: Problem, cells: int) -> Problem:

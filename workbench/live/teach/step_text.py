@@ -67,6 +67,7 @@ def about(walk: Walk, listings: Listings, ending: str) -> dict[str, Any]:
         "meaning": "; ".join(_meaning(walk)),
         "iterations": walk.iterations,
         "columns": walk.columns,
+        "abreast": min(MOST_COLUMNS, walk.directions.count if walk.directions else walk.columns),
         "ending": ending,
         "drawn": _grid(walk) is not None,
         "sided": isinstance(chosen.solver, HybridSolver),
@@ -92,7 +93,7 @@ def _meaning(walk: Walk) -> list[str]:
     if walk.directions is not None:
         terms = walk.directions.count
         meaning.append(
-            f"S₁ to S_k are {count(terms)} preconditioners, which give as many terms in every iteration"
+            f"S₁ to Sₖ are the {count(terms)} parts of M, Z their newest terms, P the directions made of all terms"
             if terms > 1
             else "M is one preconditioner, so there is one direction in an iteration; a sum, as of Schwarz, gives more"
         )
@@ -190,10 +191,10 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
     # A half of a vector is drawn in the whole one.
     fresh = written.name if written.name in held and _is_half(walk, written.target) else written.target
     if fresh and fresh not in names:
-        names[fresh] = typeset(written.name) + (f" on the {SIDES[written.lane]}" if "." in fresh else "")
-    reported, pixels = [], []
+        names[fresh] = label_of(fresh)
+    reported, pixels, drawn = [], [], []
 
-    def draw(name: str, label: str, cells: np.ndarray, words: str = "") -> None:
+    def draw(name: str, label: str, cells: np.ndarray, words: str = "", *, begins: bool = False) -> None:
         high, drawn = _shades(cells)
         pixels.append(drawn)
         height, width = cells.shape
@@ -203,7 +204,7 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
             "words": words or f"±{_number(high)}",
             "fresh": fresh in name.split(" of "),
         }
-        reported.append(shown | {"width": width, "height": height})
+        reported.append(shown | {"width": width, "height": height, "begins": begins})
 
     for name, label in names.items():
         value = np.real(held[name])
@@ -214,10 +215,25 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
                 several = value.ndim == 2
                 cells = (value[:, column] if several else value).reshape(grid)[::-1]
                 numbered = label + str(column + 1).translate(SUBSCRIPTS)
-                draw(f"{column + 1} of {name}" if several else name, numbered if several else label, cells)
+                draw(
+                    f"{column + 1} of {name}" if several else name,
+                    numbered if several else label,
+                    cells,
+                    begins=several and not column,
+                )
         elif value.ndim == 2 and value.size:
-            draw(name, label, value, _about_matrix(name, value))
+            # With a unit diagonal, since terms are small in late iterations.
+            lengths = np.sqrt(np.abs(np.diag(value))) if name == "Z^T A Z" else np.ones(value.shape[0])
+            cells = value / np.outer(lengths, lengths) if lengths.all() and len(lengths) == len(value.T) else value
+            draw(name, label, cells, _about_matrix(name, value), begins=not any(name in MATRICES for name in drawn))
+            drawn.append(name)
     return reported, b"".join(pixels)
+
+
+def label_of(target: str) -> str:
+    """The name of a value, with the side that has it where both have one."""
+    lane, _, name = target.rpartition(".")
+    return f"{typeset(name)}, {SIDES[lane]}" if lane else typeset(name)
 
 
 def _shades(cells: np.ndarray) -> tuple[float, bytes]:
@@ -231,6 +247,8 @@ def _shades(cells: np.ndarray) -> tuple[float, bytes]:
 def _about_matrix(name: str, value: np.ndarray) -> str:
     """Size and scale; of a matrix that should be the identity how far it is from it."""
     size = f"{value.shape[0]} × {value.shape[1]}"
+    if name == "Z^T A Z":
+        return f"{size}, scaled to a unit diagonal"
     if name != "P^T A P":
         return f"{size}, ±{_number(float(np.abs(value).max()))}"
     return f"{size}, I to {number(float(np.abs(value - np.eye(len(value))).max()), 2)}"

@@ -182,11 +182,11 @@ class Directions(OperatorTraits):
         shown, gram = self._workspace.shown, self._basis.gram
         size = gram.shape[0]
         every = np.hstack([np.pad(block, ((0, size - block.shape[0]), (0, 0))) for block in self._basis.blocks])
-        shown("Z = [S_1 r, .., S_k r], the new terms", self._vectors(np.eye(size)[:, -self.count :]))
-        shown("Z^T A Z = inner products of all terms", gram)
-        shown("P = Z C, A-orthonormal to all P before", self.latest_block())
-        shown("dropped = directions that depend on others", step.dropped)
-        shown("P^T A P = C^T (Z^T A Z) C of all directions", every.conj().T @ gram @ every)
+        shown("Z = [S₁ r, …, Sₖ r]", self._vectors(np.eye(size)[:, -self.count :]))
+        shown("Z^T A Z = products of all terms", gram)
+        shown("P = Z C, A-orthonormal", self.latest_block())
+        shown("dropped = dependent directions", step.dropped)
+        shown("P^T A P = C^T (Z^T A Z) C", every.conj().T @ gram @ every)
 
     @property
     def pieces(self) -> list[np.ndarray]:

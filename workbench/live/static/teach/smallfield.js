@@ -17,6 +17,7 @@ export function smallFields(host) {
       paint(canvas, bytes.subarray(first, first + width * height), width, height, colours);
       first += width * height;
       root.classList.toggle("wb-fresh", fresh);
+      root.classList.toggle("wb-begins", about.begins);
       words.textContent = said;
       canvas.setAttribute("aria-label", `${label}, ${said}${fresh ? ", just written" : ""}`);
       return root;

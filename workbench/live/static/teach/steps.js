@@ -47,6 +47,8 @@ function render({ model, el }) {
   const widest = Math.max(...program.listings.flatMap(({ texts }) => texts.map((text) => text.length)));
   listing.style.setProperty("--wb-widest", widest);
   body.classList.toggle("wb-sided", program.sided);
+  tiles.style.setProperty("--wb-abreast", program.abreast);
+  tiles.classList.toggle("wb-several", program.abreast > 1);
   if (program.sided) listing.append(sides());
   const rows = { start: section(listing, "start", program, 0), iterate: section(listing, "iterate", program, Math.min(1, program.listings.length - 1)) };
   listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${program.iterations} iterations; ${program.ending}.`));
