@@ -12,6 +12,8 @@ import { smallFields } from "./smallfield.js";
 const KEYS = {
   ArrowRight: "next_line", ArrowLeft: "back", ArrowDown: "next_iteration", ArrowUp: "previous_iteration", " ": "toggle", Home: "restart",
 };
+// In sight at once.
+const MOST_LINES = 30;
 const NAMES = { start: "Before the loop", iterate: "In every iteration" };
 
 function render({ model, el }) {
@@ -47,6 +49,8 @@ function render({ model, el }) {
   const widest = Math.max(...program.listings.flatMap(({ texts }) => texts.map((text) => text.length)));
   listing.style.setProperty("--wb-widest", widest);
   body.classList.toggle("wb-sided", program.sided);
+  const longest = Math.max(...program.listings.slice(1).map(({ texts }) => texts.length), 0);
+  listing.classList.toggle("wb-long", program.listings[0].texts.length + longest > MOST_LINES);
   tiles.style.setProperty("--wb-abreast", program.abreast);
   tiles.classList.toggle("wb-several", program.abreast > 1);
   if (program.sided) listing.append(sides());
@@ -140,7 +144,8 @@ function render({ model, el }) {
 // A name and its value, so that the signs = of all lines are below each other.
 function aligned(text) {
   const [named, number] = text.split(" = ");
-  return number === undefined ? [] : [element("span", "", named), element("span", "", ` = ${number}`)];
+  if (number === undefined) return text ? [element("span", "", text)] : [];
+  return [element("span", "", named), element("span", "", ` = ${number}`)];
 }
 
 function iterationSlider(bar, most, chosen) {

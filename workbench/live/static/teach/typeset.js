@@ -40,8 +40,9 @@ function name(code, letter) {
   const made = element("span", "wb-name", letter ?? code);
   made.dataset.name = code;
   if (letter && letter !== code) made.title = code;
-  const [, stem, digits] = /^([a-z]+)(\d+)$/i.exec(code) ?? [];
-  if (letter === undefined && digits) made.replaceChildren(stem, element("sub", "", digits));
+  // The sums of the two sides of a schedule have a word there.
+  const [, stem, below] = /^([a-z]+?)(?:_(?=part$|there$)|(?=\d+$))(\w+)$/i.exec(code) ?? [];
+  if (letter === undefined && below) made.replaceChildren(GREEK[stem] ?? stem, element("sub", "", below));
   return made;
 }
 
