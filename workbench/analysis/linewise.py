@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from workbench.analysis.coarse_levels import Observed, Removal
-from workbench.analysis.step_spaces import PairSpace, SplitSpace, StepLine, StepSpace, Values
+from workbench.analysis.step_sides import PairSpace, SplitSpace
+from workbench.analysis.step_spaces import StepLine, StepSpace, Values
 from workbench.devices.clock import ACCELERATOR
 from workbench.devices.pair.decomposition import rows_for_share
 from workbench.errors import InputError
@@ -39,11 +40,12 @@ HALF = 0.5
 class Walk:
     """The start and the iterations of a configuration's solver, made one by one by `advance`.
 
-    The solver's own recurrence runs, on the cores, so that the lines are those of a run; their number may differ from
-    iteration to iteration. Under deflation A and b are those that the solver sees, P A and P b. Of several right-hand
-    sides those whose residual meets the tolerance keep their x, as in a run.
-    columns: right-hand sides. frozen: those that have met the tolerance. scale: ||b_j||. rows: those that the cores
-    have in hybrid 3. breakdown: why the method has broken down, else empty.
+    The solver's own recurrence runs, on the cores, so that the lines are those of a run without restarts; their number
+    may differ from iteration to iteration. Under deflation A and b are those that the solver sees, P A and P b. Of
+    several right-hand sides those whose residual meets the tolerance keep their x, as in a run.
+
+    columns: right-hand sides. frozen: those that have met the tolerance. scale: ||b_j||. limits: ||r_j|| that meets it.
+    rows: those that the cores have in hybrid 3. breakdown: why the method has broken down, else empty.
     Keeps what every line makes, N words per vector and right-hand side. Raises InputError for solvers without lines
     (`Solver.not_stepped`), and for more than 10000 unknowns, counted for every right-hand side.
     """
@@ -77,7 +79,8 @@ class Walk:
         self.space = self._made_space()
         self.scale: np.ndarray = self._measures.norms_of_b()
         stopping = configuration.stopping
-        self._limits = np.maximum(stopping.rtol * self.scale, self.setup.scaled_norm(stopping.atol))
+        atol = np.ldexp(stopping.atol, -(sides.exponents if sides else self.setup.exponent))
+        self.limits: np.ndarray = np.maximum(stopping.rtol * self.scale, atol)
         self.frozen = np.zeros(self.columns, bool)
         given = {name: np.array(vector) for name, vector in self.space.vectors.items()}
         one = {name.lower(): vector.reshape(-1) for name, vector in given.items()}
@@ -124,7 +127,7 @@ class Walk:
         before = self._ends[-1] if self._ends else self._start
         self._ends.append(before | {name: value for _, changes in self._told for name, value in changes.items()})
         if self.columns > 1:
-            self.frozen |= norms <= self._limits
+            self.frozen |= norms <= self.limits
 
     def after(self, iteration: int, lines: int) -> Values:
         """What holds after so many lines of an iteration that was made."""

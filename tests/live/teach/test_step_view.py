@@ -264,6 +264,11 @@ def test_a_schedule_names_the_side_of_each_line_and_what_it_copies(opened, name)
     assert dict(zip(listing["texts"], listing["sides"], strict=True))["delta = omega - beta*gamma/alpha"] == "cores"
     plain = opened(StepView("pipecg", "poisson5", 4, n=9, rhs="random"))
     plain.go(3)
+    if name == "hybrid3":
+        # One row of cells, and the rest of the row that is split, in place of half a vector.
+        fewer = opened(StepView("hybrid3:halves=no", "poisson5", 4, n=9, rhs="random"))
+        assert read(fewer, 3)[0]["m to the cores"] == "9 words"
+        np.testing.assert_allclose(fewer.values["x"], plain.values["x"], rtol=1e-10)
     np.testing.assert_allclose(view.values["x"], plain.values["x"], rtol=1e-10)
     assert "both sides run on the cores here" in view.program["meaning"]
 

@@ -17,7 +17,7 @@ from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.naming import name_of, sentence_case
 from workbench.problems import Problem
-from workbench.registry import Parameter, find, known, lookup
+from workbench.registry import Parameter, find, known
 from workbench.run import Configuration
 from workbench.run.vector_files import asks_for_blocks
 from workbench.settings import BLOCKS
@@ -95,14 +95,16 @@ class StepPage(View):
     @property
     def _lists_preconditioner(self) -> bool:
         """Whether the menu has that of the configuration, which may be one in memory."""
-        return known("preconditioner", self._base.preconditioner.name)
+        return bool(known("preconditioner", self._base.preconditioner.name))
 
     @property
     def _takes_columns(self) -> bool:
         """Whether all methods chosen take several right-hand sides, and the configuration has one."""
         names = [name for name in (self.method.choice.value, self.second.value) if name != ALONE]
-        blocks = all(lookup("solver", str(name)).takes_blocks for name in names)
-        return blocks and not asks_for_blocks(self._base, None)
+        chosen = [find("solver", str(name)) for name in names]
+        return all(isinstance(each, Solver) and each.takes_blocks for each in chosen) and not asks_for_blocks(
+            self._base, None
+        )
 
     def _hide(self) -> None:
         offered = {

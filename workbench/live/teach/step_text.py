@@ -90,7 +90,9 @@ def _meaning(walk: Walk) -> list[str]:
         meaning.append("lines in the order in which the schedule starts them; both sides run on the cores here")
     if walk.rows:
         meaning.append(f"the cores have {count(walk.rows)} of {count(walk.setup.b.size)} rows of A and of every vector")
-        meaning.append("A₁(m) is the product with a side's own columns, A₂(v) adds that with the columns of the other side")
+        meaning.append(
+            "A₁(m) is the product with a side's own columns, A₂(v) adds that with the columns of the other side"
+        )
     if walk.directions is not None:
         terms = walk.directions.count
         meaning.append(

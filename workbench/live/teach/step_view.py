@@ -212,8 +212,7 @@ def _made(walk: Walk, most: int) -> tuple[list[tuple[np.ndarray, np.ndarray]], s
     """Iterate up to `most` times; ||r_j|| and ||b_j - A x_j|| over ||b_j|| after each, shape (s,), and why there are no
     more."""
     scale = np.where(walk.scale > 0, walk.scale, 1)
-    stopping = walk.configuration.stopping
-    limit = np.maximum(stopping.rtol, walk.setup.scaled_norm(stopping.atol) / scale)
+    limit = walk.limits / scale
     norms: list[tuple[np.ndarray, np.ndarray]] = []
     while True:
         recurrence, true = (each / scale for each in walk.residuals(walk.iterations))
