@@ -195,7 +195,7 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
     fresh = written.name if written.name in held and _is_half(walk, written.target) else written.target
     if fresh and fresh not in names:
         names[fresh] = label_of(fresh)
-    reported, pixels, drawn = [], [], []
+    reported, pixels, matrices = [], [], False
 
     def draw(name: str, label: str, cells: np.ndarray, words: str = "", *, begins: bool = False) -> None:
         high, drawn = _shades(cells)
@@ -214,22 +214,17 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
         if _has_rows(walk, name, value):
             if grid is None:
                 continue
-            for column in range(min(MOST_COLUMNS, value.shape[1]) if value.ndim == 2 else 1):
-                several = value.ndim == 2
-                cells = (value[:, column] if several else value).reshape(grid)[::-1]
-                numbered = label + str(column + 1).translate(SUBSCRIPTS)
-                draw(
-                    f"{column + 1} of {name}" if several else name,
-                    numbered if several else label,
-                    cells,
-                    begins=several and not column,
-                )
+            several = value.ndim == 2
+            for place, column in enumerate(value.reshape(len(value), -1).T[:MOST_COLUMNS]):
+                of, numbered = f"{place + 1} of {name}", label + str(place + 1).translate(SUBSCRIPTS)
+                shown = (of, numbered) if several else (name, label)
+                draw(*shown, column.reshape(grid)[::-1], begins=several and not place)
         elif value.ndim == 2 and value.size:
             # With a unit diagonal, since terms are small in late iterations.
-            lengths = np.sqrt(np.abs(np.diag(value))) if name == "Z^T A Z" else np.ones(value.shape[0])
-            cells = value / np.outer(lengths, lengths) if lengths.all() and len(lengths) == len(value.T) else value
-            draw(name, label, cells, _about_matrix(name, value), begins=not any(name in MATRICES for name in drawn))
-            drawn.append(name)
+            lengths = np.sqrt(np.abs(np.diag(value))) if name == "Z^T A Z" else np.ones(len(value))
+            cells = value / np.outer(lengths, lengths) if lengths.all() else value
+            draw(name, label, cells, _about_matrix(name, value), begins=not matrices)
+            matrices = True
     return reported, b"".join(pixels)
 
 
