@@ -35,6 +35,18 @@ def test_states_agree_with_a_run(name, first):
         np.testing.assert_allclose(moments[3].scalars["alpha"], result.history["alpha"][3], rtol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3:share=0.4"])
+def test_a_schedule_agrees_with_its_run_on_both_sides(name, accelerator):
+    chosen = {"n": 9, "rhs": "random", "solver": name, "stopping": Stopping(rtol=1e-30, maxiter=6)}
+    moments = walk(configure("poisson5", **chosen), 6)
+    result = run_through(Run(configure("poisson5", device=accelerator.spec, **chosen)))
+    np.testing.assert_allclose([moment.recurrence for moment in moments], result.history["residual"], rtol=1e-9)
+    np.testing.assert_allclose(
+        [moment.scalars["beta"] for moment in moments[1:]], result.history["beta"][1:], rtol=1e-9
+    )
+    np.testing.assert_allclose(moments[-1].vectors["x"], result.x, rtol=1e-9)
+
+
 BLOCKS = sorted(name for name in STEPPED if registry.find("solver", name).takes_blocks)
 
 
