@@ -35,6 +35,18 @@ def test_states_agree_with_a_run(name, first):
         np.testing.assert_allclose(moments[3].scalars["alpha"], result.history["alpha"][3], rtol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["mpcg", "mpcg:keep=1", "mpcg:restart=3", "mpcg-adaptive", "sum-cg"])
+def test_several_preconditioners_agree_with_a_run(name):
+    chosen = {"n": 13, "solver": name, "preconditioner": "schwarz:3x2", "rhs": "random"}
+    configuration = configure("two-layer", stopping=Stopping(rtol=1e-30, maxiter=7), **chosen)
+    moments, run = walk(configuration, 7), Run(configuration)
+    result = run_through(run)
+    np.testing.assert_allclose([moment.recurrence for moment in moments], result.history["residual"], rtol=1e-6)
+    np.testing.assert_allclose(moments[-1].vectors["x"], result.x, rtol=1e-6, atol=1e-9 * np.abs(result.x).max())
+    dropped = [int(moment.scalars["dropped"]) for moment in moments[1:] if "dropped" in moment.scalars]
+    assert dropped == [step.dropped for step in result.history.steps]
+
+
 @pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3:share=0.4"])
 def test_a_schedule_agrees_with_its_run_on_both_sides(name, accelerator):
     chosen = {"n": 9, "rhs": "random", "solver": name, "stopping": Stopping(rtol=1e-30, maxiter=6)}
