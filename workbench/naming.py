@@ -47,6 +47,7 @@ GREEK = {
 }  # fmt: skip
 TYPESET = (
     (r"\^-1", "⁻¹"),
+    (r"\^-H", "⁻ᴴ"),
     (r"\^T", "ᵀ"),
     (r"\^H", "ᴴ"),
     (r"\bM\((\w+)\)", "M⁻¹\u202f\\1"),
@@ -317,4 +318,4 @@ def typeset(line: str) -> str:
         return {"M": "M⁻¹", "A1": "A₁", "A2": "A₂"}[line]
     for code_text, shown in TYPESET:
         line = re.sub(code_text, shown, line)
-    return re.sub(r"[a-z]+(?=_|\b)", lambda found: GREEK.get(found[0], found[0]), line).replace("_part", "")
+    return re.sub(r"[a-z]+(?=_|\b|[ᴴᵀ])", lambda found: GREEK.get(found[0], found[0]), line).replace("_part", "")

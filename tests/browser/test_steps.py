@@ -141,3 +141,43 @@ def test_what_each_level_removes_is_drawn(page, lab_url, lab_folder, shoot):
     removal.wait_for(state="hidden")
     press(page, "Levels")
     removal.wait_for()
+
+
+OTHERS = """\
+import ipywidgets
+from workbench.live import StepView
+few = {"n": 12, "rhs": "random"}
+ipywidgets.VBox([
+    StepView("block-cg", "poisson5", 4, n=12, rhs="random:3"),
+    StepView("mpcg", "poisson5", 4, preconditioner="schwarz:2x2", **few),
+    StepView("hybrid3", "poisson5", 4, **few),
+])"""
+
+
+def test_columns_terms_and_both_sides_are_shown(page, lab_url, lab_folder, shoot):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cell(page, lab_url, lab_folder, "others.ipynb", OTHERS, ".wb-steps[data-place]")
+    views = page.locator(".wb-steps[data-place]")
+    until(page, lambda: views.count() == 3)
+    for view in views.all():
+        view.scroll_into_view_if_needed()
+        for iteration in (0, 1):
+            view.get_by_role("button", name="Next iteration", exact=True).click()
+            until(page, lambda at=view, k=iteration: at.get_attribute("data-iteration") == str(k))
+        shoot(f"step {view.locator('.wb-heading').first.inner_text()}")
+    block, several, schedule = views.all()
+
+    def captions(view):
+        return [text.split()[0] for text in view.locator("figcaption i").all_inner_texts()]
+
+    assert captions(block)[:3] == ["X₁", "X₂", "X₃"]
+    assert block.locator("svg polyline.wb-walked").count() == 3
+    assert {"Z₁", "Z₂", "Z₃", "Z₄", "P₁"} <= set(captions(several))
+    # The product with P comes last of all that shows the directions.
+    matrices = several.locator("figcaption", has_text="I to").all_inner_texts()
+    assert len(matrices) == 1
+    assert "4 × 4" in matrices[0]
+    left, right = (schedule.locator(f"li.wb-on-{side}").last.bounding_box() for side in ("cores", "accelerator"))
+    assert left["x"] + left["width"] <= right["x"] + 1
+    copied = schedule.locator("li.wb-on-link").all_inner_texts()
+    assert sum("m to the cores" in text and "72 words" in text for text in copied) == 3

@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from workbench.analysis.coarse_levels import Observed, Removal
+from workbench.analysis.step_sides import PairSpace, SplitSpace
+from workbench.analysis.step_spaces import StepLine, StepSpace, Values
+from workbench.devices.clock import ACCELERATOR
+from workbench.devices.pair.decomposition import rows_for_share
 from workbench.errors import InputError
-from workbench.lines.interpret import evaluate_line
-from workbench.lines.parse import parse
-from workbench.lines.shapes import infer
-from workbench.lines.types import Line
 from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
+from workbench.run.block.diagnostics import BlockDiagnostics
+from workbench.run.conflicts import traits_of
+from workbench.run.right_hand_sides import columns_of
 from workbench.run.setup import SolveSetup, assembled, prepare
 from workbench.run.single.diagnostics import SingleDiagnostics
 from workbench.run.vector_files import asks_for_blocks
+from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.row import BlockRow
+from workbench.solvers.hybrid.base import HybridSolver
+from workbench.solvers.hybrid.hybrid3 import Hybrid3
+from workbench.solvers.multi.directions import Directions
+from workbench.solvers.pipecg import PipelinedCG
 
 LARGEST = 10_000
-"""Unknowns: the vectors of every iteration are kept."""
-Values = dict[str, Any]
-"""Vectors, shape (N,), and scalars by name. No array in it is ever changed."""
+"""Unknowns times right-hand sides: the vectors of every iteration are kept."""
+HALF = 0.5
+"""The accelerator's share of the non-zeros in hybrid 3 where none is given, since nothing is measured here."""
 
 
 class Walk:
     """The start and the iterations of a configuration's solver, made one by one by `advance`.
 
-    start, iterate: its general text for one right-hand side, line by line; lines that run in some iterations alone come
-    last, see `skips`. Under deflation A and b are those that the solver sees, P A and P b.
-    Keeps the vectors that hold after each iteration, N words each. Raises InputError for solvers that do more than
-    run their lines (`Solver.not_stepped`), for several right-hand sides, and for more than 10000 unknowns.
+    The solver's own recurrence runs, on the cores, so that the lines are those of a run without restarts; their number
+    may differ from iteration to iteration. Under deflation A and b are those that the solver sees, P A and P b. Of
+    several right-hand sides those whose residual meets the tolerance keep their x, as in a run.
+
+    columns: right-hand sides. frozen: those that have met the tolerance. scale: ||b_j||. limits: ||r_j|| that meets it.
+    rows: those that the cores have in hybrid 3. breakdown: why the method has broken down, else empty.
+    Keeps what every line makes, N words per vector and right-hand side. Raises InputError for solvers without lines
+    (`Solver.not_stepped`), and for more than 10000 unknowns, counted for every right-hand side.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -41,26 +56,40 @@ class Walk:
             raise InputError(f"solver {solver.name} has no lines to step through: it {solver.not_stepped}")
         self.configuration = configuration
         system = assembled(configuration)
-        if asks_for_blocks(configuration, system):
-            raise InputError(
-                f"stepping takes one right-hand side, and rhs {configuration.rhs} has several; choose another"
-            )
         unknowns = system.operator.shape[0]
         # Before the setup, which for a large system takes far longer than the matrix.
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
-        self.setup: SolveSetup = prepare(configuration, system)
-        self._measures = SingleDiagnostics(self.setup)
-        texts = solver.stepped(self.setup.b.dtype)
-        self._always = len(parse(texts.iterate))
-        self.start, self.iterate = parse(texts.start), parse(f"{texts.iterate}\n{texts.replace}")
-        self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
-        self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup, self.setup.M))}
-        to_host = self.setup.device.to_host
-        self._start: Values = {"b": to_host(self.setup.solver_b).copy(), "x": to_host(self.setup.x).copy()}
+        blocks = solver.takes_blocks and asks_for_blocks(configuration, system)
+        self.columns = columns_of(configuration, system).shape[1] if blocks else 1
+        if unknowns * self.columns > LARGEST:
+            raise InputError(
+                f"stepping keeps every vector, so it takes up to {LARGEST} unknowns for all right-hand sides together, "
+                f"not {self.columns} times {unknowns}; take fewer cells or columns"
+            )
+        if isinstance(solver, HybridSolver):
+            solver.check_levels(traits_of(configuration))
+            configuration = dataclasses.replace(configuration, solver=PipelinedCG())
+        self.setup: SolveSetup = prepare(dataclasses.replace(configuration, device="cpu"), system)
+        self.rows = 0
+        self.breakdown = ""
+        self._told: list[tuple[StepLine, Values]] = []
+        sides = self.setup.sides
+        self._measures = BlockDiagnostics(self.setup, sides) if sides else SingleDiagnostics(self.setup)
+        self.space = self._made_space()
+        self.scale: np.ndarray = self._measures.norms_of_b()
+        stopping = configuration.stopping
+        atol = np.ldexp(stopping.atol, -(sides.exponents if sides else self.setup.exponent))
+        self.limits: np.ndarray = np.maximum(stopping.rtol * self.scale, atol)
+        self.frozen = np.zeros(self.columns, bool)
+        given = {name: np.array(vector) for name, vector in self.space.vectors.items()}
+        one = {name.lower(): vector.reshape(-1) for name, vector in given.items()}
+        self._start: Values = one if self.columns == 1 else given
         self._ends: list[Values] = []
-        self._inside: tuple[int, list[Values]] = (-1, [])
+        self._lines: list[list[tuple[StepLine, Values]]] = []
+        self._norms: list[np.ndarray] = []
         self._observed: Observed | None = None
+        self._states = self._recurrence()
         self.advance()
 
     @property
@@ -71,46 +100,55 @@ class Walk:
     @property
     def broken_down(self) -> bool:
         """The last iteration found no direction of positive curvature, or no residual that M measures as positive."""
-        last, sized = self._ends[-1], np.abs if self.configuration.solver.complex_symmetric else np.real
-        return self.iterations > 0 and not (sized(last["delta"]) > 0 and sized(last["gamma"]) > 0)
+        return bool(self.breakdown)
 
     @property
-    def optional(self) -> int:
-        """How many lines at the end of an iteration run only where `due` < 0."""
-        return len(self.iterate) - self._always
+    def ended(self) -> bool:
+        """No iteration can follow: the method has broken down, or all of several right-hand sides are solved."""
+        return self.broken_down or bool(self.frozen.all())
 
-    def skips(self, iteration: int, line: int) -> bool:
-        """Whether a line, counted from 1, does not run in this iteration."""
-        return iteration > 0 and line > self._always and not np.real(self.after(iteration, self._always)["due"]) < 0
+    @property
+    def directions(self) -> Directions | None:
+        """The directions of a multipreconditioned method as they are after the last iteration that was made."""
+        return self.space.operators.get("D")
 
-    def lines(self, iteration: int) -> tuple[Line, ...]:
-        """The lines of an iteration; iteration 0 is the start."""
-        return self.iterate if iteration else self.start
+    def lines(self, iteration: int) -> tuple[StepLine, ...]:
+        """The lines that an iteration has run; iteration 0 is the start."""
+        return tuple(line for line, _ in self._lines[iteration])
 
     def advance(self) -> None:
         """Make one more iteration."""
-        self._ends.append(self._run(len(self._ends))[-1])
+        self._told = []
+        with np.errstate(all="ignore"):
+            norms, self.breakdown = next(self._states)
+        self._lines.append(self._told)
+        # A column that has ended has the residual of its end.
+        self._norms.append(np.where(self.frozen, self._norms[-1], norms) if self._norms else norms)
+        before = self._ends[-1] if self._ends else self._start
+        self._ends.append(before | {name: value for _, changes in self._told for name, value in changes.items()})
+        if self.columns > 1:
+            self.frozen |= norms <= self.limits
 
     def after(self, iteration: int, lines: int) -> Values:
-        """What holds after so many lines of an iteration that was made. Cost: the lines of that iteration, once."""
-        if self._inside[0] != iteration:
-            self._inside = iteration, self._run(iteration)
-        return self._inside[1][lines]
+        """What holds after so many lines of an iteration that was made."""
+        held = dict(self._ends[iteration - 1] if iteration else self._start)
+        for _, changes in itertools.islice(self._lines[iteration], lines):
+            held |= changes
+        return held
 
-    def residuals(self, iteration: int) -> tuple[float, float]:
-        """||r|| by the recurrence and ||b - A x|| recomputed, after an iteration. Cost: a product."""
-        values, setup = self._ends[iteration], self.setup
-        x = setup.device.array(values["x"].copy(), values["x"].dtype)
-        product = self._function(setup.bound)(setup.device.to_host(self._measures.solution(x)))
-        recomputed = float(np.linalg.norm(setup.device.to_host(setup.b) - product))
-        with np.errstate(invalid="ignore"):
-            return float(np.sqrt(np.real(values["rr"]))), recomputed
+    def residuals(self, iteration: int) -> tuple[np.ndarray, np.ndarray]:
+        """||r_j|| by the recurrence and ||b_j - A x_j|| recomputed, after an iteration, shape (s,). Cost: a product."""
+        return self._norms[iteration], self._measures.true_residuals(self.iterate(iteration).copy())
+
+    def iterate(self, iteration: int) -> np.ndarray:
+        """x after an iteration, shape (N,), or (N, s)."""
+        return self._ends[iteration]["X" if self.columns > 1 else "x"]
 
     @property
     def has_levels(self) -> bool:
         """The coarse system of the preconditioner is solved on levels, which can be observed."""
         projection = self.setup.projection
-        return projection is not None and projection.levels is not None
+        return projection is not None and projection.levels is not None and self.columns == 1
 
     def removal(self, x: np.ndarray) -> Removal:
         """What M and each level remove from the error of x, in one application to b - A x. Cost: see `Observed`, whose
@@ -121,24 +159,68 @@ class Walk:
             self._observed = Observed(self.setup, A, first_level)
         return self._observed.apply(self.setup.device.to_host(self.setup.b) - A(x))
 
-    def _run(self, iteration: int) -> list[Values]:
-        """What holds before the first line of an iteration, and after each of them."""
-        held = [dict(self._ends[iteration - 1] if iteration else self._start)]
-        for place, line in enumerate(self.lines(iteration)):
-            values = dict(held[-1])
-            if iteration and place >= self._always and not np.real(held[self._always]["due"]) < 0:
-                held.append(values)
-                continue
-            evaluate_line(line, self._shapes, values, self._operators)
-            held.append(values)
-        return held
+    def _tell(self, line: StepLine, changes: Values) -> None:
+        self._told.append((line, changes))
+
+    def _made_space(self) -> StepSpace:
+        """What the recurrence works on."""
+        solver, setup, measures = self.configuration.solver, self.setup, self._measures
+        device, dtype, size = setup.device, np.dtype(setup.b.dtype), setup.b.size
+        operators = {"A": setup.A, "M": setup.M}
+        if isinstance(solver, BlockSolver):
+            made = isinstance(measures, BlockDiagnostics)
+            B, X = (
+                (measures.solver_B(), measures.X)
+                if made
+                else (device.as_block(v) for v in (setup.solver_b, device.copy(setup.x)))
+            )
+            vectors = {"B": B, "X": X}
+            space = StepSpace(
+                device, size, dtype, self._tell, vectors=vectors, operators=operators, columns=self.columns
+            )
+            if made:
+                measures.keep_residuals_in(device.zero_block(size, self.columns, dtype))
+            return space
+        vectors = {"b": setup.solver_b, "x": device.copy(setup.x)}
+        if not isinstance(solver, HybridSolver):
+            return StepSpace(device, size, dtype, self._tell, vectors=vectors, operators=operators)
+        kind = SplitSpace if isinstance(solver, Hybrid3) else PairSpace
+        space = kind(device, size, dtype, self._tell, vectors=vectors, operators=operators, lane=ACCELERATOR)
+        if isinstance(space, SplitSpace):
+            assert isinstance(solver, Hybrid3)
+            space.matrix = setup.operator.to_csr()
+            wanted = rows_for_share(space.matrix.indptr, solver.share or HALF)
+            space.rows = self.rows = min(max(wanted, 1), size - 1)
+        return space
+
+    def _recurrence(self) -> Iterator[tuple[np.ndarray, str]]:
+        """After the start and each iteration ||r_j||, and why there can be no more; empty where there can."""
+        solver, space = self.configuration.solver, self.space
+        if isinstance(solver, BlockSolver):
+            for row in solver.block_iterates(space, self.frozen):  # pyright: ignore[reportArgumentType]
+                yield row.norms, self._stuck_block(row)
+            return
+        sized = np.abs if solver.complex_symmetric else np.real
+        for _ in solver.iterates(space):
+            values = {name: value for _, changes in self._told for name, value in changes.items()}
+            norms = np.sqrt(np.atleast_1d(np.real(values["rr"])))
+            # The start has no direction yet.
+            stuck = bool(self._ends) and not (sized(values["delta"]) > 0 and sized(values["gamma"]) > 0)
+            yield norms, "δ or γ is not positive" if stuck else ""
+
+    def _stuck_block(self, row: BlockRow) -> str:
+        if row.breakdown:
+            return row.breakdown
+        going = ~self.frozen
+        positive = row.curvature > 0 and bool((row.gamma[going] > 0).all())
+        return "" if positive or not self._ends else "Pᴴ A P or γ is not positive definite"
 
     def _function(self, operator: BoundOperator) -> Callable[[np.ndarray], np.ndarray]:
-        """An operator of the device as a function of NumPy arrays."""
+        """An operator as a function of NumPy arrays."""
         device = self.setup.device
 
         def apply(v: np.ndarray) -> np.ndarray:
-            out = device.zeros(v.size, v.dtype)
+            out: Any = device.zeros(v.size, v.dtype)
             operator.apply(device.array(v, v.dtype), out)
             return device.to_host(out).copy()
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar
 
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
@@ -35,14 +33,6 @@ class SolverSelection:
     solver: Solver
     device: Device
     reasons: tuple[str, ...] = ()
-
-
-class Stepped(NamedTuple):
-    """Paper lines to step through for one right-hand side. replace: what follows in iterations where `due` < 0."""
-
-    start: str
-    iterate: str
-    replace: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +80,7 @@ class Solver(Block):
     """Whether every ordinary iteration runs the lines of `texts` and nothing else, on one device, so that its bytes are
     counted from them."""
     not_stepped: ClassVar[str] = ""
-    """Why the lines of `iterate` cannot be run one by one, as the end of a sentence; empty where they can."""
+    """Why there are no lines to be run one by one, as the end of a sentence; empty where there are."""
 
     in_family: ClassVar[bool] = True
     """Whether its costs per iteration are constant, and counted together with those of the other forms of CG."""
@@ -146,10 +136,6 @@ class Solver(Block):
             start, iterate = without_unread(self.start, by_identities(self.iterate, self.identities))
             return with_names(start, self.stored_in), iterate
         return self.start, self.iterate
-
-    def stepped(self, dtype: np.dtype) -> Stepped:
-        """The lines for stepping, where `not_stepped` is empty. dtype: of the vectors."""
-        return Stepped(self.start, self.iterate)
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The infinite recurrence on a workspace. Its lines are compiled here, before the first `next`.

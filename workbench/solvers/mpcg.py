@@ -23,7 +23,6 @@ class MultipreconditionedCG(Solver):
 
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
-    not_stepped: ClassVar[str] = "makes its step d = D(r) from all directions kept; step through cg, which has one"
     in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
     sums: str

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.devices.programs.workspace import Workspace
 from workbench.lines.edit import added, with_names
 from workbench.registry import register
-from workbench.solvers.base import Solver, Stepped
+from workbench.solvers.base import Solver
 from workbench.solvers.pipecg import PipelinedCG
 
 ENTRIES = 5
@@ -113,9 +113,6 @@ class PipelinedCGWithReplacement(Solver):
     def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = super().texts(workspace)
         return _with_bounds(start, workspace.dtype), iterate
-
-    def stepped(self, dtype: np.dtype) -> Stepped:
-        return Stepped(_with_bounds(self.start, dtype), self.iterate, f"{textwrap.dedent(self.replace)}\n{RESET}")
 
     def iterates(self, workspace: Workspace) -> Iterator[None]:
         replacement = f"{textwrap.dedent(self.replace)}\n{RESET}"

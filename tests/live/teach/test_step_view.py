@@ -119,8 +119,8 @@ def test_a_configuration_can_be_given_and_cubes_are_not_drawn(page_of, eventuall
 
 
 def test_what_cannot_be_stepped_is_refused():
-    with pytest.raises(InputError, match="solver hybrid2 has no lines to step through: it shares the lines of pipecg"):
-        StepView("hybrid2", "poisson5", n=4)
+    with pytest.raises(InputError, match="solver hybrid has no lines to step through: it selects a schedule"):
+        StepView("hybrid", "poisson5", n=4)
     with pytest.raises(InputError, match="up to 10000 unknowns, not 16384"):
         StepView("cg", "poisson5", n=128)
     with pytest.raises(InputError, match="iterations must be between 1 and 1000, got 0"):
@@ -173,29 +173,139 @@ def test_there_is_nothing_to_remove_without_levels(view, page_of, eventually):
     assert page.messages[-1]["removal"] is None
 
 
-def test_lines_that_an_iteration_leaves_out_are_one_step():
-    view = StepView("pipecg-rr", "poisson5:8", iterations=3)
+def test_an_iteration_may_have_other_lines():
+    """Where a residual is replaced, further lines run, and the page gets the listing of that iteration."""
+    view = StepView("pipecg-rr", "two-layer:16", iterations=90)
     try:
-        optional, each = view.walk.optional, len(view.walk.iterate)
-        assert optional > 10
-        view.go(1, each - optional)
+        lengths = [len(view.walk.lines(each)) for each in range(view.walk.iterations + 1)]
+        replaced = lengths.index(max(lengths[1:]), 1)
+        assert lengths[replaced] > lengths[1]
+        view.go(replaced - 1)
+        before = view._message()[0]
+        view.next_iteration()
+        assert view.place == (replaced, lengths[replaced])
+        after = view._message()[0]
+        assert before["listing"] != after["listing"]
+        listing = view.program["listings"][after["listing"]]
+        assert listing["texts"][-1] == "replacements = replacements + 1"
+        assert len(after["values"]["iterate"]) == len(listing["texts"])
         view.next_line()
-        assert view.place == (1, each)
-        message, _ = view._message()
-        assert message["sentence"].startswith(f"Iteration 1: the last {optional} lines are left out, since due = ")
-        assert message["left_out"]
-        assert message["values"]["iterate"][-1] == ""
         view.back()
-        assert view.place == (1, each - optional)
+        assert view.place == (replaced, lengths[replaced])
     finally:
         view.close()
+
+
+def read(view, iteration):
+    """The values of an iteration by line, of the last where a line comes twice."""
+    view.go(iteration)
+    message, _ = view._message()
+    part, listing = ("iterate", message["listing"]) if iteration else ("start", 0)
+    texts = view.program["listings"][listing]["texts"]
+    return dict(zip(texts, message["values"][part], strict=True)), message
+
+
+def test_a_block_method_shows_columns_and_small_matrices(opened):
+    view = opened(StepView("block-cg", "poisson5", 40, n=9, rhs="random:3"))
+    found, message = read(view, 2)
+    values = view.values
+    norms = np.linalg.norm(values["X"], axis=0)
+    assert found["X = X + P@step"] == f"‖Xⱼ‖ = {number(norms.min(), 3)} … {number(norms.max(), 3)}"
+    assert found["rank = columns ≠ 0"] == "rank = 3"
+    # What was computed in Python is what the lines before imply.
+    np.testing.assert_allclose(values["inverse"] @ values["delta"], np.eye(3), atol=1e-12)
+    A = view.walk.setup.operator.to_csr()
+    B = values["B"]
+    np.testing.assert_allclose(values["Q"] @ values["C"], B - A @ values["X"], atol=1e-12)
+    labels = [shown["label"] for shown in message["pictures"]]
+    assert labels[:3] == ["X₁", "X₂", "X₃"]
+    assert ("C", 3, 3) in [(shown["name"], shown["width"], shown["height"]) for shown in message["pictures"]]
+    assert np.shape(message["curve"]["recurrence"]) == (3, view.walk.iterations + 1)
+    assert view.ending.startswith("every residual is below the tolerance")
+
+
+def test_terms_and_directions_of_a_multipreconditioned_method(opened):
+    view = opened(StepView("mpcg", "poisson5", 6, n=9, rhs="random", preconditioner="schwarz:2x2"))
+    A = view.walk.setup.operator.to_csr()
+    directions = []
+    for iteration in range(1, view.walk.iterations + 1):
+        _, message = read(view, iteration)
+        values = view.values
+        directions.append(values["P"])
+        every = np.hstack(directions)
+        assert values["Z^T A Z"].shape == (4 * iteration, 4 * iteration)
+        newest = values["Z"].T @ (A @ values["Z"])
+        np.testing.assert_allclose(values["Z^T A Z"][-4:, -4:], newest, atol=1e-12 * np.abs(newest).max())
+        np.testing.assert_allclose(values["P^T A P"], every.T @ (A @ every), atol=1e-10)
+        assert int(values["dropped"]) == 4 - values["P"].shape[1]
+        assert any(shown["label"] == "Pᵀ A\u202fP" for shown in message["pictures"])
+    assert view.values["P^T A P"].shape[0] == sum(block.shape[1] for block in directions)
+
+
+@pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3"])
+def test_a_schedule_names_the_side_of_each_line_and_what_it_copies(opened, name):
+    view = opened(StepView(name, "poisson5", 4, n=9, rhs="random"))
+    found, _ = read(view, 3)
+    listing = view.program["listings"][view._message()[0]["listing"]]
+    moved = [
+        (text, found[text])
+        for text, side in zip(listing["texts"], listing["sides"], strict=True)
+        if side == "link" and "alpha" not in text and "sums" not in text
+    ]
+    # 3 N, N and N words, as the paper says.
+    assert (
+        moved
+        == {
+            "hybrid1": [("w, r, u to the cores", "243 words")],
+            "hybrid2": [("n to the cores", "81 words")],
+            "hybrid3": [("m to the cores", "41 words"), ("m to the accelerator", "40 words")],
+        }[name]
+    )
+    assert dict(zip(listing["texts"], listing["sides"], strict=True))["delta = omega - beta*gamma/alpha"] == "cores"
+    plain = opened(StepView("pipecg", "poisson5", 4, n=9, rhs="random"))
+    plain.go(3)
+    if name == "hybrid3":
+        # One row of cells, and the rest of the row that is split, in place of half a vector.
+        fewer = opened(StepView("hybrid3:halves=no", "poisson5", 4, n=9, rhs="random"))
+        assert read(fewer, 3)[0]["m to the cores"] == "9 words"
+        np.testing.assert_allclose(fewer.values["x"], plain.values["x"], rtol=1e-10)
+    np.testing.assert_allclose(view.values["x"], plain.values["x"], rtol=1e-10)
+    assert "both sides run on the cores here" in view.program["meaning"]
+
+
+@pytest.fixture
+def dependent(tmp_path):
+    """Three right-hand sides, the last of which is the sum of the others."""
+    b, c = np.random.default_rng(1).standard_normal((2, 81))
+    np.save(tmp_path / "B.npy", np.stack([b, c, b + c], axis=1))
+    return str(tmp_path / "B.npy")
+
+
+def test_a_breakdown_is_said(opened, dependent):
+    view = opened(StepView("block-cg-oleary", "poisson5", 5, n=9, rhs=dependent))
+    view.go(view.walk.iterations)
+    said = view._message()[0]["sentence"]
+    assert said.endswith("dependent on one another; take block-cg, which continues there.")
+    assert "This is the end: the method has broken down: the residuals" in said
+
+
+def test_a_rank_that_falls_is_a_line_and_brings_its_own(opened, dependent):
+    view = opened(StepView("block-cg", "poisson5", 5, n=9, rhs=dependent))
+    found, _ = read(view, 0)
+    assert found["rank = columns ≠ 0"] == "rank = 2"
+    assert np.count_nonzero(np.linalg.norm(view.values["Q"], axis=0)) == 2
+    # What is left of the third column after a projection on the complement of the others.
+    assert "H = (W, V)" in found
+    np.testing.assert_allclose(view.values["Q"] @ view.values["C"], view.values["B"], atol=1e-12)
 
 
 def test_complex_scalars_have_both_parts():
     view = StepView("cocg", "stand-in:helm_fem,scale=0.05", iterations=2)
     try:
         view.go(1)
-        values = dict(zip(view.program["targets"]["iterate"], view._message()[0]["values"]["iterate"], strict=True))
+        message, _ = view._message()
+        targets = view.program["listings"][message["listing"]]["targets"]
+        values = dict(zip(targets, message["values"]["iterate"], strict=True))
         assert values["alpha"].endswith("i")
         assert not values["rr"].endswith("i")
     finally:

@@ -138,7 +138,7 @@ def test_a_preconditioner_that_is_not_definite_is_named():
     members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
     several = PreconditionerSum(members, cpu, operator.dtype, ())
     source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
-    workspace = SimpleNamespace(notes=[], steps=[])
+    workspace = SimpleNamespace(notes=[], steps=[], stepping=False)
     directions = Directions(source, cpu, Limits(), None, workspace)
     r, d = np.ones(36), np.zeros(36)
     source.apply(r, d)

@@ -53,11 +53,16 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
         share, basis = speeds.share, f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
     else:
         basis = f"a share of {share:g} was asked for"
-    wanted = int(np.searchsorted(matrix.indptr, entries * (1 - share), side="right")) - 1
+    wanted = rows_for_share(matrix.indptr, share)
     rows = max(wanted, least)
     part = float(matrix.indptr[rows]) / entries
     capped = f"; of more rows than {size - least} the accelerator has no room" if rows > wanted else ""
     return rows, f"the cores have {rows} of {size} rows, {part:.1%} of the non-zeros ({basis}{capped})"
+
+
+def rows_for_share(indptr: np.ndarray, share: float) -> int:
+    """The rows on the cores that leave the accelerator this share of the non-zeros, or little more."""
+    return int(np.searchsorted(indptr, int(indptr[-1]) * (1 - share), side="right")) - 1
 
 
 def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) -> int:

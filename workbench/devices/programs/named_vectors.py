@@ -28,6 +28,8 @@ class NamedVectors(Generic[Made]):
     join a pass. clock: put around every step of the programs, while a run is traced.
     """
 
+    stepping: bool = False
+    """Whether a method is stepped through here, and its values are to be `shown`."""
     default_shape: Shape = VECTOR
     """Of a vector that programs add and whose shape is not known otherwise."""
 
@@ -93,6 +95,10 @@ class NamedVectors(Generic[Made]):
     def itemsize(self, name: str) -> int:
         """Bytes of an entry of a vector, allocated or not."""
         return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
+
+    def shown(self, line: str, value: Any) -> Any:
+        """The value that a method computes between its programs. line: how, as in `C = rho C`; for stepping."""
+        return value
 
     def gathered(self, name: str) -> Any:
         """The whole vector of that name for a snapshot, None where there is none."""

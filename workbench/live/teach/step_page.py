@@ -15,20 +15,27 @@ from workbench.live.ui.field_form import FieldForm
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
+from workbench.naming import name_of, sentence_case
 from workbench.problems import Problem
-from workbench.registry import Parameter, find
+from workbench.registry import Parameter, find, known
 from workbench.run import Configuration
+from workbench.run.vector_files import asks_for_blocks
+from workbench.settings import BLOCKS
 from workbench.solvers import Solver
+from workbench.solvers.hybrid.base import HybridSolver
 
 FEW_CELLS, MOST_CELLS = 16, 64
 """Cells per side to begin with, few enough to be seen one by one, and at most."""
 CELLS = Parameter("cells", int, FEW_CELLS, "of the copy that is stepped through", 2, MOST_CELLS)
+COLUMNS = Parameter("columns", int, 4, "random ones; 1 is that of Solve", 1, 8)
 ALONE = "alone"
 SECOND = Parameter("second", str, ALONE, "its lines and values next to those of the first, one iteration at a time")
 
 
 class StepPage(View):
     """Display it. configuration: what is stepped through, with a smaller n where the problem has one.
+
+    Methods that take several right-hand sides get some, where the configuration has one.
 
     Every change computes the iterations again, in a thread; what cannot be stepped is reported in the status line.
     """
@@ -37,20 +44,24 @@ class StepPage(View):
         self.view: StepView | Stepper | None = None
         self._base = configuration
         self._mathematics = True
+        self._left_out = ""
+        """What of the configuration is not stepped through, as a sentence."""
         self._worker = LatestOnly("workbench-steps")
         named = configuration.solver.name
         self.method = BlockChoice(
             "solver", lambda: None, named if named in stepped_methods() else "cg", names=stepped_methods()
         )
+        self.first = BlockChoice("preconditioner", lambda: None, BLOCKS["preconditioner"].default)
+        self.columns = Field(COLUMNS, "columns", label="Right-hand sides", code="rhs")
         self.cells = Field(CELLS, "cells", label="Cells per side", code="n")
         others = [[ALONE, "no other method"], *([name, label] for label, name in method_options(stepped_methods()))]
         self.second = Field(SECOND, label="Compared with", code="", kind="choice", choices=others)
         self.form = FieldForm(
-            {"cells": self.cells, "second": self.second},
-            [self.method],
+            {"cells": self.cells, "columns": self.columns, "second": self.second},
+            [self.method, self.first],
             title="",
             about="Method that is stepped through",
-            main=("solver", "second", "cells"),
+            main=("solver", "preconditioner", "second", "cells", "columns"),
             typed=lambda _name: self._ask(),
         )
         self.status = StatusLine()
@@ -63,7 +74,9 @@ class StepPage(View):
         """Step through this from now on; the method chosen here stays."""
         same = self.view is not None and configuration == self._base
         self._base = configuration
-        self.form.hidden = () if hasattr(configuration.problem, "n") else ("cells",)
+        if not same and self._lists_preconditioner:
+            self.first.load(configuration.preconditioner)
+        self._hide()
         self.form.show()
         if not same:
             self._ask()
@@ -79,7 +92,30 @@ class StepPage(View):
             self.view.close()
         super().close()
 
+    @property
+    def _lists_preconditioner(self) -> bool:
+        """Whether the menu has that of the configuration, which may be one in memory."""
+        return bool(known("preconditioner", self._base.preconditioner.name))
+
+    @property
+    def _takes_columns(self) -> bool:
+        """Whether all methods chosen take several right-hand sides, and the configuration has one."""
+        names = [name for name in (self.method.choice.value, self.second.value) if name != ALONE]
+        chosen = [find("solver", str(name)) for name in names]
+        return all(isinstance(each, Solver) and each.takes_blocks for each in chosen) and not asks_for_blocks(
+            self._base, None
+        )
+
+    def _hide(self) -> None:
+        offered = {
+            "cells": hasattr(self._base.problem, "n"),
+            "columns": self._takes_columns,
+            "preconditioner": self._lists_preconditioner,
+        }
+        self.form.hidden = tuple(name for name, there in offered.items() if not there)
+
     def _ask(self) -> None:
+        self._hide()
         self.form.check()
         self.form.show()
         self.status.say("Making the iterations.", "busy")
@@ -98,7 +134,7 @@ class StepPage(View):
         before, self.view = self.view, made
         self._place.children = (made if isinstance(made, StepView) else made.box,)
         # What is stepped through is the heading of the view.
-        self.status.say("")
+        self.status.say(self._left_out)
         if before is not None:
             before.close()
 
@@ -107,13 +143,29 @@ class StepPage(View):
         chosen = dataclasses.replace(
             self._base, problem=smaller(self._base.problem, int(self.cells.read())), solver=self.method.block()
         )
+        if self._lists_preconditioner:
+            chosen = dataclasses.replace(chosen, preconditioner=self.first.block())
+        if self._takes_columns and (columns := int(self.columns.read())) > 1:
+            chosen = dataclasses.replace(chosen, rhs=f"random:{columns}")
         if isinstance(self.view, StepView):
             self._mathematics = self.view.mathematics
+        self._left_out = ""
         if self.second.value == ALONE:
-            return StepView(chosen, mathematics=self._mathematics)
+            return StepView(self._possible(chosen), mathematics=self._mathematics)
         other = find("solver", str(self.second.value))
         assert isinstance(other, Solver)
-        return Stepper(chosen, dataclasses.replace(chosen, solver=other), rtol=chosen.stopping.rtol)
+        first, second = self._possible(chosen), self._possible(dataclasses.replace(chosen, solver=other))
+        return Stepper(first, second, rtol=chosen.stopping.rtol)
+
+    def _possible(self, chosen: Configuration) -> Configuration:
+        """Without the deflation of Solve, for which there is no field here, where the solver cannot have it."""
+        solver = chosen.solver
+        if isinstance(solver, HybridSolver) and not solver.deflates and chosen.deflation.name != "none":
+            self._left_out = (
+                f"{sentence_case(name_of('solver', solver))}: without deflation, since no side sees a whole vector."
+            )
+            return dataclasses.replace(chosen, deflation=find("deflation", "none"))
+        return chosen
 
 
 def smaller(problem: Problem, cells: int) -> Problem:

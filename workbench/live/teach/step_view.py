@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import threading
 import time
 from typing import Any
@@ -11,7 +12,7 @@ import traitlets
 
 from workbench.analysis.linewise import Walk
 from workbench.errors import InputError
-from workbench.live.teach.step_text import about, curve, pictures, removal, sentence, values
+from workbench.live.teach.step_text import Listings, about, curve, pictures, removal, sentence, values
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.assets import module
 from workbench.live.ui.stream_view import StreamView
@@ -57,13 +58,15 @@ class StepView(StreamView):
             method = configure(problem, solver=method, **choices)
         self.walk = Walk(method)
         self.norms, self.ending = _made(self.walk, iterations)
+        self._listings = Listings(self.walk)
+        self._ends = np.cumsum([len(self.walk.lines(each)) for each in range(self.walk.iterations + 1)]).tolist()
         self.playing = self.shows_levels = False
         self._removal: tuple[np.ndarray, dict[str, Any] | None] = (np.empty(0), None)
         self._place = 0
         self._lock = threading.RLock()
         self._changed = threading.Event()
         self._due = 0.0
-        super().__init__(publisher, program=about(self.walk, self.ending), mathematics=mathematics)
+        super().__init__(publisher, program=about(self.walk, self._listings, self.ending), mathematics=mathematics)
 
     @property
     def iteration(self) -> int:
@@ -77,17 +80,16 @@ class StepView(StreamView):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Vectors, shape (N,), and scalars as they are now, by name."""
+        """Vectors, scalars and small matrices as they are now, by name; of one side of a schedule as in `cpu.r`."""
         return self.walk.after(*self.place)
 
     def next_line(self) -> None:
-        """Run one more line; those that an iteration leaves out count as one."""
-        iteration, lines = self._at(self._place + 1)
-        self._go(self._end(iteration) if self.walk.skips(iteration, lines) else self._place + 1)
+        """Run one more line."""
+        self._go(self._place + 1)
 
     def back(self) -> None:
-        """Take the last line back, or all that the iteration leaves out."""
-        self._go(self._place - (self.walk.optional if self.walk.skips(*self.place) else 1))
+        """Take the last line back."""
+        self._go(self._place - 1)
 
     def next_iteration(self) -> None:
         """Run to the end of the iteration, or from there to the end of the next."""
@@ -159,14 +161,14 @@ class StepView(StreamView):
                 "iteration": iteration,
                 "lines": lines,
                 "place": self._place,
-                "left_out": self.walk.skips(iteration, lines),
+                "listing": self._listings.iterate(iteration),
                 "last": last,
                 "playing": self.playing,
                 "values": values(self.walk, iteration, lines),
                 "sentence": sentence(self.walk, iteration, lines, self.ending if last else ""),
                 "curve": curve(self.walk, self.norms, iteration, lines),
                 "pictures": drawn,
-                "removal": self._removed(self.walk.after(iteration, lines)["x"]) if self.shows_levels else None,
+                "removal": self._removed(self.values["x"]) if self.shows_levels else None,
             }, pixels
 
     def _removed(self, x: np.ndarray) -> dict[str, Any] | None:
@@ -177,16 +179,13 @@ class StepView(StreamView):
 
     def _at(self, place: int) -> tuple[int, int]:
         """The iteration and its lines at a place; the last one behind the end."""
-        place = min(place, self._end(self.walk.iterations))
-        first, each = len(self.walk.start), len(self.walk.iterate)
-        if place <= first:
-            return 0, place
-        done, inside = divmod(place - first - 1, each)
-        return done + 1, inside + 1
+        place = min(place, self._ends[-1])
+        iteration = bisect.bisect_left(self._ends, place)
+        return iteration, place - (self._ends[iteration - 1] if iteration else 0)
 
     def _end(self, iteration: int) -> int:
-        """The place at the end of an iteration."""
-        return len(self.walk.start) + iteration * len(self.walk.iterate)
+        """The place at the end of an iteration, or of the last one."""
+        return self._ends[min(iteration, self.walk.iterations)]
 
     def _go(self, place: int) -> None:
         with self._lock:
@@ -209,21 +208,21 @@ class StepView(StreamView):
             self.go(min(max(content["iteration"], 0), self.walk.iterations))
 
 
-def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
-    """Iterate up to `most` times; ||r|| and ||b - A x|| over ||b|| after each, and why there are no more."""
-    system = walk.setup
-    scale = float(system.device.norm(system.b)) or 1.0
-    stopping = walk.configuration.stopping
-    limit = max(stopping.rtol, stopping.atol / scale)
-    norms: list[tuple[float, float]] = []
+def _made(walk: Walk, most: int) -> tuple[list[tuple[np.ndarray, np.ndarray]], str]:
+    """Iterate up to `most` times; ||r_j|| and ||b_j - A x_j|| over ||b_j|| after each, shape (s,), and why there are no
+    more."""
+    scale = np.where(walk.scale > 0, walk.scale, 1)
+    limit = walk.limits / scale
+    norms: list[tuple[np.ndarray, np.ndarray]] = []
     while True:
-        recurrence, true = walk.residuals(walk.iterations)
-        norms.append((recurrence / scale, true / scale))
-        if norms[-1][0] <= limit:
-            met = "verified by b − Ax" if norms[-1][1] <= 2 * limit else "but that of b − Ax is not"
-            return norms, f"the residual is below the tolerance of {chosen(limit)}, {met}"
-        if walk.broken_down:
-            return norms, "the method has broken down: δ or γ is not positive"
+        recurrence, true = (each / scale for each in walk.residuals(walk.iterations))
+        norms.append((recurrence, true))
+        if (recurrence <= limit).all():
+            met = "verified by b − Ax" if (true <= 2 * limit).all() else "but that of b − Ax is not"
+            which = "every residual" if walk.columns > 1 else "the residual"
+            return norms, f"{which} is below the tolerance of {chosen(float(limit.max()))}, {met}"
+        if walk.breakdown:
+            return norms, f"the method has broken down: {walk.breakdown}"
         if walk.iterations == most:
             return norms, "as many as were asked for"
         walk.advance()

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from workbench.analysis.stepping import Moment, difference, walk
 from workbench.html_table import Html, html_table
 from workbench.live.plots.chart import ChartView
-from workbench.live.teach.step_text import DIGITS
+from workbench.live.teach.step_text import DIGITS, label_of
 from workbench.live.ui.rows import row
 from workbench.live.ui.view import View
 from workbench.naming import name_of, sentence_case, typeset
@@ -85,7 +85,7 @@ class Stepper(View):
         rows = [
             (
                 Html(f'<span class="wb-m" title="{html.escape(value.text)}">{html.escape(typeset(value.text))}</span>'),
-                f"‖{typeset(value.name)}‖" if value.is_vector else typeset(value.name),
+                f"‖{label_of(value.name)}‖" if value.is_vector else label_of(value.name),
                 number(value.value, DIGITS) if math.isfinite(value.value) else "not finite",
                 self._reported(value.name),
             )

@@ -25,9 +25,6 @@ class BlockSolver(Solver):
 
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
-    not_stepped: ClassVar[str] = (
-        "computes the coefficients of all columns between its lines; step through cg, which it is for one real column"
-    )
     takes_blocks: ClassVar[bool] = True
     scratch: ClassVar[str] = "S"
     """A block vector that every iteration overwrites before it is read, so that measurements may use it between two."""

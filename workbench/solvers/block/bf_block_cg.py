@@ -54,7 +54,6 @@ class BreakdownFreeBlockCG(BlockSolver):
         delta = (P, S)
         part = (P, R)
     """
-    # alpha = delta^-1 part
     update: ClassVar[str] = """
         X = X + P@step
         R = R - S@alpha
@@ -63,7 +62,6 @@ class BreakdownFreeBlockCG(BlockSolver):
         rr = dots(R, R)
         gamma = dots(R, U)
     """
-    # beta = -delta^-1 coupling
     directions: ClassVar[str] = """
         P = U + P@beta
     """
@@ -86,7 +84,9 @@ class BreakdownFreeBlockCG(BlockSolver):
             while True:
                 measure()
                 previous = matrices["gamma"]
-                matrices["T"], rank = basis_of(matrices["G"])
+                basis, rank = basis_of(matrices["G"])
+                matrices["T"] = space.shown("T = V Λ^-1/2 of G = V Λ V^H, without the dependent", basis)
+                space.shown("rank = columns of T", rank)
                 orthonormal()
                 product()
                 columns = np.arange(rank)
@@ -98,10 +98,10 @@ class BreakdownFreeBlockCG(BlockSolver):
                     continue
                 half = factor.inverse(s)
                 inverse = half @ half.conj().T
-                matrices["alpha"] = alpha = inverse @ matrices["part"]
-                matrices["step"] = np.where(frozen, 0, alpha)
+                matrices["alpha"] = alpha = space.shown("alpha = delta^-1 part", inverse @ matrices["part"])
+                matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
                 update()
-                matrices["beta"] = -inverse @ matrices["coupling"]
+                matrices["beta"] = space.shown("beta = -delta^-1 coupling", -inverse @ matrices["coupling"])
                 directions()
                 yield dataclasses.replace(row(rank), pivot=factor.pivot, **self._single(matrices, previous, inverse))
 

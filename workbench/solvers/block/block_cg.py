@@ -47,12 +47,11 @@ class BlockCG(BlockSolver):
         S = A(P)
         delta = (P, S)
     """
-    # step = delta^-1 C and inverse = delta^-1; [Q, W, rho] = orthonormalize(Q) and C = rho C follow.
+    # [Q, W, rho] = orthonormalize(Q) and C = rho C follow.
     update: ClassVar[str] = """
         X = X + P@step
         Q = Q - S@inverse
     """
-    # coupling = rho^H
     directions: ClassVar[str] = """
         P = W + P@coupling
     """
@@ -81,12 +80,12 @@ class BlockCG(BlockSolver):
                     yield dataclasses.replace(norms.row(C, orthonormalize), curvature=curvature)
                     continue
                 half = factor.inverse(space.columns)
-                matrices["inverse"] = inverse = half @ half.conj().T
-                matrices["step"] = np.where(frozen, 0, inverse @ C)
+                matrices["inverse"] = inverse = space.shown("inverse = delta^-1", half @ half.conj().T)
+                matrices["step"] = space.shown("step = delta^-1 C", np.where(frozen, 0, inverse @ C))
                 update()
                 rho = orthonormalize()
-                C = np.where(frozen, 0, rho @ C)
-                matrices["coupling"] = rho.conj().T
+                C = space.shown("C = rho C", np.where(frozen, 0, rho @ C))
+                matrices["coupling"] = space.shown("coupling = rho^H", rho.conj().T)
                 directions()
                 row = norms.row(C, orthonormalize)
                 # Of one column they are those of CG.

@@ -45,7 +45,6 @@ class BlockCGOLeary(BlockSolver):
         S = A(P)
         delta = (P, S)
     """
-    # alpha = delta^-1 gamma
     update: ClassVar[str] = """
         X = X + P@step
         R = R - S@alpha
@@ -53,7 +52,6 @@ class BlockCGOLeary(BlockSolver):
         gamma = (R, U)
         rr = dots(R, R)
     """
-    # beta = previous^-1 gamma
     directions: ClassVar[str] = """
         P = U + P@beta
     """
@@ -75,17 +73,19 @@ class BlockCGOLeary(BlockSolver):
             yield row()
             while True:
                 product()
-                previous = matrices["gamma"]
+                previous = space.shown("previous = gamma", matrices["gamma"])
                 factor, of_previous = cholesky(matrices["delta"], every), cholesky(previous, every)
                 if factor is None or of_previous is None:
                     yield dataclasses.replace(row(), **_stuck(matrices["delta"], previous, every))
                     continue
                 half = factor.inverse(s)
-                matrices["alpha"] = alpha = half @ (half.conj().T @ previous)
-                matrices["step"] = np.where(frozen, 0, alpha)
+                alpha = space.shown("alpha = delta^-1 gamma", half @ (half.conj().T @ previous))
+                matrices["alpha"] = alpha
+                matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
                 update()
                 half = of_previous.inverse(s)
-                matrices["beta"] = beta = half @ (half.conj().T @ matrices["gamma"])
+                beta = space.shown("beta = previous^-1 gamma", half @ (half.conj().T @ matrices["gamma"]))
+                matrices["beta"] = beta
                 directions()
                 single = {"alpha": np.real(alpha[0]), "beta": np.real(beta[0])} if s == 1 else {}
                 pivot = min(factor.pivot, of_previous.pivot)

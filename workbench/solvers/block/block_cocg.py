@@ -61,12 +61,11 @@ class BlockCOCG(BlockSolver):
         pp = dots(P, P)
         ss = dots(S, S)
     """
-    # alpha = delta^-1 g and step = alpha C; [Q, rho] = qr(Q), C = rho C and a new g follow.
+    # [Q, rho] = qr(Q), C = rho C and a new g follow.
     update: ClassVar[str] = """
         X = X + P@step
         Q = Q - S@alpha
     """
-    # beta = previous^-1 rho^T g
     directions: ClassVar[str] = """
         P = W + P@beta
     """
@@ -90,24 +89,25 @@ class BlockCOCG(BlockSolver):
             yield _row(C, orthonormalize)
             while True:
                 product()
-                columns, previous = orthonormalize.columns, matrices["g"]
+                columns, previous = orthonormalize.columns, space.shown("previous = g", matrices["g"])
                 lengths_of_w = np.sqrt(np.real(matrices["ww"]))
                 lengths = np.outer(*(np.sqrt(np.real(matrices[name])) for name in ("pp", "ss")))
                 alpha = solved(matrices["delta"], previous, columns, columns, lengths)
                 if alpha is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR)
                     continue
-                matrices["alpha"], matrices["step"] = alpha, np.where(frozen, 0, alpha @ C)
+                matrices["alpha"] = space.shown("alpha = delta^-1 g", alpha)
+                matrices["step"] = space.shown("step = alpha C", np.where(frozen, 0, alpha @ C))
                 update()
                 rho = orthonormalize()
-                C = np.where(frozen, 0, rho @ C)
+                C = space.shown("C = rho C", np.where(frozen, 0, rho @ C))
                 products()
                 lengths = np.outer(np.ones(s), lengths_of_w)
                 beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths)
                 if beta is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR_RESIDUALS)
                     continue
-                matrices["beta"] = beta
+                matrices["beta"] = space.shown("beta = previous^-1 rho^T g", beta)
                 directions()
                 single = {"alpha": np.real(alpha[0]), "beta": np.real(rho[0] * beta[0])} if s == 1 else {}
                 yield dataclasses.replace(_row(C, orthonormalize), **single)

@@ -64,7 +64,8 @@ class Orthonormalization:
         while dependent.size:
             dependent, more = self._further(dependent, largest)
             rho = rho + more
-        return rho
+        space.shown("rank = columns ≠ 0", self.columns.size)
+        return space.shown("rho = L₂^H L₁^H", rho)
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Orthonormalize R = B - A X; returns C, shape (s, s), with R = Q C, and ||r_j||, shape (s,)."""
@@ -73,9 +74,10 @@ class Orthonormalization:
         residual()
         sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
         self.columns = np.flatnonzero(sizes)
-        matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        reciprocal = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        matrices["reciprocal"] = self._space.shown("reciprocal = 1/‖rⱼ‖", reciprocal)
         normalized()
-        return self() * sizes, sizes
+        return self._space.shown("C = rho diag(‖rⱼ‖)", self() * sizes), sizes
 
     @property
     def _start(self) -> tuple[BlockProgram, ...]:
@@ -121,13 +123,13 @@ class Orthonormalization:
         """Q L^-H and W L^-H with the factor of the Gram matrix, and once more with the new one; returns rho."""
         space, s = self._space, self._space.columns
         _, transform, measure = self._programs(q, w)
-        space.matrices["T"] = found.inverse(s)
+        space.matrices["T"] = space.shown("T = L₁^-H of G = L₁ L₁^H", found.inverse(s))
         transform()
         measure()
         again = cholesky(space.matrices["G"], found.kept)
         if again is None:
             return np.full((s, s), np.nan)
-        space.matrices["T"] = again.inverse(s)
+        space.matrices["T"] = space.shown("T = L₂^-H of G = L₂ L₂^H", again.inverse(s))
         transform()
         return again.adjoint(s) @ found.adjoint(s)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -13,7 +11,6 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.base import Stepped
 from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
@@ -36,7 +33,6 @@ class PseudoBlockCG(BlockSolver):
 
     name: ClassVar[str] = "pseudo-block-cg"
     title: ClassVar[str] = "pseudo-block CG (s recurrences, one product)"
-    not_stepped: ClassVar[str] = ""
     max_restarts: ClassVar[int] = 3
     # An alpha of zero gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
@@ -53,7 +49,6 @@ class PseudoBlockCG(BlockSolver):
         S = A(P)
         delta = dots(P, S)
     """
-    # alpha = gamma/delta
     update: ClassVar[str] = """
         X = X + P*alpha
         R = R - S*alpha
@@ -61,20 +56,11 @@ class PseudoBlockCG(BlockSolver):
         gamma = dots(R, U)
         rr = dots(R, R)
     """
-    # beta = gamma/previous
     directions: ClassVar[str] = """
         P = U + P*beta
     """
     definite: ClassVar[bool] = True
     """Whether delta and gamma must be positive; else they need only differ from zero."""
-
-    def stepped(self, dtype: np.dtype) -> Stepped:
-        alpha = "alpha = gamma/delta if delta > 0 else 0" if self.definite else "alpha = gamma/delta"
-        first, product, update, directions = map(
-            _of_one_column, (self.initial, self.product, self.update, self.directions)
-        )
-        parts = (product, f"previous = gamma\n{alpha}", update, "beta = gamma/previous", directions)
-        return Stepped(first, "\n".join(parts))
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
@@ -88,7 +74,7 @@ class PseudoBlockCG(BlockSolver):
             yield norms.row(self._gamma(matrices), space.columns)
             while True:
                 product()
-                delta, previous = matrices["delta"], matrices["gamma"]
+                delta, previous = matrices["delta"], space.shown("previous = gamma", matrices["gamma"])
                 if self.definite:
                     delta, previous = np.real(delta), np.real(previous)
                 done = frozen | (np.real(matrices["rr"]) == 0)
@@ -96,11 +82,11 @@ class PseudoBlockCG(BlockSolver):
                 alpha = np.divide(previous, delta, out=np.zeros_like(delta), where=~done & (delta != 0))
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
-                matrices["alpha"] = alpha
+                matrices["alpha"] = space.shown("alpha = gamma/delta", alpha)
                 update()
                 gamma = np.real(matrices["gamma"]) if self.definite else matrices["gamma"]
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
-                matrices["beta"] = beta
+                matrices["beta"] = space.shown("beta = gamma/previous", beta)
                 directions()
                 row = norms.row(self._gamma(matrices), space.columns)
                 yield dataclasses.replace(row, curvature=curvature, alpha=alpha, beta=beta)
@@ -167,12 +153,6 @@ class COCG(PseudoBlockCG):
 
     def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
         return not_vanished(matrices["gamma"], matrices["rr"], matrices["uu"])
-
-
-def _of_one_column(text: str) -> str:
-    """Lines on block vectors as those on vectors."""
-    lines = re.sub(r"dots\((\w+), (\w+)\)", r"(\1, \2)", textwrap.dedent(text))
-    return re.sub(r"\b[A-Z]\w*\b(?!\()", lambda name: name[0].lower(), lines)
 
 
 def not_vanished(products: np.ndarray, squares: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -41,6 +41,7 @@ class HybridAuto(HybridSolver):
 
     name: ClassVar[str] = "hybrid"
     title: ClassVar[str] = "hybrid pipelined CG: the schedule that suits the machine"
+    not_stepped: ClassVar[str] = "selects a schedule for a machine; step through hybrid1, hybrid2 or hybrid3"
 
     cpu: str = parameter("", "profile of the cores, a name or a .toml file; empty measures")
     accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")

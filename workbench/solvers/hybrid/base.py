@@ -24,7 +24,6 @@ class HybridSolver(Solver):
 
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
-    not_stepped: ClassVar[str] = "shares the lines of pipecg between two devices; step through pipecg"
     curvature_is_recomputed: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
     in_family: ClassVar[bool] = False
@@ -59,6 +58,10 @@ class HybridSolver(Solver):
                 "device opencl or cuda, or solver pipecg",
                 changes={"solver": "pipecg"},
             )
+        self.check_levels(traits)
+
+    def check_levels(self, traits: MethodTraits) -> None:
+        """Raise InputError for a preconditioner or a deflation that the schedule cannot have, on any device."""
         if traits.deflated and not self.deflates:
             raise InputError(
                 f"solver {self.name} cannot deflate, since no side sees a whole vector; use deflation none, or hybrid1",

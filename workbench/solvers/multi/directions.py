@@ -72,7 +72,7 @@ class Directions(OperatorTraits):
     def __init__(self, source: Terms, device: Any, limits: Limits, room: int | None, workspace: Any) -> None:
         several, dtype = source.several, source.dtype
         self._source, self._products, self._device, self._limits = source, source.products, device, limits
-        self._several, self._notes = several, workspace.notes
+        self._several, self._notes, self._workspace = several, workspace.notes, workspace
         self.steps: list[Step] = workspace.steps
         self.count: int = several.count
         """The number of preconditioners."""
@@ -126,6 +126,8 @@ class Directions(OperatorTraits):
         with on_one_thread():
             weights, step = self._next_step(columns)
         marks.append(time.perf_counter())
+        if self._workspace.stepping:
+            self._show(step)
         self._combine(weights, d)
         marks.append(time.perf_counter())
         seconds = {PARTS[0]: self._source.seconds, **dict(zip(PARTS[1:], np.diff(marks).tolist(), strict=True))}
@@ -165,12 +167,26 @@ class Directions(OperatorTraits):
 
     def latest_block(self) -> np.ndarray:
         """The directions P of the latest iteration in host memory, shape (N, columns)."""
-        block = self._basis.blocks[-1]
+        return self._vectors(self._basis.blocks[-1])
+
+    def _vectors(self, weights: np.ndarray) -> np.ndarray:
+        """Combinations of all terms in host memory, shape (N, columns). weights: shape (m, columns)."""
         found = []
-        for column in block.T:
+        for column in weights.T:
             self._combine(column, self._work)
             found.append(np.array(self._device.to_host(self._work)))
         return np.stack(found, axis=1) if found else np.zeros((self._work.size, 0))
+
+    def _show(self, step: Step) -> None:
+        """Show what the step is made of: the terms, their Gram matrix, and the directions of all blocks."""
+        shown, gram = self._workspace.shown, self._basis.gram
+        size = gram.shape[0]
+        every = np.hstack([np.pad(block, ((0, size - block.shape[0]), (0, 0))) for block in self._basis.blocks])
+        shown("Z = [S₁ r, …, Sₖ r]", self._vectors(np.eye(size)[:, -self.count :]))
+        shown("Z^T A Z = products of all terms", gram)
+        shown("P = Z C, A-orthonormal", self.latest_block())
+        shown("dropped = dependent directions", step.dropped)
+        shown("P^T A P = C^T (Z^T A Z) C", every.conj().T @ gram @ every)
 
     @property
     def pieces(self) -> list[np.ndarray]:

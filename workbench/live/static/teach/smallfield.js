@@ -1,9 +1,8 @@
 import { mapOf, wordsOf } from "../field/colormaps.js";
 import { element } from "../ui/page.js";
 import { theme } from "../ui/theme.js";
-import { GREEK } from "./typeset.js";
 
-// Vectors on a grid as small pictures: blue below zero, red above it.
+// Vectors on a grid and small matrices as small pictures: blue below zero, red above it.
 
 export function smallFields(host) {
   const kept = new Map();
@@ -12,26 +11,27 @@ export function smallFields(host) {
     let first = 0;
     const colours = wordsOf(mapOf({ signed: true }, theme(host)));
     const shown = reported.map((about) => {
-      const { name, high, fresh, width, height } = about;
-      if (!kept.has(name)) kept.set(name, tile(name));
+      const { name, label, words: said, fresh, width, height } = about;
+      if (!kept.has(name)) kept.set(name, tile(label));
       const { root, canvas, words } = kept.get(name);
       paint(canvas, bytes.subarray(first, first + width * height), width, height, colours);
       first += width * height;
       root.classList.toggle("wb-fresh", fresh);
-      words.textContent = `±${high}`;
-      canvas.setAttribute("aria-label", `${name}, between −${high} and ${high}${fresh ? ", just written" : ""}`);
+      root.classList.toggle("wb-begins", about.begins);
+      words.textContent = said;
+      canvas.setAttribute("aria-label", `${label}, ${said}${fresh ? ", just written" : ""}`);
       return root;
     });
     host.replaceChildren(...shown);
   };
 }
 
-function tile(name) {
+function tile(label) {
   const [root, canvas] = [element("figure", "wb-tile"), element("canvas", "")];
   canvas.setAttribute("role", "img");
   const caption = element("figcaption", "");
   const words = element("span", "");
-  caption.append(element("i", "wb-m", GREEK[name] ?? name), " ", words);
+  caption.append(element("i", "wb-m", label), " ", words);
   root.append(canvas, caption);
   return { root, canvas, words };
 }

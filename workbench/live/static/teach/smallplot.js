@@ -11,11 +11,12 @@ const BOX = { left: 42, top: 22, right: 512, bottom: 182 };
 export function smallPlot(host) {
   const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
 
-  return ({ shown, recurrence, true: exact }) => {
-    const known = [...recurrence, ...exact].filter((value) => value > 0);
+  // A curve for every right-hand side.
+  return ({ shown, recurrence: curves, true: exact }) => {
+    const known = [...curves, ...exact].flat().filter((value) => value > 0);
     if (!known.length) return;
     const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)) + 1e-9)];
-    const last = Math.max(1, recurrence.length - 1);
+    const last = Math.max(1, curves[0].length - 1);
     const toX = (k) => BOX.left + (k / last) * (BOX.right - BOX.left);
     const toY = (value) => BOX.top + ((high - Math.log10(value)) / Math.max(1, high - low)) * (BOX.bottom - BOX.top);
     picture.replaceChildren();
@@ -27,13 +28,16 @@ export function smallPlot(host) {
     for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
     write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
     write("‖r‖ / ‖b‖", 0, 10, "start");
-    path(recurrence, "wb-tocome");
-    path(recurrence.slice(0, shown + 1), "wb-walked");
-    if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
-    for (let k = 0; k <= shown; k += 1) {
-      if (exact[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(exact[k]), r: 2.6, class: "wb-ring" });
-    }
-    const reported = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
+    curves.forEach((recurrence, column) => {
+      path(recurrence, "wb-tocome");
+      path(recurrence.slice(0, shown + 1), "wb-walked");
+      if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
+      for (let k = 0; k <= shown; k += 1) {
+        if (exact[column][k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(exact[column][k]), r: 2.6, class: "wb-ring" });
+      }
+    });
+    const values = curves.map((recurrence) => recurrence[shown]).join(", ");
+    const reported = shown < 0 ? "Nothing has run yet." : `Relative residual ${values} after iteration ${shown}.`;
     picture.setAttribute("aria-label", `Convergence. ${reported}`);
 
     function path(samples, kind) {

@@ -12,6 +12,8 @@ import { smallFields } from "./smallfield.js";
 const KEYS = {
   ArrowRight: "next_line", ArrowLeft: "back", ArrowDown: "next_iteration", ArrowUp: "previous_iteration", " ": "toggle", Home: "restart",
 };
+// In sight at once.
+const MOST_LINES = 30;
 const NAMES = { start: "Before the loop", iterate: "In every iteration" };
 
 function render({ model, el }) {
@@ -44,12 +46,19 @@ function render({ model, el }) {
   said.setAttribute("role", "status");
   said.setAttribute("aria-live", "polite");
   const [body, listing, side, plot, tiles] = ["wb-stepping", "wb-listing", "wb-side", "", "wb-tiles"].map((name) => element("div", name));
-  const widest = Math.max(...program.start.concat(program.iterate).map((text) => text.length));
+  const widest = Math.max(...program.listings.flatMap(({ texts }) => texts.map((text) => text.length)));
   listing.style.setProperty("--wb-widest", widest);
-  const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
+  body.classList.toggle("wb-sided", program.sided);
+  const longest = Math.max(...program.listings.slice(1).map(({ texts }) => texts.length), 0);
+  listing.classList.toggle("wb-long", program.listings[0].texts.length + longest > MOST_LINES);
+  tiles.style.setProperty("--wb-abreast", program.abreast);
+  tiles.classList.toggle("wb-several", program.abreast > 1);
+  if (program.sided) listing.append(sides());
+  const rows = { start: section(listing, "start", program, 0), iterate: section(listing, "iterate", program, Math.min(1, program.listings.length - 1)) };
   listing.append(element("div", "wb-meaning", `${program.meaning}. Made: ${program.iterations} iterations; ${program.ending}.`));
-  const hint = program.drawn ? "Blue below zero, red above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 × 64 cells.";
-  side.append(plot, element("div", "wb-note", "line: residual of the recurrence; rings: true residual b − Ax"), tiles, element("div", "wb-note", hint));
+  const hint = program.drawn ? "Blue below zero, red above. What was just written has a frame." : "Vectors are drawn on 2D grids of up to 64 × 64 cells.";
+  const several = program.columns > 1 ? "; one of each for every right-hand side" : "";
+  side.append(plot, element("div", "wb-note", `line: residual of the recurrence; rings: true residual b − Ax${several}`), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   const removal = element("section", "wb-removal");
   removal.hidden = true;
@@ -62,13 +71,13 @@ function render({ model, el }) {
   function typeset() {
     const asMathematics = model.get("mathematics");
     mathematics.setAttribute("aria-pressed", String(asMathematics));
-    for (const [part, lines] of Object.entries(rows)) {
-      lines.forEach(({ code }, k) => {
-        const text = program[part][k];
-        code.replaceChildren(...(asMathematics ? mathLine : codeLine)(text));
+    for (const { lines } of Object.values(rows)) {
+      for (const { code, text, formula } of lines) {
+        const shown = formula ? [asMathematics ? formula.replace(" = ", " ← ") : text] : (asMathematics ? mathLine : codeLine)(text);
+        code.replaceChildren(...shown);
         code.classList.toggle("wb-mathematics", asMathematics);
         code.title = asMathematics ? text : "";
-      });
+      }
     }
     mark();
   }
@@ -83,10 +92,11 @@ function render({ model, el }) {
   function apply(state, buffer) {
     const { iteration, lines, place } = state;
     playing = state.playing;
+    if (rows.iterate.put(state.listing)) typeset();
     for (const [part, list] of Object.entries(rows)) {
       const here = (part === "start") === (iteration === 0);
-      list.forEach(({ row, value }, k) => {
-        const current = here && k === lines - 1 && !state.left_out;
+      list.lines.forEach(({ row, value }, k) => {
+        const current = here && k === lines - 1;
         row.classList.toggle("wb-current", current);
         row.classList.toggle("wb-waiting", here ? k >= lines : part === "iterate");
         row.classList.toggle("wb-past", !here && part === "start");
@@ -95,14 +105,14 @@ function render({ model, el }) {
         value.replaceChildren(...aligned(state.values[part][k]));
       });
     }
-    if (lines) bringIntoSight(listing, rows[iteration ? "iterate" : "start"][lines - 1].row);
+    if (lines) bringIntoSight(listing, rows[iteration ? "iterate" : "start"].lines[lines - 1].row);
     rows.iterate.heading.textContent = iteration ? `Iteration ${iteration}` : NAMES.iterate;
     said.textContent = state.sentence;
     [slider.value, number.textContent] = [iteration, `${iteration} of ${program.iterations}`];
     [back.disabled, restart.disabled] = [place === 0, place === 0];
     [next.disabled, further.disabled, play.disabled] = [state.last, state.last, state.last];
     play.textContent = playing ? "Pause" : "Play";
-    const target = lines && !state.left_out ? program.targets[iteration ? "iterate" : "start"][lines - 1] : "";
+    const target = lines ? rows[iteration ? "iterate" : "start"].lines[lines - 1].target : "";
     Object.assign(root.dataset, { iteration, lines, place, target, playing, pictures: state.pictures.length });
     mark();
     drawCurve(state.curve);
@@ -134,7 +144,8 @@ function render({ model, el }) {
 // A name and its value, so that the signs = of all lines are below each other.
 function aligned(text) {
   const [named, number] = text.split(" = ");
-  return number === undefined ? [] : [element("span", "", named), element("span", "", ` = ${number}`)];
+  if (number === undefined) return text ? [element("span", "", text)] : [];
+  return [element("span", "", named), element("span", "", ` = ${number}`)];
 }
 
 function iterationSlider(bar, most, chosen) {
@@ -146,20 +157,37 @@ function iterationSlider(bar, most, chosen) {
   return [slider, number];
 }
 
-function section(listing, part, program) {
+function section(listing, part, program, first) {
   const heading = element("div", "wb-part", NAMES[part]);
   const list = element("ol", "wb-lines");
-  const lines = program[part].map((text) => {
-    const row = element("li", "");
-    const [code, value] = [element("code", "wb-code"), element("span", "wb-value")];
-    row.dataset.code = text;
-    row.append(code, value);
-    list.append(row);
-    return { row, code, value };
-  });
   listing.append(heading, list);
-  lines.heading = heading;
-  return lines;
+  const made = { heading, lines: [], put };
+  let shown = -1;
+  put(first);
+  return made;
+
+  // Other lines where an iteration runs others; whether it does.
+  function put(number) {
+    if (number === shown) return false;
+    shown = number;
+    const { texts, formulas, targets, sides, arrows } = program.listings[number];
+    made.lines = texts.map((text, k) => {
+      const row = element("li", sides[k] ? `wb-on-${sides[k]}` : "");
+      const [code, value] = [element("code", "wb-code"), element("span", "wb-value")];
+      row.dataset.code = text;
+      if (arrows[k]) row.append(element("span", "wb-arrow", arrows[k]));
+      row.append(code, value);
+      return { row, code, value, text, formula: formulas[k], target: targets[k] };
+    });
+    list.replaceChildren(...made.lines.map(({ row }) => row));
+    return true;
+  }
+}
+
+function sides() {
+  const head = element("div", "wb-sides");
+  head.append(element("span", "", "cores"), element("span", "", "accelerator"));
+  return head;
 }
 
 // Scrolls the lines and not the page, as scrollIntoView would.

@@ -3,7 +3,7 @@ import { element } from "../ui/page.js";
 // A paper line as code or as mathematics. Names stay elements of their own, so that they can be found and marked.
 
 export const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", omega: "ω", rho: "ρ", eta: "η", zeta: "ζ", theta: "θ", sigma: "σ" };
-const SYMBOLS = { "*": "\u202f", "-": "\u202f−\u202f", "+": "\u202f+\u202f", "/": "\u202f/\u202f", "<=": " ≤ ", ">=": " ≥ ", "<": " < ", ">": " > ", "=": " ← ", ",": ", " };
+const SYMBOLS = { "*": "\u202f", "@": "\u202f", "-": "\u202f−\u202f", "+": "\u202f+\u202f", "/": "\u202f/\u202f", "<=": " ≤ ", ">=": " ≥ ", "<": " < ", ">": " > ", "=": " ← ", ",": ", " };
 const WORDS = { if: " if ", else: ", else ", sqrt: "√", conj: "conj", abs: "abs" };
 const PIECE = /[A-Za-z_]\w*|\d+\.?\d*(?:[eE][+-]?\d+)?|<=|>=|\S|\s+/g;
 
@@ -40,8 +40,9 @@ function name(code, letter) {
   const made = element("span", "wb-name", letter ?? code);
   made.dataset.name = code;
   if (letter && letter !== code) made.title = code;
-  const [, stem, digits] = /^([a-z]+)(\d+)$/i.exec(code) ?? [];
-  if (letter === undefined && digits) made.replaceChildren(stem, element("sub", "", digits));
+  // The sums of the two sides of a schedule have a word there.
+  const [, stem, below] = /^([a-z]+?)(?:_(?=part$|there$)|(?=\d+$))(\w+)$/i.exec(code) ?? [];
+  if (letter === undefined && below) made.replaceChildren(GREEK[stem] ?? stem, element("sub", "", below));
   return made;
 }
 
