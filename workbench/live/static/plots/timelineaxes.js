@@ -56,7 +56,7 @@ export function drawMarks(plot, marks, { top, bottom }) {
 export function drawHeads(plot) {
   const { context, palette } = plot;
   context.font = `bold 12px ${palette.type}`;
-  plot.titles.forEach((title, group) => {
+  plot.groups.forEach(({ title }, group) => {
     label(context, palette.ink, title, 4, plot.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
   });
   context.font = `12px ${palette.type}`;
