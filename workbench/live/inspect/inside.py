@@ -6,7 +6,7 @@ import functools
 import html
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -111,6 +111,11 @@ class InsideView(View):
         for drawn in self._drawn.values():
             drawn.forget(run)
         self._turn()
+
+    def compare(self, others: Sequence[RunSource], names: Sequence[str]) -> None:
+        """Put other runs below the run on the timeline, or none. names: of the run itself and of each of them."""
+        if self._run is not None:
+            self.timeline.show([self._run, *others], names if others else RunHandle(self._run).title)
 
     def hide(self, hidden: bool) -> None:
         """Say whether all of it is out of sight, as on another page: then nothing is sent and nothing computed."""

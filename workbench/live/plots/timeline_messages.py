@@ -131,7 +131,9 @@ class Shown:
         compared = len(self.runs) > 1
         groups: list[dict[str, Any]] = []
         for place, run in enumerate(self.runs):
-            title = f"{run.title}: {run.about}" if compared and run.about else run.about or run.note(f"{run.title}: idle")
+            title = (
+                f"{run.title}: {run.about}" if compared and run.about else run.about or run.note(f"{run.title}: idle")
+            )
             short = run.title if compared or not run.trace else run.trace.label
             groups.append({"title": title, "name": short, "live": run.live, "kind": "other" if place else "first"})
         if made := self.made:
