@@ -22,13 +22,8 @@ MOST_ARROWS = 60
 ARROW: dict[str, Any] = {"arrowstyle": "-|>", "color": EDGE, "linewidth": 0.7, "mutation_scale": 6, "zorder": 0.8}
 WORD: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small", "gid": LABEL}
 LINE: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 0.5}
-NUMBER: dict[str, Any] = {
-    "textcoords": "offset points",
-    "va": "center",
-    "fontsize": "small",
-    "color": INK,
-    "gid": LABEL,
-}
+NUMBER: dict[str, Any] = {**WORD, "ha": "left", "color": INK, "textcoords": "offset points"}
+TITLE: dict[str, Any] = {"va": "center", "fontsize": "small", "weight": "bold", "color": INK}
 CURVE = (Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4)
 
 
@@ -65,9 +60,7 @@ def _heads(axes: Axes, layer: LanesOf) -> None:
     below = [*above[1:], end + 0.5]
     for group, title in enumerate(layer.titles):
         at = (0, above[group] - HALF / 2)
-        axes.annotate(
-            title, at, xycoords=("axes fraction", "data"), va="center", fontsize="small", weight="bold", color=INK
-        )
+        axes.annotate(title, at, xycoords=("axes fraction", "data"), **TITLE)
     for start in layer.starts:
         ends = below[start.group] - 1 + HALF, above[start.group] + 0.5 - HALF / 2
         low, high = ((end - place) / (end + ABOVE) for place in ends)

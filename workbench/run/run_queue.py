@@ -89,8 +89,8 @@ class RunQueue:
 class QueueSlot:
     """The place of one job in a run queue. Every method is idempotent.
 
-    together: another slot of the queue; while one of both is the first, both hold the machine. All methods may be called
-    from any thread; all but `acquire` return at once.
+    together: another slot of the queue; while one of both is the first, both hold the machine. All methods may be
+    called from any thread; all but `acquire` return at once.
     """
 
     def __init__(self, queue: RunQueue, together: QueueSlot | None = None) -> None:

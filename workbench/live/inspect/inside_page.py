@@ -29,9 +29,9 @@ class InsidePage(View):
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
     The run that is shown is the latest chosen one of the list, and stays as long as it is chosen; the other chosen ones
-    stand below it on the timeline. What is chosen in the menus is chosen in the list. Where nothing is chosen, the latest
-    new run is shown when the page is turned to. publisher: of the page. folder: where figures go. begin: what a button
-    offers while there is no run, such as to turn to the page that makes one.
+    stand below it on the timeline. What is chosen in the menus is chosen in the list. Where nothing is chosen, the
+    latest new run is shown when the page is turned to. publisher: of the page. folder: where figures go. begin: what a
+    button offers while there is no run, such as to turn to the page that makes one.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class InsidePage(View):
         timeline.run = chosen
 
     def look(self, *runs: ListedRun) -> None:
-        """Show the last of these runs, compared with the others. Raises InputError for one that has no iteration yet, and
-        for an active entry of a race."""
+        """Show the last of these runs, compared with the others. Raises InputError for one that has no iteration yet,
+        and for an active entry of a race."""
         for run in runs:
             if not can_look_into(run):
                 raise InputError(f"run {run.number} cannot be looked into before it ends; wait, or choose another")

@@ -201,8 +201,8 @@ def _watched(source: Shows, title: str) -> Watched:
 
 
 def _titles(sources: Sequence[Shows]) -> list[str]:
-    """What distinguishes runs; of traces, which do not say what they are of, their label and machine. Numbers where that
-    is not enough."""
+    """What distinguishes runs; of traces, which do not say what they are of, their label and machine. Numbers where
+    that is not enough."""
     runs = [source for source in sources if not isinstance(source, Trace)]
     names = iter(distinct_names([RunHandle(run).parts for run in runs]))
     found = [about(source) if isinstance(source, Trace) else next(names) for source in sources]

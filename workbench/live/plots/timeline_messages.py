@@ -131,9 +131,8 @@ class Shown:
         compared = len(self.runs) > 1
         groups: list[dict[str, Any]] = []
         for place, run in enumerate(self.runs):
-            title = (
-                f"{run.title}: {run.about}" if compared and run.about else run.about or run.note(f"{run.title}: idle")
-            )
+            title = run.about or run.note(f"{run.title} is not started")
+            title = f"{run.title}: {run.about}" if compared and run.about else title
             short = run.title if compared or not run.trace else run.trace.label
             groups.append({"title": title, "name": short, "live": run.live, "kind": "other" if place else "first"})
         if made := self.made:
