@@ -172,8 +172,8 @@ class Explorer(PausableView):
         """
         both = on_both(self.form.configuration(), filmed=True)
         with self._lock:
-            self._enter(*both.runs)
             self._both = both
+            self._enter(*both.runs)
             both.start()
         self.both_note.say(both.sentence)
         self.runs.choose(run.number for run in self.runs.runs if run.source in both.runs)
@@ -267,6 +267,8 @@ class Explorer(PausableView):
             run.settle()
         for session in sessions:
             self.runs.add(session, SOLVE)
+        # When all are in the list, which has their names.
+        for session in sessions:
             self.controller.add(session)
 
     def _press_both(self) -> None:

@@ -52,7 +52,7 @@ function render({ model, el }) {
   const further = press("Zoom out", "or the wheel, or −", act.further);
   const choices = [
     choice(model, "run", "compare with run", "run to compare with"),
-    choice(model, "machine", "with machine", "machine to compare with"),
+    choice(model, "machine", "compare with", "machine to compare with", "with machine"),
     choice(model, "accelerator", "and", "accelerator to compare with"),
   ];
   bar.append(about, ...choices.map(({ root }) => root), follow, closer, further, all, ask);
@@ -167,17 +167,19 @@ function render({ model, el }) {
 }
 
 // What the run is compared with: another run, or a machine and its accelerator; hidden where there is nothing to choose.
-function choice(model, trait, text, spoken) {
+// next: the text next to the choice of a run.
+function choice(model, trait, text, spoken, next = text) {
   const select = control("select", spoken);
   const root = labelled(text, select, "wb-machine");
   const bound = bind(model, { [trait]: select }, () => {
     const offered = model.get(`${trait}s`);
     root.hidden = !offered.length;
+    root.firstChild.data = model.get("runs").length ? next : text;
     select.replaceChildren(new Option("none", ""), ...offered.map(([name, title]) => new Option(title, name)));
     select.value = model.get(trait);
     if (select.selectedIndex < 0) select.value = "";
   });
-  const forget = follow(model, [`${trait}s`], bound.pull);
+  const forget = follow(model, [`${trait}s`, "runs"], bound.pull);
   return {
     root,
     close() {

@@ -22,13 +22,15 @@ export function drawAxis(plot) {
   label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
 }
 
-// A line where an iteration begins, and its number where there is room.
-export function drawMarks(plot, marks, { top, bottom }) {
+// A line where an iteration of a set of lanes begins, and its number where there is room.
+export function drawMarks(plot, { marks, first: begin, last: end }, { top, bottom }) {
   const { context, palette, span, box } = plot;
+  // What of the width the set takes.
+  const width = Math.max(1, Math.min(box.right, plot.toX(end)) - Math.max(box.left, plot.toX(begin)));
   const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
   const count = Math.max(1, last - first);
-  const apart = box.width / count;
-  const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+  const apart = width / count;
+  const every = roundUp((10 * count * WORD) / width, true) / 10;
   // The iteration that is under way at the left edge, where the next one leaves room to say so.
   const word = (k, x) => label(context, palette.soft, countText(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
   const next = first < last ? marks.starts[first + 1] : span.to;

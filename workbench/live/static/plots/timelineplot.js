@@ -255,7 +255,7 @@ export class TimelinePlot extends Stage {
     drawAxis(this);
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
-    this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set.marks, this.stripe(group)));
+    this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set, this.stripe(group)));
     drawHeads(this);
     this.shade(this.selected, 0.16, this.box);
     this.shade(this.linked && this.stretch(this.linked.iteration), 0.2, this.stripe(0));
