@@ -1,7 +1,6 @@
 """Several traces in one stream, against each of them alone: nothing lost, nothing mixed, starts aligned."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +17,7 @@ def test_every_trace_is_found_again_in_the_stream(given_traces):
     made = AlignedTraces(given_traces)
     groups, rows = np.array(made.groups, int), made.rows
     of_rows = groups[rows["kernel"]]
-    begin = first_start(given_traces[0]) if len(given_traces[0]) else 0.0
+    begin = next((first_start(trace) for trace in given_traces if len(trace)), 0.0)
     places, waits = [], made.waits(0, made.count)
     for group, trace in enumerate(given_traces):
         mine = np.flatnonzero(of_rows == group)
@@ -63,12 +62,11 @@ def test_traces_that_grow_in_turns_give_the_same_events_as_at_once():
     assert len(both) == two.count // 2
 
 
-@pytest.mark.parametrize("first", [None, Trace()])
-def test_where_another_trace_begins_first_all_start_at_zero(first):
-    later = Trace()
+def test_starts_are_aligned_at_a_time_whichever_trace_begins_first():
+    first, later = Trace(), Trace()
     later.append(Event("A", "cpu", 5.0, 6.0))
-    made = AlignedTraces([first, later])
-    first = first or Trace()
+    made = AlignedTraces([None, later], start=0.0)
     first.append(Event("A", "cpu", 3.0, 4.0))
     made.take([first, later])
     np.testing.assert_array_equal(made.rows["start"], [0.0, 0.0])
+    assert made.groups == [1, 0]

@@ -13,12 +13,13 @@ from workbench.recording import Trace
 IN_MODEL = "What the host does between kernels is not in the model."
 
 
-def modelled(trace: Trace, profile: Profile, accelerator: Profile | None = None) -> tuple[Trace, str]:
+def modelled(trace: Trace, profile: Profile, accelerator: Profile | None = None, name: str = "") -> tuple[Trace, str]:
     """The trace on a machine, and both totals in words with the limits of the model. profile, accelerator: as in
-    `retime`, which says what is raised. Cost: some microseconds an event."""
+    `retime`, which says what is raised. name: of the run, where there are several. Cost: some microseconds an event."""
     made = retime(trace, profile, accelerator)
     notes = (f"{note[0].upper()}{note[1:]}." for note in made.notes)
-    return made, " ".join([totals([(f"{one.label}, {where(one)}", one) for one in (trace, made)]), IN_MODEL, *notes])
+    titles = f"{name}, {trace.label}".removeprefix(", ") + f", {where(trace)}", f"{made.label}, {made.machine}"
+    return made, " ".join([totals([(titles[0], trace), (titles[1], made)]), IN_MODEL, *notes])
 
 
 def where(trace: Trace) -> str:

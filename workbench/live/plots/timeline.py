@@ -175,7 +175,8 @@ class TimelineView(StreamView):
             cores, gpu = profile(machine), profile(accelerator) if accelerator else None
             if gpu and (cores.kind, gpu.kind) != ("cpu", "gpu"):
                 raise InputError(f"{cores.title} and {gpu.title} are not a CPU and a GPU; choose one of each")
-            self._made = wanted, *modelled(shown.trace, cores, gpu)
+            named = shown.runs[0].title if len(shown.runs) > 1 else ""
+            self._made = wanted, *modelled(shown.trace, cores, gpu, named)
         except InputError as error:
             self._made = wanted, None, f"{error}."
         self.publisher.wake()

@@ -13,7 +13,6 @@ from workbench.scenes.timeline import GrowingLanes
 
 _KEYS = itertools.count(1)
 NOTHING = GrowingLanes(Trace()).part()
-ALIGNED = "starts aligned"
 
 
 @dataclasses.dataclass(eq=False)
@@ -175,16 +174,16 @@ class Shown:
 
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
         """What the browser does not have yet, at most so many events; None when there is nothing."""
-        if not self.behind and self.reported == self.status(hint):
+        states, note, groups, words = status = self.status(hint)
+        if not self.behind and self.reported == status:
             return None
         events, trace = self.events, next((run.trace for run in self.runs if run.begun), self.trace)
-        self.reported = self.status(hint)
-        states, note, groups, words = self.reported
+        self.reported = status
         if self._lanes is None and events is not None:
             self._lanes = GrowingLanes(events, events.groups if isinstance(events, AlignedTraces) else None)
         message = {
             "run": self.key,
-            "title": ALIGNED if len(self.runs) > 1 else self.runs[0].title,
+            "title": "" if len(self.runs) > 1 else self.runs[0].title,
             "state": states[0],
             "live": self.live,
             "over": not any(run.session for run in self.runs),
@@ -217,7 +216,7 @@ class Shown:
 
     def _gather(self) -> None:
         if self.several:
-            self._events = self._events or AlignedTraces()
+            self._events = self._events or AlignedTraces(start=0.0 if len(self.runs) > 1 else None)
             self._events.take(self.traces)
 
     def forget(self) -> None:

@@ -12,7 +12,7 @@ const WORD = 60;
 // The axis of time, with its grid.
 export function drawAxis(plot) {
   const { context, palette, box, span } = plot;
-  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)));
+  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)), plot.origin);
   context.lineWidth = 1;
   for (const [seconds, text] of ticks) {
     const x = Math.round(plot.toX(seconds)) + 0.5;
@@ -65,7 +65,7 @@ export function drawHeads(plot) {
 }
 
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
-function timeAxis(from, to, most) {
+function timeAxis(from, to, most, origin) {
   const width = to - from;
   const [unit, factor] = width < 1e-3 ? ["µs", 1e6] : width < 1 ? ["ms", 1e3] : ["s", 1];
   const coarse = 10 ** Math.ceil(Math.log10(width));
@@ -73,7 +73,7 @@ function timeAxis(from, to, most) {
   const values = linearTicks((from - base) * factor, (to - base) * factor, most);
   const digits = decimals(values);
   const ticks = values.map((value) => [base + value / factor, decimalText(value, digits)]);
-  if (!base) return { ticks, title: `time from the start of the run, ${unit}` };
+  if (!base) return { ticks, title: `time from ${origin}, ${unit}` };
   const start = decimalText(base * 1e3, Math.max(0, -Math.round(Math.log10(coarse * 1e3))));
   return { ticks, title: `time after ${start} ms, ${unit}` };
 }

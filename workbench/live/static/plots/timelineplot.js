@@ -390,6 +390,11 @@ export class TimelinePlot extends Stage {
     this.hear({ kind: "readout", event, iteration, others: at.others ?? 0, x, y: top + height, strange: this.isStrange(lane.group) });
   }
 
+  // What time counts from.
+  get origin() {
+    return this.groups.some(({ kind }) => kind === "other") ? "the first kernel of each run" : "the start of the run";
+  }
+
   // Whether a set of lanes is of another run than the first, which the other views are of.
   isStrange(group) {
     return this.groups[group]?.kind === "other";
