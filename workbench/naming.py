@@ -90,8 +90,11 @@ def block_name(block: Block) -> str:
 
 def called(block: Block) -> str:
     """What a block is called, with the parameters that are part of its name."""
+    listed = facts(type(block))
+    if listed.of_zero and not getattr(block, block.parameters()[0].name):
+        return listed.of_zero
     # One block, not 1 blocks.
-    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(facts(type(block)).name, block))
+    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(listed.name, block))
 
 
 def size_text(block: Block) -> str:

@@ -263,7 +263,7 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     eventually(lambda: len(explorer.records) == 2)
     explorer.exports["run"].click()
     eventually(lambda: len(files()) == 2)
-    assert files()[1][0].startswith("2-runs-until-Two-layers-32x32-")
+    assert files()[1][0].startswith("2-run-files-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
     assert not explorer.folder.exists()
 

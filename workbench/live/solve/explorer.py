@@ -29,7 +29,7 @@ from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
+from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
 from workbench.live.ui.rows import row
@@ -324,7 +324,7 @@ class Explorer(PausableView):
         """What an export button does."""
 
         def name() -> str:
-            return f"{len(self._exported)} runs until {file_stem(self._exported[-1])}"
+            return f"{len(self._exported)} {FILES[kind]} until {file_stem(self._exported[-1])}"
 
         return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._exported, folder), name, "the export")
 
