@@ -60,10 +60,11 @@ def test_runs_on_cores_and_accelerator_fill_one_timeline_and_are_compared_in_ins
     bench.turn_to("Look inside", INSIDE)
     bench.until(lambda: ON_CORES in bench.seen(INSIDE).get("lanes", ""))
     assert bench.seen(INSIDE)["lanes"].startswith(ON_ACCELERATOR)
-    # The sums are those of the run under the pointer.
+    # Sums and roofline are those of the run under the pointer.
     page.locator(TABLE, has_text="(2: On OpenCL)").wait_for()
     bench.until(lambda: any(point_at(bench, ON_CORES, at) or "1: On CPU" in page.locator(TABLE).inner_text()
                             for at in (0.2, 0.22, 0.24, 0.26, 0.28)))  # fmt: skip
+    page.locator(".wb-insidepage .wb-figure-title", has_text="Roofline of 1: On CPU").wait_for(state="attached")
     bench.shoot("inspect")
     point_at(bench, ON_ACCELERATOR, 0.9)
     other = page.get_by_label("run to compare with").locator("visible=true")

@@ -46,7 +46,8 @@ class TimelineView(StreamView):
 
     Of several runs, `TimelineView([run, other])`, each is a set of lanes, whose time counts from its first kernel; sums
     are those of the set under the pointer. run, runs: the run that the page has chosen to compare with, "" for none,
-    and those that it offers, as pairs of a key and a name; who offers them shows the one that is chosen.
+    and those that it offers, as pairs of a key and a name; who offers them shows the one that is chosen. pointed: the
+    place of the set of lanes that the pointer was on last.
     """
 
     _esm = module("plots/timeline.js")
@@ -58,6 +59,7 @@ class TimelineView(StreamView):
     accelerators = traitlets.List().tag(sync=True)
     run = traitlets.Unicode("").tag(sync=True)
     runs = traitlets.List().tag(sync=True)
+    pointed = traitlets.Int(0).tag(sync=True)
 
     def __init__(
         self,
@@ -112,6 +114,7 @@ class TimelineView(StreamView):
         for one in sources:
             if isinstance(one, Session):
                 one.when_over(self.publisher.wake)
+        self.pointed = 0
         self.publisher.wake()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 import { link, copied, MISSED } from "../transport/link.js";
 import { helpButton } from "../ui/helpbutton.js";
 import { element, focusable, keepInStep, press, write } from "../ui/page.js";
-import { bind, control, follow, labelled } from "../ui/traits.js";
+import { bind, control, follow, labelled, setTraits } from "../ui/traits.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { linked } from "../ui/linked.js";
 import { FLOW_BYTES } from "./flows.js";
@@ -103,6 +103,7 @@ function render({ model, el }) {
   function painted(state) {
     wire.painted(state.seq);
     shown = state;
+    if (model.get("pointed") !== state.summed) setTraits(model, { pointed: state.summed });
     const { count, lanes, live, paints, boxes, merged, mode, milliseconds, flows } = state;
     const selected = state.selected ? state.selected.map((seconds) => 1e3 * seconds).join() : "";
     const [from, to] = [1e3 * state.from, 1e3 * state.to];
@@ -131,10 +132,10 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `Timeline of ${reported.title || "a run"}. ${spoken}`);
   }
 
-  // strange: the event is of another run than that of the other views.
+  // strange: the event is of another run than that of the other views, whose iterations are not its own.
   function showReadout({ event, iteration, others: more, x, y, strange }) {
     readout.hidden = !event;
-    others.tell(...(strange ? [] : [iteration, event?.code ?? null]));
+    others.tell(strange ? null : iteration, event?.code ?? null);
     if (!event) return;
     const { name, lane, start, seconds, bytes, waits } = event;
     const moved = bytes ? [amountText(bytes), rateText(bytes, seconds)] : ["bytes not known"];
