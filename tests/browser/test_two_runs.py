@@ -44,7 +44,7 @@ def test_runs_on_cores_and_accelerator_fill_one_timeline_and_are_compared_in_ins
     page.get_by_text("Timeline of the kernels").click()
     page.locator(SOLVING).wait_for(state="visible")
     bench.button("Run on cores and accelerator").click()
-    # In turns, since here the accelerator is the processor: the cores first.
+    # One after the other, since here the accelerator is the processor: the cores first.
     begun = bench.until(lambda: (now := ends(bench)) and now[0] > 0 and now)
     bench.until(lambda: (now := ends(bench)) and now[0] > begun[0])
     assert bench.seen(SOLVING)["lanes"] == ON_CORES

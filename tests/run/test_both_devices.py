@@ -1,4 +1,4 @@
-"""One configuration on the cores and on the accelerator: in turns where that is the processor, else at once."""
+"""One configuration on the cores and on the accelerator: one by one where that is the processor, else at once."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from workbench import devices
 from workbench.devices import default_accelerator
 from workbench.errors import InputError
 from workbench.run import RunQueue, State, configure, on_both
-from workbench.run.both_devices import AT_ONCE, IN_TURNS
+from workbench.run.both_devices import AT_ONCE, ONE_BY_ONE
 
 pytest.importorskip("pyopencl")
 
@@ -31,11 +31,11 @@ def both():
             run.join(LIMIT)
 
 
-def test_with_the_processor_as_accelerator_they_take_turns(both):
+def test_with_the_processor_as_accelerator_they_run_one_after_the_other(both):
     queue = RunQueue()
     made = both("opencl", queue)
     cores, accelerator = made.runs
-    assert made.sentence == IN_TURNS
+    assert made.sentence == ONE_BY_ONE
     assert [run.configuration.device for run in made.runs] == ["cpu", "opencl"]
     iterating(cores)
     assert (accelerator.state, accelerator.run) == (State.QUEUED, None)

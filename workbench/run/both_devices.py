@@ -15,14 +15,14 @@ from workbench.run.filming import Camera
 from workbench.run.run_queue import MACHINE, RunQueue
 from workbench.run.session import Session
 
-AT_ONCE = "The accelerator has cores of its own: both run at the same time, each with a thread of the host."
-IN_TURNS = "The accelerator is the processor itself: the two take turns."
+AT_ONCE = "The accelerator has its own cores: both run at the same time, each with a thread of the host."
+ONE_BY_ONE = "The accelerator is the processor itself: they run one after the other."
 
 
 @dataclasses.dataclass(frozen=True)
 class BothDevices:
-    """runs: on the cores and on the accelerator, of the same problem. sentence: whether they run at once or in turns,
-    and why."""
+    """runs: on the cores and on the accelerator, of the same problem. sentence: whether they run at once or one after
+    the other, and why."""
 
     runs: tuple[Session, Session]
     sentence: str
@@ -55,4 +55,4 @@ def on_both(configuration: Configuration, *, filmed: bool = False, queue: RunQue
     cameras = [Camera(Film()) if filmed else None for _ in chosen]
     cores = Session(chosen[0], trace=True, queue=queue, camera=cameras[0])
     other = Session(chosen[1], trace=True, queue=queue, camera=cameras[1], together=cores if at_once else None)
-    return BothDevices((cores, other), AT_ONCE if at_once else IN_TURNS)
+    return BothDevices((cores, other), AT_ONCE if at_once else ONE_BY_ONE)

@@ -436,7 +436,7 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
         run.source.wait(LIMIT)
     assert [run.source.configuration.device for run in (first, second)] == ["cpu", "opencl"]
     assert view.runs.chosen == [first, second]
-    assert "take turns" in view.both_note.text
+    assert "one after the other" in view.both_note.text
     shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
     eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
     # A run alone takes their place.

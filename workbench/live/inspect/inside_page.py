@@ -29,7 +29,7 @@ class InsidePage(View):
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
     The run that is shown is the latest chosen one of the list, and stays as long as it is chosen; the other chosen ones
-    stand below it on the timeline. What is chosen in the menus is chosen in the list. Where nothing is chosen, the
+    are below it on the timeline. What is chosen in the menus is chosen in the list. Where nothing is chosen, the
     latest new run is shown when the page is turned to. publisher: of the page. folder: where figures go. begin: what a
     button offers while there is no run, such as to turn to the page that makes one.
     """

@@ -202,7 +202,7 @@ class Shown:
         return message | said, packed
 
     def status(self, hint: str) -> tuple[Any, ...]:
-        """What is told besides events: the state of each run, why there is nothing to see, the sets, and words."""
+        """What is reported next to events: the state of each run, why there is nothing to see, the sets, and words."""
         words = " ".join(filter(None, (self.compared, self.words)))
         return [run.state for run in self.runs], self.note(hint), self.groups, words
 

@@ -104,7 +104,7 @@ class Explorer(PausableView):
         asked = lambda: self._worker.ask(self._press_both)  # noqa: E731
         self.both_button = button("Run on cores and accelerator", BOTH, asked, width="auto")
         self.both_note = StatusLine()
-        """Whether these run at once or in turns."""
+        """Whether these run at once or one after the other."""
         if not {"opencl", "cuda"} & {*devices.names()}:
             self.both_button.disabled = True
             self.both_note.say(ALONE)
@@ -141,7 +141,7 @@ class Explorer(PausableView):
         """The run that the result is of."""
         self._timed: Session | None = None
         self._both: BothDevices | None = None
-        """The last runs on cores and accelerator, which stand on one timeline."""
+        """The last runs on cores and accelerator, which are on one timeline."""
         self._worker = LatestOnly("workbench-both")
         self.followed: RunSource | None = None
         """The run of the field."""
