@@ -439,6 +439,9 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     assert "one after the other" in view.both_note.text
     shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
     eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
+    # The saved figure has the lanes of both.
+    figure = view._pictures()["timeline"]
+    assert list(figure.y.names)[:3] == ["cpu", "", "accelerator"]
     # A run alone takes their place.
     view.trace.value = True
     alone = view.run()

@@ -31,11 +31,11 @@ def totals(named: Sequence[tuple[str, Trace]]) -> str:
     """The total of each trace from the first start to the last end and that of its kernels, and the ratios to the
     first; iterations where their numbers differ."""
     (title, first), *others = named
-    if not (first.seconds and all(one.seconds for _, one in others)):
+    at_work = sum(first.busy().values())
+    if not (at_work and all(one.seconds for _, one in named)):
         return f"{title}: no time to compare with."
     made = [int(one.column("iteration").max()) for _, one in named]
     steps = [f" for {count(each)} iterations" if len({*made}) > 1 else "" for each in made]
-    at_work = sum(first.busy().values())
     said = [f"{title}: {duration(first.seconds)}{steps[0]}, of which kernels {duration(at_work)}"]
     for (name, one), step in zip(others, steps[1:], strict=True):
         alone = sum(one.busy().values()) / at_work

@@ -302,6 +302,8 @@ class Explorer(PausableView):
     def _pictures(self) -> dict[str, Picture]:
         """Of the exported runs, with the field and the pictures of the method if they are those of the last."""
         found = pictures(self._exported, self._field_of_last(), self.field.plane)
+        if self._both and self._exported[-1].source in self._both.runs:
+            found |= self.timeline.scenes()
         return {**found, **(self.method.scenes if self.method.shows(self._exported[-1].handle) else {})}
 
     def _field_of_last(self) -> Figure | None:
