@@ -73,7 +73,7 @@ def device(request):
 def _device(spec):
     try:
         if spec == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices.made:
-            devices.made[SIDE_BY_SIDE] = _side_by_side()
+            devices.made[SIDE_BY_SIDE] = side_by_side()
         made = devices.device(spec)
     except InputError as error:
         pytest.skip(str(error))
@@ -81,7 +81,7 @@ def _device(spec):
     return made
 
 
-def _side_by_side():
+def side_by_side():
     from workbench.devices.accelerator.device import Accelerator
     from workbench.devices.kernels.prelude import Layout
     from workbench.devices.opencl import OpenCL, choose

@@ -35,6 +35,7 @@ def test_a_run_is_named_by_its_blocks_and_a_problem_by_what_it_is():
         ("preconditioner", "amg:rs", "algebraic multigrid (method Ruge-Stüben)"),
         ("preconditioner", "none", "no preconditioner"),
         ("deflation", "blocks:1", "1 block"),
+        ("deflation", "levelset:0", "one vector per phase"),
         ("solver", "hybrid1:fused=no", "hybrid CG 1 (fuse kernels of the accelerator no)"),
     ],
 )
@@ -57,6 +58,8 @@ def test_runs_are_named_by_what_differs_between_them():
     assert distinct_names([plain.parts, larger.parts]) == ["96², tolerance 10⁻⁶", "128², tolerance 10⁻⁹"]
     assert distinct_names([plain.parts, larger.parts], "size", "rtol") == ["CG, Neumann 2"] * 2
     assert distinct_names([RUN.parts, RUN.parts]) == [RUN.label] * 2
+    mixed = configure("bubbles-2d", n=96, preconditioner="neumann:2", precision="mixed", format="csr:8")
+    assert distinct_names([plain.parts, mixed.parts])[1] == "Mixed precision, A: csr 8"
 
 
 def test_a_summary_names_blocks_that_the_configuration_lacks():

@@ -21,12 +21,14 @@ PARTS = r"(?:Raises|Sources?|Cost|Memory|Stores)\b"
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """label: readable name. name: what runs name it, and size: of a problem, with parameters in braces. group: heading
-    in a menu. formula: one line. cost: of an application, in words, empty for a solver whose lines are counted instead.
-    source: where it was published. about: the paragraphs of the docstring that say more than these."""
+    """label: readable name. name: what runs name it, and size: of a problem, with parameters in braces. of_zero: the
+    name where the first parameter is 0, if that is another. group: heading in a menu. formula: one line. cost: of an
+    application, in words, empty for a solver whose lines are counted instead. source: where it was published. about:
+    the paragraphs of the docstring that say more than these."""
 
     label: str
     name: str
+    of_zero: str
     size: str
     group: str
     formula: str
@@ -44,6 +46,7 @@ def facts(cls: type[Block]) -> Facts:
     return Facts(
         label=listed["label"],
         name=listed.get("name", listed["label"]),
+        of_zero=listed.get("of_zero", ""),
         size=listed.get("size", ""),
         group=listed["group"],
         formula=listed.get("formula", ""),

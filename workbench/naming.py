@@ -91,8 +91,11 @@ def block_name(block: Block) -> str:
 
 def called(block: Block) -> str:
     """What a block is called, with the parameters that are part of its name."""
+    listed = facts(type(block))
+    if listed.of_zero and not getattr(block, block.parameters()[0].name):
+        return listed.of_zero
     # One block, not 1 blocks.
-    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(facts(type(block)).name, block))
+    return re.sub(r"^1 (\w+)s\b", r"1 \1", _filled(listed.name, block))
 
 
 def size_text(block: Block) -> str:
@@ -273,7 +276,8 @@ def _setting(name: str, value: Any) -> str:
     several = re.fullmatch(r"(\w+:)(\d+)", str(value))
     if name == "rhs" and several:
         return f"{several[2]} {_first_lower(choice_label(name, several[1]))}"
-    return _first_lower(choice_label(name, str(value))).replace(":", " ")
+    # What follows a colon and a space explains the choice.
+    return _first_lower(choice_label(name, str(value)).partition(": ")[0]).replace(":", " ")
 
 
 def _first_lower(text: str) -> str:

@@ -36,7 +36,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def relative(value: float) -> str:
-    """A relative residual with three digits, or that it is not finite."""
+    """A number of a run with three digits, such as a relative residual, or that it is not finite."""
     return number(value) if math.isfinite(value) else "not finite"
 
 

@@ -227,6 +227,10 @@ def test_a_teacher_sends_a_problem_and_sees_the_runs_of_all_pages(taught, pages)
         started(student)
         student.locator(".wb-class", has_text="The teacher sees runs that have ended.").wait_for()
         assert not student.get_by_role("tab", name="Class").count()
+    # A projector's large type moved the field to the next line, away from its label.
+    slow.get_by_role("button", name="Projector").click()
+    apart = "name => name.getBoundingClientRect().top - name.labels[0].getBoundingClientRect().bottom"
+    assert slow.get_by_label("Your name").evaluate(apart) < 0
     other.get_by_label("Your name").fill("Ada <b>")
     other.get_by_label("Your name").press("Enter")
     teacher = pages(address)

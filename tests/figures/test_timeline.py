@@ -5,7 +5,7 @@ from matplotlib.colors import to_hex
 
 from workbench.errors import InputError
 from workbench.figures import draw
-from workbench.live.plots.timeline_messages import Shown
+from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.recording import Event, Trace
 from workbench.scenes import timeline_scene
 from workbench.scenes.style import KINDS
@@ -69,7 +69,7 @@ def test_the_page_has_the_lanes_names_and_colours_of_the_figure():
     made = Trace("m")
     for lane, name in (("worker 2", "waiting"), ("cpu", "u = M(r)"), ("cpu", "smooth, level 1"), ("cpu", "A")):
         made.append(Event(name, lane, made.count, made.count + 1 - made.count / 100))
-    message, _ = Shown(trace=made).news("", 100)
+    message, _ = Shown([Watched(trace=made)]).news("", 100)
     figure = timeline(made, (0, 0))
     figure.draw_without_rendering()
     kernels = sorted(message["kernels"], key=lambda kernel: kernel["rank"])

@@ -160,5 +160,5 @@ def test_a_breakdown_by_an_indefinite_matrix_does_not_name_the_cycle(monkeypatch
     monkeypatch.setattr(Amg, "v_cycle", lambda self, operator: (lambda r: r, ()))
     A = sparse.diags_array([np.full(59, -1.0), np.full(60, 1.6), np.full(59, -1.0)], offsets=[-1, 0, 1])
     result = solve(sparse.csr_array(A), np.ones(60), M="amg:sa")
-    assert result.detail.startswith("(p, A p) = -")
+    assert result.detail.startswith("(p, A p) = −")
     assert "amg:sa" not in result.detail

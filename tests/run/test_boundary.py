@@ -9,6 +9,7 @@ from scipy.sparse import linalg
 
 from tests.conftest import relative_residual
 from workbench.errors import InputError
+from workbench.number_text import chosen, relative
 from workbench.problems import LinearSystem
 from workbench.run import Configuration, Quantity, Reason, Run, configure, solve
 from workbench.run.in_memory import InMemoryProblem
@@ -244,8 +245,8 @@ def test_a_run_whose_b_was_changed_says_so_in_its_reason():
     result = solve(RING, b)
     assert (result.reason, result.converged) == (Reason.CONSISTENT, True)
     of_given = relative_residual(RING, b, result.x)
-    assert f"the mean of b, {b.mean():.6g}, was removed" in result.detail
-    assert f"||b - A x|| is {of_given:.3g} of ||b|| for the b that was given" in result.detail
+    assert f"the mean of b, {chosen(b.mean())}, was removed" in result.detail
+    assert f"||b - A x|| is {relative(of_given)} of ||b|| for the b that was given" in result.detail
     np.testing.assert_allclose(result.true_relative_residual, of_given, rtol=1e-6)
     assert relative_residual(RING, b - b.mean(), result.x) <= 1e-6
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from workbench.cli import main
-from workbench.run import Run, configure
+from workbench.run import Run, configure, run_through
 from workbench.run.memory_need import Where, added_vectors, largest_fitting, memory_need, way_out, where_of
 from workbench.solvers.cg import CG
 
@@ -160,3 +160,11 @@ def test_the_need_and_the_phases_are_printed_shown_and_in_json(capsys, tmp_path)
     assert {"problem", "A", "kernels"} <= {phase["name"] for phase in plain["setup_phases"]}
     items = sum(item["host"] for item in plain["memory_needed"]["items"])
     assert plain["memory_needed"]["host"] == items
+
+
+@pytest.mark.parametrize("deflation", ["stripes:8", "stripes:2", "blocks:2"])
+def test_the_coarse_solver_that_a_run_chooses_is_named_beforehand(deflation):
+    """E was said to be factored where the setup inverts it."""
+    configuration = configure("two-layer", n=24, deflation=deflation, coarse="auto")
+    (item,) = [item for item in memory_need(configuration, Where.CORES).items if item.name.startswith("coarse solver")]
+    assert run_through(Run(configuration)).summary["coarse_solver"] in item.name.split()

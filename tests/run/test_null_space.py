@@ -7,6 +7,7 @@ from scipy.sparse import linalg
 
 from tests.conftest import relative_residual
 from workbench.errors import InputError
+from workbench.number_text import relative
 from workbench.run import Reason, Run, configure, solve
 
 N = 40
@@ -76,7 +77,10 @@ class TestGiven:
         assert result.reason is Reason.CONSISTENT
         np.testing.assert_allclose(result.x, np.linalg.pinv(PARTS.toarray(), rcond=1e-10) @ b, atol=1e-6)
         assert result.true_relative_residual == pytest.approx(relative_residual(PARTS, b, result.x), rel=1e-6)
-        assert f"||b - A x|| is {result.true_relative_residual:.3g} of ||b|| for the b that was given" in result.detail
+        assert (
+            f"||b - A x|| is {relative(result.true_relative_residual)} of ||b|| for the b that was given"
+            in result.detail
+        )
 
     @pytest.mark.parametrize("adapt", [sparse.csr_array, linalg.aslinearoperator])
     def test_a_weighted_null_vector(self, adapt):

@@ -11,7 +11,7 @@ from tests.run.conftest import ENDLESS, iterating
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
-from workbench.run.held_up import held_up_seconds
+from workbench.run.held_up import held_up
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.ranking import rank
 from workbench.run.stopping import Reason
@@ -267,9 +267,11 @@ def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
 def test_seconds_of_iterations_that_were_held_up():
     # Nine iterations of 1 s, one of 21 s: 20 s were others'.
     clock = np.cumsum([5.0, 1, 1, 1, 1, 21, 1, 1, 1, 1, 1])
-    assert held_up_seconds(clock) == 20
-    assert held_up_seconds(np.arange(10.0)) == 0
-    assert held_up_seconds(np.array([1.0])) == 0
+    lost, late = held_up(clock)
+    assert (lost, late.tolist()) == (20, [5])
+    for clock in (np.arange(10.0), np.array([1.0])):
+        lost, late = held_up(clock)
+        assert (lost, late.size) == (0, 0)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan")])

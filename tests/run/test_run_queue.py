@@ -28,6 +28,26 @@ def test_slots_are_granted_in_the_order_of_the_requests():
     assert slots[0].ahead == 2
 
 
+def test_slots_that_go_together_hold_the_machine_at_once_and_others_wait_for_both():
+    queue, turn = RunQueue(), Turns()
+    queue.take_turns(turn)
+    first = QueueSlot(queue)
+    second, other = QueueSlot(queue, first), QueueSlot(queue)
+    for slot in (first, second, other):
+        slot.enqueue()
+    turn.ahead = 0
+    assert [slot.held for slot in (first, second, other)] == [True, True, False]
+    assert [slot.ahead for slot in (first, second, other)] == [0, 0, 2]
+    first.release()
+    # One turn among processes lasts for both.
+    assert turn.said == ["ask"]
+    assert [slot.held for slot in (first, second, other)] == [False, True, False]
+    second.release()
+    assert turn.said == ["ask", "leave", "ask"]
+    turn.ahead = 0
+    assert [slot.held for slot in (first, second, other)] == [False, False, True]
+
+
 class Turns:
     """Turns that others give."""
 

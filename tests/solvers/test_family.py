@@ -114,7 +114,7 @@ def test_an_indefinite_matrix_is_diagnosed_and_the_last_valid_x_kept(name):
     A = np.array([[1.0, 2.0], [2.0, 1.0]])
     result = solve(A, np.array([1.0, -2.0]), M="none", solver=name)
     assert result.reason is Reason.INDEFINITE, result.detail
-    assert "(p, A p) = -3" in result.detail
+    assert "(p, A p) = −3.00" in result.detail
     assert not result.x.any()
 
 

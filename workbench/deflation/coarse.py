@@ -55,6 +55,10 @@ class CoarseSolver(Block):
         """The same from the number of vectors and the half-bandwidth of E, before there is an E."""
         return self
 
+    def instead(self, count: int) -> CoarseSolver | None:
+        """What may be chosen in place of that once E is known; None where nothing is."""
+        return None
+
     def check_count(self, count: int) -> None:
         """Raise InputError for more vectors than it takes."""
 

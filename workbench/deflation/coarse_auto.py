@@ -71,6 +71,9 @@ class Auto(CoarseSolver):
         chosen = by_seconds(seconds_for(count, width, on_host=on_host), exact=exact)[0]
         return cast(CoarseSolver, find("coarse", chosen))
 
+    def instead(self, count: int) -> CoarseSolver | None:
+        return Inverse() if count <= FEW else None
+
 
 def scaled_condition(matrix: np.ndarray) -> float:
     """The condition number in the maximum norm of a dense definite E with unit diagonal; infinite for any other."""

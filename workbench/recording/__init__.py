@@ -1,5 +1,6 @@
 """Recordings: run histories, run files, and traces of kernels and copies."""
 
+from workbench.recording.aligned import AlignedTraces
 from workbench.recording.chrome import load_trace, save_trace
 from workbench.recording.history import COLUMNS, BlockHistory, History
 from workbench.recording.kernels import kernel_table, with_levels_summed
@@ -11,6 +12,7 @@ from workbench.recording.trace import LABELS, Event, Trace
 __all__ = [
     "COLUMNS",
     "LABELS",
+    "AlignedTraces",
     "BlockHistory",
     "Event",
     "History",

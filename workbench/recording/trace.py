@@ -19,7 +19,8 @@ MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS = ("measured", "modelled", "rep
 in a dry run, which records events without computing."""
 
 MAX_ITERATIONS = 2**31 - 1
-_ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
+ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
+"""An event as it is stored."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Trace:
         """Number of events."""
         self.kernels: list[Kernel] = []
         self._numbers: dict[Kernel, int] = {}
-        self._rows = np.empty(1024, _ROW)
+        self._rows = np.empty(1024, ROW)
         # Few events depend on other lanes, so a dictionary takes less memory than a column.
         self._after: dict[int, tuple[int, ...]] = {}
 
@@ -175,7 +176,7 @@ class Trace:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: a list of kernels, and columns of events."""
         rows = self.rows
-        columns = {name: rows[name].tolist() for name in _ROW.names or ()}
+        columns = {name: rows[name].tolist() for name in ROW.names or ()}
         return {
             "label": self.label,
             "machine": self.machine,

@@ -13,6 +13,7 @@ from workbench.errors import InputError, quoted
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block
+from workbench.run.both_devices import BothDevices, on_both
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.in_memory import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MACHINE",
+    "BothDevices",
     "Column",
     "Configuration",
     "Job",
@@ -64,6 +66,7 @@ __all__ = [
     "Stopping",
     "Sweep",
     "configure",
+    "on_both",
     "race",
     "read_size",
     "run_through",

@@ -19,6 +19,7 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lines.parse import parse_expression
 from workbench.lines.types import Name, walk
+from workbench.number_text import percent, relative
 from workbench.operators import BoxStencil, Stencil
 from workbench.preconditioners import MultigridCycle
 from workbench.run.level_scale import largest_eigenvalue
@@ -63,7 +64,7 @@ def suspects(
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup, system)):
         found.append(clause)
     if setup.projection and reason in _COARSE_SOLVE and (share := drift()) > DRIFTED:
-        found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
+        found.append(f"||Z^T r||, which should be 0, is {percent(share)} of ||r|| and stalls convergence")
     return _about_choices(reason, setup) + "".join(f"; {clause}" for clause in found)
 
 
@@ -122,7 +123,8 @@ def _indefinite_first_level(setup: SolveSetup, system: Callable[[], tuple[Device
     value = float(np.real(device.vdot(r, u)))
     if not value <= 0:
         return ""
-    return f"(r, M^-1 r) = {value:.3g} for r = b - A x, so {M.suspect}, not A, is not positive definite: {M.remedy}"
+    found = f"(r, M^-1 r) = {relative(value)} for r = b - A x"
+    return f"{found}, so {M.suspect}, not A, is not positive definite: {M.remedy}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Diagnosis:
 
     def __str__(self) -> str:
         known = (("(p, A p)", self.a), ("(r, M^-1 r)", self.m))
-        return " and ".join(f"{name} = {found.value:.6g}" for name, found in known if found is not None)
+        return " and ".join(f"{name} = {relative(found.value)}" for name, found in known if found is not None)
 
 
 def diagnose(setup: SolveSetup, workspace: Workspace | BlockWorkspace) -> Diagnosis:

@@ -250,10 +250,14 @@ class _Estimate:
         assert self._count is not None and self._coarse is not None and self._variant is not None
         count, n = self._count, self._n
         dimensions = len(self._size.grid or (0,))
-        host, device = self._coarse.needed_bytes(count, self._bandwidth, dimensions, gpu=self._where is Where.GPU)
-        solver = MemoryItem(
-            f"coarse solver {self._coarse.name}", host + E_BYTES * count, 0 if self._on_host else device
+        gpu, instead = self._where is Where.GPU, self._configuration.coarse.instead(count)
+        may_be = [self._coarse, *([instead] if instead else [])]
+        # The larger one, since which it is depends on the condition of E.
+        host, device = map(
+            max, *(one.needed_bytes(count, self._bandwidth, dimensions, gpu=gpu) for one in may_be), (0, 0)
         )
+        names = " or ".join(one.name for one in may_be)
+        solver = MemoryItem(f"coarse solver {names}", host + E_BYTES * count, 0 if self._on_host else device)
         labels = LABEL * n
         if self._on_host:
             width = self._box[-1]

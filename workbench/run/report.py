@@ -11,6 +11,7 @@ import numpy as np
 import workbench
 from workbench.machine.describe import describe_machine
 from workbench.naming import code
+from workbench.number_text import relative
 from workbench.recording import History, Trace
 from workbench.recording.film import Film
 from workbench.run.configuration import Configuration
@@ -133,7 +134,7 @@ def _ending(state: RunState, true_relative: float) -> Termination:
     reason, detail = state.ending or Termination(Reason.CANCELLED, "")
     clauses = [*([detail] if detail else []), *state.setup.changes]
     if state.setup.removed and math.isfinite(true_relative):
-        clauses.append(f"||b - A x|| is {true_relative:.3g} of ||b|| for the b that was given")
+        clauses.append(f"||b - A x|| is {relative(true_relative)} of ||b|| for the b that was given")
     return Termination(reason, "; ".join(clauses))
 
 

@@ -14,6 +14,7 @@ from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.number_text import chosen, relative
 from workbench.operators import BoundOperator
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
@@ -167,10 +168,10 @@ def make_consistent(b: Any, complement: NullSpace, exponent: int = 0) -> tuple[A
     projected, removed = complement.complement(b, devices.device("cpu"))
     if removed <= rounding(b.dtype) * length:
         return b, 0.0, ""
-    component = f"the component of b to which the range of A is orthogonal, {removed / length:.3g} of ||b||,"
+    component = f"the component of b to which the range of A is orthogonal, {relative(removed / length)} of ||b||,"
     if mean is not None:
         value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-        component = f"the mean of b, {value if b.dtype.kind == 'c' else value.real:.6g},"
+        component = f"the mean of b, {f'{value:.6g}' if b.dtype.kind == 'c' else chosen(value.real)},"
     if norm(projected) <= rounding(b.dtype) * length:
         raise InputError(NOTHING_LEFT.format(component))
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"

@@ -62,7 +62,7 @@ class RunQueue:
         """Change the slots, with the lock held."""
         before = self.slots
         # The turn first: nothing but the turn that a slot has asked for makes it hold the machine.
-        if self.turn is not None and before[:1] != slots[:1]:
+        if self.turn is not None and _front(before) is not _front(slots):
             if before:
                 self.turn.leave()
             if slots:
@@ -89,24 +89,29 @@ class RunQueue:
 class QueueSlot:
     """The place of one job in a run queue. Every method is idempotent.
 
-    All methods may be called from any thread; all but `acquire` return at once.
+    together: another slot of the queue; while one of both is the first, both hold the machine. All methods may be
+    called from any thread; all but `acquire` return at once.
     """
 
-    def __init__(self, queue: RunQueue) -> None:
-        self._queue = queue
+    def __init__(self, queue: RunQueue, together: QueueSlot | None = None) -> None:
+        self._queue: RunQueue = together._queue if together is not None else queue
+        self.group: object = together.group if together is not None else self
+        """The same for slots that hold the machine together."""
 
     @property
     def held(self) -> bool:
         """Whether this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
         slots, turn = self._queue.slots, self._queue.turn
-        return bool(slots) and slots[0] is self and (turn is None or turn.ahead == 0)
+        return _front(slots) is self.group and self in slots and (turn is None or turn.ahead == 0)
 
     @property
     def ahead(self) -> int:
         """The number of runs before this one, including the one that holds the machine; 0 when not queued."""
         slots, turn = self._queue.slots, self._queue.turn
         others = turn.ahead if turn is not None else 0
-        return next((place + others for place, other in enumerate(slots) if other is self), 0)
+        if self not in slots:
+            return 0
+        return others + (0 if _front(slots) is self.group else slots.index(self))
 
     def enqueue(self) -> None:
         """Enqueue, unless already queued."""
@@ -133,6 +138,11 @@ class QueueSlot:
     def wake(self) -> None:
         """Wake the queue, see `RunQueue.wake`."""
         self._queue.wake()
+
+
+def _front(slots: list[QueueSlot]) -> object:
+    """The group of the first slot; None without any."""
+    return slots[0].group if slots else None
 
 
 MACHINE = RunQueue(MACHINE_USE, give_back)

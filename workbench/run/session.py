@@ -29,7 +29,8 @@ class Session(ThreadJob):
 
     Sessions of one process use the machine one at a time, in the order in which they were started. A session holds its
     slot in the run queue during setup and iterations, and releases it while it is paused. queue: None for a queue of
-    its own, so that it runs concurrently with all other jobs.
+    its own, so that it runs concurrently with all other jobs. together: a session that has its slot in common with this
+    one, so that both run at the same time.
 
     `stop` sets the state to DONE within `GRACE` seconds; a lingering session keeps its slot, see `Job`.
     """
@@ -44,13 +45,14 @@ class Session(ThreadJob):
         on_end: Callable[[Session], object] | None = None,
         queue: RunQueue | None = MACHINE,
         camera: Camera | None = None,
+        together: Session | None = None,
     ) -> None:
-        slot = QueueSlot(queue if queue is not None else RunQueue())
+        slot = QueueSlot(queue if queue is not None else RunQueue(), together.slot if together else None)
         super().__init__(self._set_up_and_iterate, "workbench-solve", slot, on_end)
         self.configuration = configuration
         self.result: Result | None = None
         self._system, self._x0 = system, x0
-        self._trace, self._camera = trace, camera
+        self.traced, self._camera = trace, camera
         self._go = threading.Event()
         self._single = threading.Event()
         self._paused_after_setup = False
@@ -149,7 +151,7 @@ class Session(ThreadJob):
         self._wait_until(lambda: self._may_set_up)
         with self._entering(State.SETUP):
             pass
-        run = self._new_run(self.configuration, self._system, self._x0, trace=self._trace, camera=self._camera)
+        run = self._new_run(self.configuration, self._system, self._x0, trace=self.traced, camera=self._camera)
         with self._entering(State.RUNNING):
             self.run = run
         active = True

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.number_text import duration, number, relative
 from workbench.run.best import BestIterates
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.column_state import ColumnState
@@ -150,7 +151,7 @@ class StoppingTest:
             ending = Termination(Reason.MAXITER, f"{row.iteration} iterations")
         most, reason, clause = self._time_limit
         if ending is None and row.seconds >= most:
-            ending = Termination(reason, f"{row.seconds:.3g} s{clause}")
+            ending = Termination(reason, f"{duration(row.seconds)}{clause}")
         if ending is None or ending.reason.converged:
             return ending
         if ending.reason in RESTARTED and not row.breakdown and self._restarts_from_best(row.iteration):
@@ -185,14 +186,14 @@ class StoppingTest:
             return Termination(Reason.NOT_FINITE, f"(p, A p) is NaN {at}")
         if row.breakdown or not row.curvature > 0:
             said = "(p, A p) =" if self.single else "P^H A P, scaled, has the eigenvalue"
-            return self._breakdown(row, f"{said} {row.curvature:.6g} {at}", workspace)
+            return self._breakdown(row, f"{said} {relative(row.curvature)} {at}", workspace)
         for column in active:
             gamma, of = row.gamma[column.place], self._of(column)
             if gamma < 0 or (gamma == 0 and column.norm > 0):
-                return self._breakdown(row, f"(r, M^-1 r) = {gamma:.6g}{of} {at}", workspace)
+                return self._breakdown(row, f"(r, M^-1 r) = {relative(gamma)}{of} {at}", workspace)
             if column.norm > column.divergence:
                 unscaled = self._setup.unscaled_norm(column.norm)
-                return Termination(Reason.DIVERGED, f"the {self._norm.value} norm{of} is {unscaled:.3g} {at}")
+                return Termination(Reason.DIVERGED, f"the {self._norm.value} norm{of} is {relative(unscaled)} {at}")
         return self._stagnation(row.iteration)
 
     def _stagnation(self, iteration: int) -> Termination | None:
@@ -201,7 +202,9 @@ class StoppingTest:
         if score < self.best[0]:
             self.best = (score, iteration)
         elif iteration - self.best[1] > self._stopping.stagnation:
-            smallest = f"norm, {self._setup.unscaled_norm(self.best[0]):.3g}, was" if self.single else "norms were"
+            smallest = (
+                f"norm, {relative(self._setup.unscaled_norm(self.best[0]))}, was" if self.single else "norms were"
+            )
             return Termination(Reason.STAGNATED, f"the smallest {smallest} at iteration {self.best[1]}")
         elif self._stalls(iteration):
             self._restarts_from_best(iteration)
@@ -279,7 +282,7 @@ class StoppingTest:
 
     def _gap(self, column: ColumnState, true: float, residual: float) -> str:
         after = f" after {self._restarts} restarts" if self._restarts else ""
-        gap = f"{column.relative(true):.3g} of ||b||, the recurrence says {column.relative(residual):.3g}"
+        gap = f"{relative(column.relative(true))} of ||b||, the recurrence says {relative(column.relative(residual))}"
         return f"residual gap: the true residual is {gap}{after}"
 
     def _end(self, column: ColumnState, reason: Reason, iteration: int) -> None:
@@ -303,7 +306,7 @@ class StoppingTest:
         if all(column.reason is Reason.CONVERGED for column in self.columns):
             return Termination(Reason.CONVERGED, at)
         column = self.single
-        part = f", where ||b - A x|| is {column.relative(true[0]):.3g} of that part" if column else ""
+        part = f", where ||b - A x|| is {relative(column.relative(true[0]))} of that part" if column else ""
         return Termination(Reason.CONSISTENT, f"{at}{part}")
 
     def _breakdown(self, row: IterationState, detail: str, workspace: Any) -> Termination:
@@ -324,7 +327,7 @@ class StoppingTest:
             detail += f" by the recurrence; recomputed, {found}"
         if found.reason is Reason.ROUNDING:
             largest = max(map(ColumnState.relative, self.columns, self._measures.true_residuals()))
-            detail += f"; true residual {largest:.3g} of ||b||"
+            detail += f"; true residual {relative(largest)} of ||b||"
         return Termination(found.reason, detail)
 
     def _explained(self, ending: Termination, row: IterationState, workspace: Any) -> Termination:
@@ -361,8 +364,8 @@ class StoppingTest:
         if not eps * first > tolerance or not first > FAR * norm_of_b > 0:
             return ""
         return (
-            f"; x0 is too far off: ||b - A x0|| is {first / norm_of_b:.3g} of ||b||, and rounding keeps about "
-            f"{eps:.1g} of that; start from x0 = 0"
+            f"; x0 is too far off: ||b - A x0|| is {relative(first / norm_of_b)} of ||b||, and rounding keeps about "
+            f"{number(eps, 1)} of that; start from x0 = 0"
         )
 
     def _with_best(self, reason: Reason, detail: str, iteration: int) -> Termination:
@@ -384,7 +387,7 @@ class StoppingTest:
                 at = f"with x = {said}; rounding made later ones worse"
                 return self._end_of_all(iteration, [true], "", at)
             of_b = self.single.relative(true)
-            return Termination(reason, f"{detail}; x is {said}, whose true residual is {of_b:.3g} of ||b||")
+            return Termination(reason, f"{detail}; x is {said}, whose true residual is {relative(of_b)} of ||b||")
         kept = [f"column {self.place.start + place} of X is {said}" for place, said, _ in taken[:MOST_NAMED]]
         others = ", and others" if len(taken) > MOST_NAMED else ""
         return Termination(reason, f"{detail}; {', '.join(kept)}{others}")

@@ -1,4 +1,5 @@
-"""Kernels of a trace on lanes over time as a scene, and its parts for a page that draws them as they come."""
+"""Kernels of one or several traces on lanes over time as a scene, and its parts for a page that draws them as they
+come."""
 
 from __future__ import annotations
 
@@ -13,22 +14,22 @@ from workbench.devices.cycle_names import level_of, summed_name
 from workbench.errors import InputError
 from workbench.naming import kernel_name, shortened
 from workbench.number_text import amount, percent
-from workbench.recording import Trace
+from workbench.recording import AlignedTraces, Trace
 from workbench.recording.trace import Kernel
-from workbench.scenes.scene import Axis, Layer, LineAt, Scene
+from workbench.scenes.scene import Axis, Layer, Scene
 from workbench.scenes.style import KernelLooks
 
 LONGEST_NAME = 44
 MAX_BOXES = 4000
 """More boxes than pixel columns are not visible and make files slow to open."""
-MOST_NUMBERS = 12
-"""Iterations that have their numbers, about."""
+NUMBER, FIRST_NUMBER = 1 / 12, 1 / 7
+"""Of the width, what the number of an iteration takes, and the first one with its word."""
 ABOVE = 1.0
 """From the middle of the first lane to the top, which the numbers of iterations need."""
 
 
 class Events(Protocol):
-    """A trace, or two of them one after another."""
+    """A trace, or several of them in one stream."""
 
     @property
     def kernels(self) -> list[Kernel]: ...
@@ -44,7 +45,7 @@ class DrawnKernel:
     """A kernel as it is drawn. name: readable; code: that of the trace. rank: the place of its lane from the top.
 
     style: what is summed together has one, counted from 0, and one colour. level: of a coarse solve, "" for none.
-    group: 0 for what was measured, 1 for the machine that it is compared with. idle: a worker waits.
+    group: the set of lanes, 0 for the first trace. idle: a worker waits.
     """
 
     name: str
@@ -61,11 +62,21 @@ class DrawnKernel:
     idle: bool
 
 
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """Where an iteration of a set of lanes begins, in s, and its number where there is room."""
+
+    seconds: float
+    words: str
+    group: int
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class LanesOf(Layer):
     """Boxes on lanes. rows: events, as `Trace.rows`; kernels: all that they may name.
 
-    flows: what some of them wait for: the end of that, the start of the event, and both kernels, shape (k, 4).
+    flows: what some of them wait for: the end of that, the start of the event, and both kernels, shape (k, 4). titles:
+    of the sets of lanes, where there are several. starts: of iterations.
     """
 
     layer, arrays = "lanes", ()
@@ -73,6 +84,8 @@ class LanesOf(Layer):
     kernels: Sequence[DrawnKernel]
     rows: np.ndarray
     flows: np.ndarray
+    titles: Sequence[str] = ()
+    starts: Sequence[Start] = ()
     name: str = ""
 
     @property
@@ -81,13 +94,22 @@ class LanesOf(Layer):
         return [self.kernels[number] for number in np.unique(self.rows["kernel"])]
 
     @property
-    def lanes(self) -> list[str]:
-        """Those with events, from top to bottom."""
-        return sorted({kernel.lane for kernel in self.used}, key=rank)
+    def lanes(self) -> dict[tuple[int, str], int]:
+        """Those with events by set and name, from top to bottom, and their places; each set but the first has its title
+        in the place above it."""
+        found = sorted({(kernel.group, kernel.lane) for kernel in self.used}, key=lambda at: (at[0], rank(at[1])))
+        return {(group, lane): place + group for place, (group, lane) in enumerate(found)}
+
+    @property
+    def above(self) -> list[int]:
+        """The place above each set of lanes, which its title and the numbers of its iterations need."""
+        lanes = self.lanes
+        return [sum(one < group for one, _ in lanes) + group - 1 for group in range(max(1, len(self.titles)))]
 
     @property
     def sums(self) -> dict[int, str]:
-        """By style, the longest first: name, share of the busy time, and bytes over time; no share for waiting."""
+        """By style, the longest first: name, share of the busy time, and bytes over time; no share for waiting, and the
+        name alone where there are several sets of lanes."""
         first = {kernel.style: kernel for kernel in reversed(self.used)}
         numbers, seconds = self.rows["kernel"], self.rows["end"] - self.rows["start"]
         styles = np.array([kernel.style for kernel in self.kernels])[numbers]
@@ -99,7 +121,7 @@ class LanesOf(Layer):
             kernel = first[style]
             name = shortened(kernel_name(summed_name(kernel.code)), LONGEST_NAME)
             rate = f", {amount(moved[style] / spent[style])}/s" if moved[style] and spent[style] > 0 else ""
-            words[style] = name if kernel.idle else f"{name}: {percent(spent[style] / busy)}{rate}"
+            words[style] = name if kernel.idle or self.titles else f"{name}: {percent(spent[style] / busy)}{rate}"
         return words
 
     def since(self, known: int) -> tuple[dict[str, Any], bytes]:
@@ -116,13 +138,13 @@ class LanesOf(Layer):
 
 
 class GrowingLanes:
-    """The events of a trace that may grow, whose kernels look the same in every part and on every machine.
+    """The events of a trace that may grow, or of several, whose kernels look the same in every part and every set.
 
-    own: kernels from this number on are those of the machine that it is compared with.
+    groups: of each kernel the set of lanes; it grows with the kernels, and without it there is one set.
     """
 
-    def __init__(self, events: Events, own: int | None = None) -> None:
-        self.events, self._own = events, own
+    def __init__(self, events: Events, groups: Sequence[int] | None = None) -> None:
+        self.events, self._groups = events, groups
         self._looks = KernelLooks()
         self._kernels: list[DrawnKernel] = []
 
@@ -149,45 +171,70 @@ class GrowingLanes:
             style,
             colour,
             level_of(kernel.name),
-            group=int(self._own is not None and place >= self._own),
+            group=self._groups[place] if self._groups is not None else 0,
             worker=is_worker(kernel.lane),
             idle=kernel.name == WAITING,
         )
 
 
-def timeline_scene(trace: Trace, iterations: tuple[int, int] | None = None, *, title: str = "") -> Scene:
+def timeline_scene(
+    trace: Trace | Sequence[Trace],
+    iterations: tuple[int, int] | None = None,
+    *,
+    title: str = "",
+    titles: Sequence[str] = (),
+) -> Scene:
     """A lane per device, copy engine or worker, and a box per call, with the trace's label and machine in the title.
 
-    iterations: first and last, both included; by default the two in the middle of the trace. Raises InputError for
-    iterations without events, or with more than 4000.
+    trace: or several, each a set of lanes with a title above it, by default its label and machine; each begins at zero.
+    iterations: first and last, both included; by default the two in the middle of the shortest trace. Raises InputError
+    for iterations without events, or with more than 4000.
     """
-    first, last = iterations or _middle(trace)
-    indices = _indices(trace, first, last)
-    part = GrowingLanes(trace).part(int(indices[0]), int(indices[-1]) + 1)
-    rows = trace.rows[indices]
+    traces = [trace] if isinstance(trace, Trace) else list(trace)
+    first, last = iterations or _middle(traces)
+    events = AlignedTraces(traces)
+    indices = _indices(events.rows["iteration"], first, last)
+    part = GrowingLanes(events, events.groups).part(int(indices[0]), int(indices[-1]) + 1)
+    rows = events.rows[indices]
     # An event waits within these iterations, or for what is not in sight.
     flows = part.flows[np.isin(part.flows[:, 0], rows["end"]) & np.isin(part.flows[:, 1], rows["start"])]
-    origin = rows["start"].min()
-    rows["start"] -= origin
-    rows["end"] -= origin
-    flows[:, :2] -= origin
-    layer = dataclasses.replace(part, rows=rows, flows=flows)
-    x = Axis(f"time from the start of iteration {first}", "s", span=(0.0, float(rows["end"].max())))
-    y = Axis("", names=layer.lanes, span=(len(layer.lanes) - 0.5, -ABOVE))
-    about = f"{trace.label} on {trace.machine}" if trace.machine else trace.label
-    caption = f"{title}\n{about}" if title else about
-    return Scene("timeline", x, y, [layer, *_starts(rows)], title=caption)
+    groups = np.array(events.groups)
+    of_rows, of_flows = groups[rows["kernel"]], groups[flows[:, 3].astype(int)]
+    starts: list[Start] = []
+    for group in np.unique(of_rows):
+        mine = of_rows == group
+        origin = rows["start"][mine].min()
+        rows["start"][mine] -= origin
+        rows["end"][mine] -= origin
+        flows[of_flows == group, :2] -= origin
+    span = float(rows["end"].max())
+    for group in np.unique(of_rows):
+        starts += _starts(rows[of_rows == group], int(group), span)
+    several = len(traces) > 1
+    titles = (titles or [about(one) for one in traces]) if several else ()
+    layer = dataclasses.replace(part, rows=rows, flows=flows, titles=titles, starts=starts)
+    x = Axis(f"time from the start of iteration {first}", "s", span=(0.0, span))
+    lanes = {place: lane for (_, lane), place in layer.lanes.items()}
+    names = [lanes.get(place, "") for place in range(max(lanes) + 1)]
+    y = Axis("", names=names, span=(len(names) - 0.5, -ABOVE))
+    caption = "\n".join(filter(None, (title, "" if several else about(traces[0]))))
+    return Scene("timeline", x, y, [layer], title=caption)
 
 
-def _middle(trace: Trace) -> tuple[int, int]:
-    """Two middle iterations: the first ones run with cold caches, the last ones check the true residual."""
-    last = int(trace.column("iteration").max()) if trace.count else 0
+def about(trace: Trace) -> str:
+    """What the times of a trace are, and on which machine they were taken."""
+    return f"{trace.label} on {trace.machine}" if trace.machine else trace.label
+
+
+def _middle(traces: Sequence[Trace]) -> tuple[int, int]:
+    """Two middle iterations that all have: the first ones run with cold caches, the last ones check the true
+    residual."""
+    last = min((int(trace.column("iteration").max()) for trace in traces if trace.count), default=0)
     return (last // 2, min(last, last // 2 + 1))
 
 
-def _indices(trace: Trace, first: int, last: int) -> np.ndarray:
-    """The events of iterations `first` to `last`."""
-    numbers = trace.column("iteration")
+def _indices(numbers: np.ndarray, first: int, last: int) -> np.ndarray:
+    """The events of iterations `first` to `last`. numbers: of the iterations of all events."""
     indices = np.flatnonzero((numbers >= first) & (numbers <= last))
     if not indices.size:
         available = f"iterations {numbers.min()} to {numbers.max()}" if numbers.size else "no events"
@@ -200,12 +247,13 @@ def _indices(trace: Trace, first: int, last: int) -> np.ndarray:
     return indices
 
 
-def _starts(rows: np.ndarray) -> list[LineAt]:
-    """A line where each iteration begins, with its number where there is room."""
-    numbers = np.unique(rows["iteration"])
-    every = max(1, numbers.size // MOST_NUMBERS)
-    lines = []
-    for place, number in enumerate(numbers):
-        words = "" if place % every else str(number) if place else f"iteration {number}"
-        lines.append(LineAt(float(rows["start"][rows["iteration"] == number].min()), words, upright=True))
-    return lines
+def _starts(rows: np.ndarray, group: int, span: float) -> list[Start]:
+    """Where each iteration begins, with its number where there is room."""
+    found: list[Start] = []
+    free = 0.0
+    for number in np.unique(rows["iteration"]):
+        begin = float(rows["start"][rows["iteration"] == number].min())
+        words = "" if begin < free else str(number) if found else f"iteration {number}"
+        free = begin + span * (NUMBER if found else FIRST_NUMBER) if words else free
+        found.append(Start(begin, words, group))
+    return found

@@ -77,3 +77,9 @@ def test_what_the_page_asks_is_answered_and_what_it_may_not_have_is_not(monkeypa
     assert (sent[1]["kind"], sent[1]["title"]) == ("docs", "The CG family")
     assert sent[2]["kind"] == "said"
     assert "there is no page '../secret'" in sent[2]["text"]
+
+
+def test_meanings_of_the_glossary_have_their_mathematics_printed():
+    meanings = glossary.terms()
+    assert "CG then works with M⁻¹ A" in meanings["preconditioner"]
+    assert not [meaning for meaning in meanings.values() if "^" in meaning or "||" in meaning]

@@ -163,6 +163,44 @@ def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventuall
     page.inside.publisher.close()
 
 
+def test_runs_that_are_chosen_together_stand_on_one_timeline(opened, eventually):
+    runs = RunList()
+    one, two, three = (runs.add(run_of(deflation=name), "Solve") for name in ("none", "stripes:2", "stripes:3"))
+    untimed = runs.add(run_through(Run(configure("two-layer", n=12))), "Solve")
+    page = opened(InsidePage(runs))
+    timeline = page.inside.timeline
+    shown = lambda: [run.trace for run in timeline._shown.runs]  # noqa: E731
+    runs.choose([one.number, three.number])
+    assert (page.shown, page.others) == (three, [one])
+    assert shown() == [three.source.trace, one.source.trace]
+    assert timeline.run == "1"
+    assert [key for key, _ in timeline.runs] == ["2", "1"]
+    # The roofline is that of the run under the pointer.
+    eventually(lambda: page.inside.roofline and page.inside.roofline.trace is three.source.trace)
+    timeline.pointed = 1
+    eventually(lambda: page.inside.roofline.trace is one.source.trace)
+    eventually(lambda: "Roofline of 1: " in page.inside.parts["Roofline"].children[0].value)
+    timeline.pointed = 0
+    eventually(lambda: page.inside.roofline.trace is three.source.trace)
+    # The menu on the timeline chooses in the list, and what is shown stays.
+    timeline.run = "2"
+    assert runs.chosen == [two, three]
+    assert shown() == [three.source.trace, two.source.trace]
+    runs.choose([run.number for run in runs.runs])
+    assert page.shown is three
+    assert page.others == [one, two]
+    assert timeline.runs[0] == ["1,2", "runs 1, 2"]
+    # One without kernel timings has nothing to compare.
+    assert untimed not in page.others
+    timeline.run = ""
+    assert (runs.chosen, shown()) == ([three], [three.source.trace])
+    runs.choose([untimed.number])
+    assert page.shown is untimed
+    assert timeline.runs == []
+    page.look(two, one)
+    assert page.others
+
+
 def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again(opened):
     record = run_of().record()
     record.provenance.pop("configuration")

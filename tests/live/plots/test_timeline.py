@@ -5,18 +5,22 @@ import collections
 import numpy as np
 import pytest
 
-from tests.live.conftest import ended
+from tests.live.conftest import ENDLESS, ended
 from tests.waiting import LIMIT
 from workbench.devices.clock import LANES
+from workbench.errors import InputError
+from workbench.figures import draw
 from workbench.live import TimelineView
 from workbench.live.plots import timeline as module
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.naming import kernel_name
 from workbench.recording import Event, Trace, load, save
-from workbench.run import Session, State, Stopping, configure
+from workbench.run import RunQueue, Session, State, Stopping, configure
 from workbench.scenes.style import KINDS
 
+MODELLED = ["measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB"]
+BOTH_DEVICES = ("cpu", "opencl")
 FIELDS = (("start", "<f8"), ("seconds", "<f4"), ("kernel", "<i4"), ("iteration", "<i4"))
 
 
@@ -234,7 +238,7 @@ def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually):
     eventually(lambda: count(page) == 2 * done.run.trace.count and page.messages[-1]["groups"])
     columns, kernels = arrived(page)
     reported = page.messages[-1]
-    assert reported["groups"] == ("measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB")
+    assert [group["title"] for group in reported["groups"]] == MODELLED
     assert [kernel["group"] for kernel in kernels] == [0] * (len(kernels) // 2) + [1] * (len(kernels) // 2)
     trace, made = done.run.trace, retime(done.run.trace, profile("v100"))
     half = trace.count
@@ -304,7 +308,7 @@ def test_a_run_on_cores_and_accelerator_is_compared_with_a_machine_for_each(view
     view.accelerator = "v100"
     eventually(lambda: page.messages[-1]["groups"])
     made = retime(trace, profile("xeon-16"), profile("v100"))
-    assert page.messages[-1]["groups"][1] == f"modelled, {made.machine}"
+    assert page.messages[-1]["groups"][1]["title"] == f"modelled, {made.machine}"
     modelled = arrived(page)[0]["seconds"][trace.count :]
     np.testing.assert_allclose(modelled, made.column("end") - made.column("start"), rtol=1e-6)
     view.machine = "v100"
@@ -331,3 +335,94 @@ def lanes_of(page):
         return {}
     columns, kernels = arrived(page)
     return dict(collections.Counter(kernels[number]["lane"] for number in columns["kernel"].tolist()))
+
+
+def test_two_runs_fill_lanes_on_one_time_axis_while_both_run(view, page_of, eventually):
+    pytest.importorskip("pyopencl")
+    choices = {"n": 96, "preconditioner": "jacobi", "deflation": "none", "stopping": ENDLESS}
+    going = [Session(configure("two-layer", **choices, device=name), trace=True, queue=None) for name in BOTH_DEVICES]
+    page = page_of(view)
+    view.show(going)
+    for run in going:
+        run.start()
+    for more in (1, 50):
+        before = in_sets(page)
+        eventually(lambda n=more, old=before: all(in_sets(page)[k] >= old[k] + n for k in (0, 1)))
+        assert [run.state for run in going] == [State.RUNNING] * 2
+    assert page.messages[-1]["live"]
+    for run in going:
+        run.stop()
+        run.join(LIMIT)
+    eventually(lambda: count(page) == sum(run.run.trace.count for run in going) and page.messages[-1]["over"])
+    said = page.messages[-1]
+    assert [group["name"] for group in said["groups"]] == ["On CPU", "On OpenCL"]
+    assert [group["title"] for group in said["groups"]] == [
+        "On CPU: measured, this machine",
+        "On OpenCL: measured, this machine",
+    ]
+    columns, kernels = arrived(page)
+    groups = np.array([kernel["group"] for kernel in kernels])[columns["kernel"]]
+    for group, run in enumerate(going):
+        rows, mine = run.run.trace.rows, groups == group
+        # Nothing lost and nothing mixed, whichever came first.
+        np.testing.assert_array_equal(columns["iteration"][mine], rows["iteration"])
+        names = [kernel_name(kernel.name) for kernel in run.run.trace.kernels]
+        assert [kernels[k]["name"] for k in columns["kernel"][mine][:50]] == [names[k] for k in rows["kernel"][:50]]
+        np.testing.assert_allclose(np.diff(columns["start"][mine]), np.diff(rows["start"]), atol=1e-9)
+        assert columns["start"][mine][0] == pytest.approx(0.0, abs=0.05)
+    assert "On OpenCL: " in said["words"]
+    assert " times as " in said["words"]
+    figure = draw(view.scenes((1, 2))["timeline"])
+    lanes = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    # The place between them has the title of the second.
+    assert lanes[:3] == ["cpu", "", "accelerator"]
+
+
+def in_sets(page):
+    """Events of the two sets of lanes that the page has."""
+    if not page.received:
+        return [0, 0]
+    columns, kernels = arrived(page)
+    groups = np.array([kernel["group"] for kernel in kernels], int)[columns["kernel"]]
+    return [int((groups == group).sum()) for group in (0, 1)]
+
+
+def test_a_run_that_waits_has_its_place_and_says_so(view, page, eventually, endless_run):
+    queue = RunQueue()
+    first, second = (Session(configure("two-layer", n=32, stopping=ENDLESS), trace=True, queue=queue) for _ in range(2))
+    view.show([first, second], ["one", "the other"])
+    for run in (first, second):
+        run.start()
+    eventually(lambda: in_sets(page)[0] > 0)
+    assert page.messages[-1]["groups"][1]["title"] == "the other is queued"
+    assert not page.messages[-1]["groups"][1]["live"]
+    first.stop()
+    eventually(lambda: in_sets(page)[1] > 0)
+    eventually(lambda: page.messages[-1]["groups"][1]["title"] == "the other: measured, this machine")
+    assert not page.messages[-1]["over"]
+    second.stop()
+    for run in (first, second):
+        run.join(LIMIT)
+
+
+def test_a_run_is_compared_with_another_and_with_a_machine(view, page, eventually):
+    runs = [ended(n=32, trace=True, deflation=name) for name in ("none", "stripes:4")]
+    view.show(runs)
+    view.machine = "v100"
+    total = 2 * runs[0].run.trace.count + runs[1].run.trace.count
+    eventually(lambda: count(page) == total and len(page.messages[-1]["groups"]) == 3)
+    assert [group["kind"] for group in page.messages[-1]["groups"]] == ["first", "other", "model"]
+    assert page.messages[-1]["groups"][2]["title"].endswith("deflation: modelled, NVIDIA Tesla V100, 32 GB")
+    assert len(draw(view.scenes()["timeline"]).axes[0].get_yticklabels()) == 5
+    view.machine = ""
+    eventually(lambda: len(page.messages[-1]["groups"]) == 2)
+    view.show(runs[1])
+    eventually(lambda: page.messages[-1]["groups"] == [] and count(page) == runs[1].run.trace.count)
+
+
+def test_a_run_without_a_trace_next_to_one_says_so_in_its_place(view, page, eventually):
+    view.show([ended(n=12, trace=True), ended(n=12)], ["one", "the other"])
+    eventually(lambda: count(page))
+    assert page.messages[-1]["groups"][1]["title"].startswith("the other has no trace")
+    with pytest.raises(InputError, match="at least one run"):
+        view.show([])

@@ -263,7 +263,7 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
     eventually(lambda: len(explorer.records) == 2)
     explorer.exports["run"].click()
     eventually(lambda: len(files()) == 2)
-    assert files()[1][0].startswith("2-runs-until-Two-layers-32x32-")
+    assert files()[1][0].startswith("2-run-files-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
     assert not explorer.folder.exists()
 
@@ -424,3 +424,30 @@ def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_
     session = explorer.run()
     eventually(lambda: explorer.followed is session)
     assert explorer.field.quantity == "coefficient"
+
+
+def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timeline(eventually, opened):
+    pytest.importorskip("pyopencl")
+    view = opened(explore(n=24))
+    view.both_button.click()
+    eventually(lambda: len(view.runs.chosen) == 2)
+    first, second = view.runs.runs
+    for run in (first, second):
+        run.source.wait(LIMIT)
+    assert [run.source.configuration.device for run in (first, second)] == ["cpu", "opencl"]
+    assert view.runs.chosen == [first, second]
+    assert "one after the other" in view.both_note.text
+    shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
+    eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
+    # The saved figure has the lanes of both.
+    figure = view._pictures()["timeline"]
+    assert list(figure.y.names)[:3] == ["cpu", "", "accelerator"]
+    # A run alone takes their place.
+    view.trace.value = True
+    alone = view.run()
+    alone.wait(LIMIT)
+    eventually(lambda: shown() == [alone.run.trace])
+    view.form.settings["maxiter"].value = "x"
+    view.both_button.click()
+    eventually(lambda: view.controller.complaint)
+    assert len(view.runs.runs) == 3

@@ -263,7 +263,7 @@ class Workbench(View):
 
     def _look_inside(self, runs: Sequence[ListedRun]) -> None:
         page: InsidePage = self.view(INSIDE)
-        page.look(runs[-1])
+        page.look(*runs)
         self.turn_to(INSIDE)
 
     def _time_again(self, runs: Sequence[ListedRun]) -> None:

@@ -10,6 +10,7 @@ import mistune
 
 from workbench.data_files import docs_folder
 from workbench.errors import InputError
+from workbench.naming import typeset_words
 
 PAGES = {
     "live": "Live views",
@@ -30,7 +31,8 @@ OTHER_SENSES = {"side", "link", "part", "block", "step", "pass", "program", "pro
 
 @functools.cache
 def terms() -> dict[str, str]:
-    """The meaning of each term of docs/glossary.md, in lower case. Symbols and words to avoid are left out."""
+    """The meaning of each term of docs/glossary.md, in lower case, with its mathematics printed. Symbols and words to
+    avoid are left out."""
     text, _, _ = _read("glossary").partition("## Words to avoid")
     _, _, text = text.partition("## Problems and preconditioners")
     # The sentence for the page comes before that for the code.
@@ -38,7 +40,7 @@ def terms() -> dict[str, str]:
     text = of_page + of_code
     found: dict[str, str] = {}
     for row in ROW.finditer(text):
-        meaning = row["meaning"].replace("`", "").strip()
+        meaning = typeset_words(row["meaning"].replace("`", "").strip())
         for term in row["term"].replace("`", "").split(", "):
             if term not in OTHER_SENSES | {"term"} and not term.startswith("-") and 2 < len(term) <= LONGEST:
                 found.setdefault(term.lower(), meaning)

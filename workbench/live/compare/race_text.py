@@ -13,7 +13,7 @@ from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
 from workbench.number_text import amount, compiling, count, duration, number, queued, relative, rounded, tick
 from workbench.run import Race, RaceEntry, State
-from workbench.run.held_up import held_up_seconds
+from workbench.run.held_up import held_up
 from workbench.run.ranking import Finish, Ranking, rank
 from workbench.scenes.style import curve_style
 
@@ -153,12 +153,20 @@ def _why_no_winner(found: Ranking, at: str, aim: float) -> str:
     return f"{at} there is no winner, since the entries stop at {rounded(aim)}{then}."
 
 
-def _disturbed(found: Ranking) -> list[RaceEntry]:
-    """Where seconds decide, the entries that waited for the cores for more than a tenth of their time."""
+def _disturbed(found: Ranking) -> list[tuple[tuple[RaceEntry], str]]:
+    """Where seconds decide, the entries that waited for the cores for more than a tenth of their time, and when."""
     if found.measure != "seconds":
         return []
     clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]
-    return [entry for entry, clock in clocks if held_up_seconds(clock) > NOTABLE * clock[-1]]
+    disturbed = []
+    for entry, clock in clocks:
+        lost, late = held_up(clock)
+        if lost > NOTABLE * clock[-1]:
+            at = count(late[0]) if late.size == 1 else f"{count(late[0])} to {count(late[-1])}"
+            when = f"for {duration(lost)} in iteration{'s' * (late.size > 1)} {at}"
+            why = f"held up by other work on this machine {when}, so its seconds are too many"
+            disturbed.append(((entry,), why))
+    return disturbed
 
 
 def _name(entry: RaceEntry) -> str:
@@ -174,7 +182,7 @@ def _left_out(found: Ranking) -> list[str]:
     reasons = (
         (found.open, "still running and could win" if found.finished else "still running and could reach it"),
         (found.residual_gap, "not ranked, since its residual gap opened before"),
-        (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
+        *_disturbed(found),
         (found.uncounted, "left out, since the bytes of its iterations differ or are not known"),
         *(((entry,), entry.error) for entry in found.failed),
     )

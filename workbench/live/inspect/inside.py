@@ -6,7 +6,7 @@ import functools
 import html
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -58,6 +58,8 @@ class InsideView(View):
         self.field.quantity = Quantity.SOLUTION.value
         self.timeline = TimelineView(hint=hint, publisher=self.publisher, group=self.group)
         self._run: RunSource | None = None
+        self._compared: list[tuple[RunSource, str]] = []
+        """The runs on the timeline and their names, where there are several."""
         self._curve: Curve | None = None
         self._drawn = {
             "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder, group=self.group)),
@@ -66,15 +68,13 @@ class InsideView(View):
         self._worker = LatestOnly("workbench-inside")
         views = {"Timeline": self.timeline, "Convergence": self.convergence, "Field": self.panel.box}
         views |= {name: drawn.box for name, drawn in self._drawn.items()}
-        self.parts = {
-            name: widgets.VBox([widgets.HTML(f'<h3 class="wb-figure-title">{name}</h3>'), views[name]])
-            for name in PARTS
-        }
+        self.parts = {name: widgets.VBox([widgets.HTML(_heading(name)), views[name]]) for name in PARTS}
         """The views with their titles, by name."""
         timeline, convergence, field, spectrum, roofline = self.parts.values()
         columns = [widgets.VBox(column) for column in ((convergence, spectrum), (field, roofline))]
         self.box = widgets.VBox([timeline, row("wb-insidecols", *columns)]).add_class("wb-inside")
         self._turn()
+        self.timeline.observe(lambda _change: self._worker.ask(self._turn_roofline, "pointed"), "pointed")
         if run is not None:
             self.follow(run)
 
@@ -102,7 +102,8 @@ class InsideView(View):
         self._curve = self._curve_of(run, label or handle.method, style)
         if before is not None:
             self.convergence.drop(before)
-        self._run = run
+        self._run, self._compared = run, []
+        self._name_roofline()
         self.panel.follow(run)
         self.timeline.show(run, handle.title)
         untraced = handle.trace is None and (handle.over or handle.run is not None)
@@ -111,6 +112,26 @@ class InsideView(View):
         for drawn in self._drawn.values():
             drawn.forget(run)
         self._turn()
+
+    def compare(self, others: Sequence[RunSource], names: Sequence[str]) -> None:
+        """Put other runs below the run on the timeline, or none. names: of the run itself and of each of them."""
+        if self._run is not None:
+            self._compared = list(zip([self._run, *others], names, strict=True)) if others else []
+            self.timeline.show([self._run, *others], names if others else RunHandle(self._run).title)
+            self._worker.ask(self._turn_roofline, "pointed")
+
+    def _turn_roofline(self) -> None:
+        """Of several runs the roofline is of the one that the pointer was on last."""
+        view, place = self.roofline, self.timeline.pointed
+        run, name = self._compared[place] if place < len(self._compared) else (self._run, "")
+        if view is not None and run is not None and (view.watched is None or view.watched.source is not run):
+            view.follow(run)
+        self._name_roofline(name)
+
+    def _name_roofline(self, name: str = "") -> None:
+        title = self.parts["Roofline"].children[0]
+        assert isinstance(title, widgets.HTML)
+        title.value = _heading(f"Roofline of {name}" if name else "Roofline")
 
     def hide(self, hidden: bool) -> None:
         """Say whether all of it is out of sight, as on another page: then nothing is sent and nothing computed."""
@@ -145,6 +166,10 @@ class InsideView(View):
                 # A spectrum is made of dense algebra and a roof is measured: not in a callback.
                 self._worker.ask(functools.partial(drawn.make, self.publisher), name)
         self.publisher.wake()
+
+
+def _heading(title: str) -> str:
+    return f'<h3 class="wb-figure-title">{html.escape(title)}</h3>'
 
 
 class _Drawn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -28,9 +28,10 @@ UNTIMED = "This run was made without kernel timings, which Timeline and Roofline
 class InsidePage(View):
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
-    The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
-    nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page. folder: where
-    figures go. begin: what a button offers while there is no run, such as to turn to the page that makes one.
+    The run that is shown is the latest chosen one of the list, and stays as long as it is chosen; the other chosen ones
+    are below it on the timeline. What is chosen in the menus is chosen in the list. Where nothing is chosen, the
+    latest new run is shown when the page is turned to. publisher: of the page. folder: where figures go. begin: what a
+    button offers while there is no run, such as to turn to the page that makes one.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class InsidePage(View):
     ) -> None:
         self.runs = runs
         self.shown: ListedRun | None = None
+        self.others: list[ListedRun] = []
+        """The runs that it is compared with on the timeline."""
         self.changed: Callable[[], object] = lambda: None
         """Called when another run is shown."""
         self._offered: list[ListedRun] = []
@@ -60,6 +63,7 @@ class InsidePage(View):
         parts = [self.nothing, self.choice, self.offer, self.inside.box]
         self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-insidepage")
         self.choice.observe(lambda _change: self._renewing or self._pick(), "index")
+        self.inside.timeline.observe(lambda _change: self._renewing or self._pick_other(), "run")
         runs.on_change(self._notified)
         self.renew()
 
@@ -74,7 +78,8 @@ class InsidePage(View):
         chosen = [run for run in self._offered if run in self.runs.chosen]
         fresh = [run for run in self._offered if new and run not in before]
         kept = [self.shown] if self.shown in self._offered else []
-        shown = next(iter([*chosen, *fresh, *kept, *self._offered]), None)
+        shown = next(iter([*(run for run in kept if run in chosen), *chosen, *fresh, *kept, *self._offered]), None)
+        others = [run for run in reversed(chosen) if run is not shown and run.handle.traced]
         # New options choose the first of them for a moment, which must not close the views of another run.
         self._renewing = True
         self.choice.options = [(label, place) for place, label in enumerate(labels(self._offered))]
@@ -82,14 +87,28 @@ class InsidePage(View):
         for part, hidden in ((self.nothing, self._offered), (self.choice, not shown), (self.inside.box, not shown)):
             part.layout.display = "none" if hidden else None
         self.choice.index = self._offered.index(shown) if shown else None
+        self._offer_others(shown, others)
         self._renewing = False
-        self._follow(shown)
+        self._follow(shown, others)
 
-    def look(self, run: ListedRun) -> None:
-        """Show a run. Raises InputError for one that has no iteration yet, and for an active entry of a race."""
-        if not can_look_into(run):
-            raise InputError(f"run {run.number} cannot be looked into before it ends; wait, or choose another")
-        self.runs.choose([run.number])
+    def _offer_others(self, shown: ListedRun | None, others: Sequence[ListedRun]) -> None:
+        """Offer the other runs with kernel timings on the timeline."""
+        timeline = self.inside.timeline
+        found = [run for run in self._offered if run is not shown and run.handle.traced]
+        named = [(str(run.number), label) for run, label in zip(found, labels(found), strict=True)]
+        chosen = ",".join(str(run.number) for run in others)
+        if len(others) > 1:
+            named.insert(0, (chosen, f"runs {', '.join(str(run.number) for run in others)}"))
+        timeline.runs = [[*pair] for pair in named] if shown and shown.handle.traced else []
+        timeline.run = chosen
+
+    def look(self, *runs: ListedRun) -> None:
+        """Show the last of these runs, compared with the others. Raises InputError for one that has no iteration yet,
+        and for an active entry of a race."""
+        for run in runs:
+            if not can_look_into(run):
+                raise InputError(f"run {run.number} cannot be looked into before it ends; wait, or choose another")
+        self.runs.choose([run.number for run in runs])
         self.renew()
 
     def run_again(self, run: ListedRun | None = None) -> Session:
@@ -135,15 +154,27 @@ class InsidePage(View):
         if place is not None and place < len(self._offered):
             self.runs.choose([self._offered[place].number])
 
-    def _follow(self, run: ListedRun | None) -> None:
+    def _pick_other(self) -> None:
+        chosen = self.inside.timeline.run
+        if self.shown is not None:
+            self.runs.choose([self.shown.number, *(int(number) for number in chosen.split(",") if number)])
+
+    def _follow(self, run: ListedRun | None, others: list[ListedRun]) -> None:
         source = run.handle.source if run is not None else None
         before = self.shown, self.inside.source
-        if run is not None and not isinstance(source, RaceEntry) and source is not None and before != (run, source):
-            self.shown = run
+        if run is None or isinstance(source, RaceEntry) or source is None:
+            self._say()
+            return
+        if before != (run, source):
+            self.shown, self.others = run, []
             self.inside.follow(source, run.label, run.style)
             self.changed()
             if isinstance(source, Session):
                 source.when_over(self._say)
+        if others != self.others:
+            self.others = others
+            compared = [other for one in others if not isinstance(other := one.handle.source, RaceEntry)]
+            self.inside.compare(compared, labels([run, *others]))
         self._say()
 
     def _say(self) -> None:

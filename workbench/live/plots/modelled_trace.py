@@ -1,66 +1,47 @@
-"""A trace compared with what it would be on another machine: events of both in one stream, and both totals in words."""
+"""What traces on one timeline say of each other: where each was taken, their totals, and a trace on another machine."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile
-from workbench.machine.retime import compare, retime
-from workbench.number_text import duration, number
+from workbench.machine.retime import retime
+from workbench.number_text import count, duration, number
 from workbench.recording import Trace
-from workbench.recording.trace import Kernel
+
+IN_MODEL = "What the host does between kernels is not in the model."
 
 
-class Comparison:
-    """The events of a trace, and after them those of the same trace on a machine, from the same start on.
-
-    profile, accelerator: as in `retime`. kernels from `own` on are those of the machine. titles: of the two sets of
-    lanes. Cost: some microseconds an event. Raises InputError where a profile lacks a number that the trace needs, and
-    for a trace that is modelled.
-    """
-
-    def __init__(self, trace: Trace, profile: Profile, accelerator: Profile | None = None) -> None:
-        made = retime(trace, profile, accelerator)
-        rows, modelled = trace.rows, made.rows.copy()
-        if rows.size:
-            ahead = rows["start"].min() - modelled["start"].min()
-            modelled["start"] += ahead
-            modelled["end"] += ahead
-        self.own = len(trace.kernels)
-        modelled["kernel"] += self.own
-        self.rows = np.concatenate([rows, modelled])
-        self._waits = np.concatenate([trace.waits(), made.waits() + trace.count])
-        self.kernels: list[Kernel] = [*trace.kernels, *made.kernels]
-        self.titles = (f"{trace.label}, {_where(trace)}", f"{made.label}, {made.machine}")
-        self.notes = tuple(made.notes)
-        self.sentence = _totals(trace, made, self.titles)
-
-    @property
-    def count(self) -> int:
-        """Events of both."""
-        return self.rows.size
-
-    def waits(self, first: int, last: int) -> np.ndarray:
-        """As `Trace.waits`, of both."""
-        return self._waits[(self._waits[:, 0] >= first) & (self._waits[:, 0] < last)]
+def modelled(trace: Trace, profile: Profile, accelerator: Profile | None = None, name: str = "") -> tuple[Trace, str]:
+    """The trace on a machine, and both totals in words with the limits of the model. profile, accelerator: as in
+    `retime`, which says what is raised. name: of the run, where there are several. Cost: some microseconds an event."""
+    made = retime(trace, profile, accelerator)
+    notes = (f"{note[0].upper()}{note[1:]}." for note in made.notes)
+    titles = f"{name}, {trace.label}".removeprefix(", ") + f", {where(trace)}", f"{made.label}, {made.machine}"
+    return made, " ".join([totals([(titles[0], trace), (titles[1], made)]), IN_MODEL, *notes])
 
 
-def _where(trace: Trace) -> str:
+def where(trace: Trace) -> str:
+    """The machine of a trace in words."""
     return "this machine" if trace.machine == machine_line() else trace.machine or "a machine that is not named"
 
 
-def _totals(trace: Trace, made: Trace, titles: tuple[str, str]) -> str:
-    """Both totals from the first start to the last end, those of the kernels, and their ratios."""
-    *_, total = compare(trace, made)
-    if not total["ratio"]:
-        return f"{titles[0]}: no time to compare with."
-    at_work, wanted = (sum(one.busy().values()) for one in (trace, made))
-    return (
-        f"{titles[0]}: {duration(trace.seconds)}, of which kernels {duration(at_work)}; "
-        f"{titles[1]}: {duration(made.seconds)}, {_times(total['ratio'])}, kernels alone {_times(wanted / at_work)}. "
-        "What the host does between kernels is not in the model."
-    )
+def totals(named: Sequence[tuple[str, Trace]]) -> str:
+    """The total of each trace from the first start to the last end and that of its kernels, and the ratios to the
+    first; iterations where their numbers differ."""
+    (title, first), *others = named
+    at_work = sum(first.busy().values())
+    if not (at_work and all(one.seconds for _, one in named)):
+        return f"{title}: no time to compare with."
+    made = [int(one.column("iteration").max()) for _, one in named]
+    steps = [f" for {count(each)} iterations" if len({*made}) > 1 else "" for each in made]
+    said = [f"{title}: {duration(first.seconds)}{steps[0]}, of which kernels {duration(at_work)}"]
+    for (name, one), step in zip(others, steps[1:], strict=True):
+        alone = sum(one.busy().values()) / at_work
+        ratio = one.seconds / first.seconds
+        said.append(f"{name}: {duration(one.seconds)}{step}, {_times(ratio)}, kernels alone {_times(alone)}")
+    return "; ".join(said) + "."
 
 
 def _times(ratio: float) -> str:

@@ -102,6 +102,12 @@ class RooflineView(RunView):
         """The run is active, so nothing else may be measured."""
         return self.watched is not None and self.watched.busy
 
+    def follow(self, run: RunSource) -> None:
+        """Show another run under the same roof."""
+        self._trace, self.watched = None, RunHandle(run)
+        self.show()
+        self.publisher.wake()
+
     def figures(self) -> dict[str, Figure]:
         """The picture as it stands, by the name `roofline`."""
         trace = self.trace

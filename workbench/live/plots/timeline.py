@@ -1,26 +1,29 @@
-"""The timeline, live: what ran when on which lane, while the run continues or from a recording."""
+"""The timeline, live: what ran when on which lane, while the run continues or from a recording; of several runs too."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import traitlets
 
 from workbench.errors import InputError
 from workbench.live.plots.hints import fitting
-from workbench.live.plots.modelled_trace import Comparison
-from workbench.live.plots.timeline_messages import Shown
+from workbench.live.plots.modelled_trace import modelled
+from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module
-from workbench.live.ui.run_handle import RunSource
+from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.machine.profile import profile, profiles
 from workbench.machine.retime import MODELLED, machines_for
-from workbench.recording import Record, Trace
-from workbench.run import Result, Session, State
+from workbench.naming import distinct_names
+from workbench.recording import Trace
+from workbench.run import Session, State
 from workbench.scenes.scene import Scene
-from workbench.scenes.timeline import timeline_scene
+from workbench.scenes.timeline import about, timeline_scene
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
@@ -29,6 +32,7 @@ STROKES = 2
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
 BOTH = "This run used the cores and an accelerator: choose a machine for each."
 LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
+Shows = RunSource | Trace
 
 
 class TimelineView(StreamView):
@@ -39,6 +43,11 @@ class TimelineView(StreamView):
     hint: said while there is nothing to see. machine: the name of a profile; while the run is at rest, what it would
     take there stands below what was measured, from the same start on. accelerator: that of the accelerator, for a run
     that uses the cores too; `machine` is then that of the cores.
+
+    Of several runs, `TimelineView([run, other])`, each is a set of lanes, whose time counts from its first kernel; sums
+    are those of the set under the pointer. run, runs: the run that the page has chosen to compare with, "" for none,
+    and those that it offers, as pairs of a key and a name; who offers them shows the one that is chosen. pointed: the
+    place of the set of lanes that the pointer was on last.
     """
 
     _esm = module("plots/timeline.js")
@@ -48,10 +57,13 @@ class TimelineView(StreamView):
     machines = traitlets.List().tag(sync=True)
     accelerator = traitlets.Unicode("").tag(sync=True)
     accelerators = traitlets.List().tag(sync=True)
+    run = traitlets.Unicode("").tag(sync=True)
+    runs = traitlets.List().tag(sync=True)
+    pointed = traitlets.Int(0).tag(sync=True)
 
     def __init__(
         self,
-        source: Session | Record | Result | Trace | None = None,
+        source: Shows | Sequence[Shows] | None = None,
         *,
         hint: str = HINT,
         publisher: Publisher | None = None,
@@ -64,7 +76,7 @@ class TimelineView(StreamView):
         self._pace = message_rate_limit()
         self._worker_of_models = LatestOnly("workbench-model")
         self._wanted: tuple[Shown, str, str, int] | None = None
-        self._made: tuple[object, Comparison | None, str] = (None, None, "")
+        self._made: tuple[object, Trace | None, str] = (None, None, "")
         super().__init__(publisher, **traits)
         self._offer()
         self.observe(lambda _change: self.publisher.wake(), ["machine", "accelerator"])
@@ -73,7 +85,7 @@ class TimelineView(StreamView):
 
     @property
     def trace(self) -> Trace | None:
-        """What is on the timeline."""
+        """What is on the timeline; of several runs that of the first."""
         return self._shown.trace
 
     def scenes(self, iterations: tuple[int, int] | None = None) -> dict[str, Scene]:
@@ -81,17 +93,28 @@ class TimelineView(StreamView):
 
         Raises InputError when nothing was noted in them.
         """
-        trace = self.trace
-        return {"timeline": timeline_scene(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
+        shown = self._shown
+        found = [(trace, name) for trace, name in zip_longest(shown.traces, shown.titles) if trace and trace.count]
+        if not found:
+            return {}
+        traces, titles = zip(*found, strict=True)
+        title = shown.runs[0].title if len(shown.runs) == 1 else ""
+        return {"timeline": timeline_scene(traces, iterations, title=title, titles=titles)}
 
-    def show(self, source: RunSource | Trace, title: str = "") -> None:
-        """Show another run instead. A session may be started or not, and is followed."""
-        if isinstance(source, Session):
-            self._shown = Shown(title or source.configuration.label, session=source)
-            source.when_over(self.publisher.wake)
-        else:
-            trace = source if isinstance(source, Trace) else source.trace
-            self._shown = Shown(title, trace=trace, state=State.DONE.value)
+    def show(self, source: Shows | Sequence[Shows], title: str | Sequence[str] = "") -> None:
+        """Show another run instead, or several. A session may be started or not, and is followed.
+
+        title: of each run where there are several; by default what distinguishes it. Raises InputError for no run.
+        """
+        sources = list(source) if isinstance(source, Sequence) else [source]
+        if not sources:
+            raise InputError("a timeline shows at least one run, got none")
+        titles = list(title) if not isinstance(title, str) else [title] if len(sources) == 1 else _titles(sources)
+        self._shown = Shown([_watched(one, name) for one, name in zip(sources, titles, strict=True)])
+        for one in sources:
+            if isinstance(one, Session):
+                one.when_over(self.publisher.wake)
+        self.pointed = 0
         self.publisher.wake()
 
     def close(self) -> None:
@@ -101,15 +124,15 @@ class TimelineView(StreamView):
 
     def clear(self) -> None:
         """Take away the run, if it has ended."""
-        if self._shown.session is None or not self._shown.session.alive:
+        if not any(run.session and run.session.alive for run in self._shown.runs):
             self._shown = Shown()
         self.publisher.wake()
 
     def publish(self) -> PollAgain:
         shown = self._shown
         goes_on = shown.look()
-        modelled = self.link.free and self._model(shown)
-        if self.link.restart() or shown is not self._drawn or modelled:
+        changed = self.link.free and self._model(shown)
+        if self.link.restart() or shown is not self._drawn or changed:
             self._drawn = shown
             shown.forget()
             self._rewound = True
@@ -127,8 +150,7 @@ class TimelineView(StreamView):
 
     def _model(self, shown: Shown) -> bool:
         """Compare the events of the chosen machine with those of a run at rest; True when what is there has changed."""
-        before = shown.comparison
-        wanted, shown.words = None, ""
+        wanted, shown.words, made = None, "", None
         if shown.trace is not None and shown.trace.count:
             self._offer(shown.trace)
             accelerator = self.accelerator if self.accelerators else ""
@@ -138,34 +160,32 @@ class TimelineView(StreamView):
                 shown.words = LATER
             elif self.machine:
                 wanted = shown, self.machine, accelerator, shown.trace.count
-        if wanted is None:
-            shown.comparison = None
-        elif wanted != self._wanted:
+        if wanted is not None and wanted != self._wanted:
             self._worker_of_models.ask(lambda: self._make_model(wanted))
-        elif self._made[0] == wanted:
-            _, shown.comparison, shown.words = self._made
+            made = shown.made
+        elif wanted is not None:
+            made = shown.made
+            if self._made[0] == wanted:
+                _, made, shown.words = self._made
         self._wanted = wanted
-        return shown.comparison is not before
+        return shown.compare(made)
 
     def _make_model(self, wanted: tuple[Shown, str, str, int]) -> None:
-        """In the worker: the events of a trace on a machine, or the sentence that says why there are none."""
+        """In the worker: a trace on a machine, or the sentence that says why there is none."""
         shown, machine, accelerator, _ = wanted
         assert shown.trace is not None
         try:
             cores, gpu = profile(machine), profile(accelerator) if accelerator else None
             if gpu and (cores.kind, gpu.kind) != ("cpu", "gpu"):
                 raise InputError(f"{cores.title} and {gpu.title} are not a CPU and a GPU; choose one of each")
-            comparison = Comparison(shown.trace, cores, gpu)
+            named = shown.runs[0].title if len(shown.runs) > 1 else ""
+            self._made = wanted, *modelled(shown.trace, cores, gpu, named)
         except InputError as error:
             self._made = wanted, None, f"{error}."
-        else:
-            notes = (f"{note[0].upper()}{note[1:]}." for note in comparison.notes)
-            self._made = wanted, comparison, " ".join([comparison.sentence, *notes])
         self.publisher.wake()
 
     def _is_due(self, shown: Shown) -> bool:
-        reported = shown.reported == (shown.state, shown.note(self.hint), shown.words)
-        return not (reported and shown.live) or self._pace.due
+        return not (shown.live and shown.reported == shown.status(self.hint)) or self._pace.due
 
     def _send_news(self, shown: Shown) -> None:
         news = shown.news(self.hint, MOST_EVENTS)
@@ -176,3 +196,18 @@ class TimelineView(StreamView):
         self.link.send({"reset": self._rewound, **message, "pace": pace}, buffer)
         self._rewound = False
         self._pace.done()
+
+
+def _watched(source: Shows, title: str) -> Watched:
+    if isinstance(source, Session):
+        return Watched(title or source.configuration.label, session=source)
+    return Watched(title, trace=source if isinstance(source, Trace) else source.trace, state=State.DONE.value)
+
+
+def _titles(sources: Sequence[Shows]) -> list[str]:
+    """What distinguishes runs; of traces, which do not say what they are of, their label and machine. Numbers where
+    that is not enough."""
+    runs = [source for source in sources if not isinstance(source, Trace)]
+    names = iter(distinct_names([RunHandle(run).parts for run in runs]))
+    found = [about(source) if isinstance(source, Trace) else next(names) for source in sources]
+    return found if len({*found}) == len(found) else [f"{place}: {name}" for place, name in enumerate(found, 1)]

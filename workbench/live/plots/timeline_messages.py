@@ -1,4 +1,4 @@
-"""The one run on a timeline: how much of it the browser has, and the messages that bring the rest."""
+"""The runs on a timeline: how much of them the browser has, and the messages that bring the rest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import dataclasses
 import itertools
 from typing import Any
 
-from workbench.live.plots.modelled_trace import Comparison
-from workbench.recording import Trace
+from workbench.live.plots.modelled_trace import totals, where
+from workbench.recording import AlignedTraces, Trace
 from workbench.run import Session, State
 from workbench.scenes.timeline import GrowingLanes
 
@@ -16,24 +16,15 @@ NOTHING = GrowingLanes(Trace()).part()
 
 
 @dataclasses.dataclass(eq=False)
-class Shown:
-    """The one run on the timeline, and how much of it the browser has. `session` is set as long as the run may grow.
-
-    comparison: the run with what it would be on another machine, while it is at rest; words: on that.
-    """
+class Watched:
+    """A run on the timeline. `session` is set as long as it may grow."""
 
     title: str = ""
     session: Session | None = None
     trace: Trace | None = None
     state: str = "none"
     error: str = ""
-    sent: int = 0
-    kernels: int = 0
-    reported: tuple[str, ...] = ()
-    comparison: Comparison | None = None
-    words: str = ""
-    key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
-    _lanes: GrowingLanes | None = None
+    _about: str = ""
 
     def look(self) -> bool:
         """Take over what the session has by now; True while it may grow."""
@@ -52,25 +43,27 @@ class Shown:
     @property
     def steady(self) -> bool:
         """Nothing happens by itself but that events come, and the end, which the publisher receives."""
-        return self.session is not None and self.session.steady
-
-    @property
-    def behind(self) -> bool:
-        """There are events that were not sent."""
-        return self.events is not None and self.sent < self.events.count
-
-    @property
-    def events(self) -> Trace | Comparison | None:
-        """What the browser should have."""
-        return self.trace if self.comparison is None else self.comparison
+        return self.session is None or self.session.steady
 
     @property
     def live(self) -> bool:
         return self.state in (State.SETUP, State.RUNNING)
 
+    @property
+    def begun(self) -> bool:
+        """It has events."""
+        return self.trace is not None and self.trace.count > 0
+
+    @property
+    def about(self) -> str:
+        """What its times are and where they were taken; empty before it has events."""
+        if not self._about and self.begun and self.trace:
+            self._about = f"{self.trace.label}, {where(self.trace)}"
+        return self._about
+
     def note(self, hint: str) -> str:
         """Why there is nothing to see."""
-        if self.trace is not None and self.trace.count:
+        if self.begun:
             return ""
         name = self.title or "this run"
         if self.error:
@@ -83,34 +76,149 @@ class Shown:
             return f"{name}: no events yet"
         return f"{name} has no trace. {hint}"
 
+
+@dataclasses.dataclass(eq=False)
+class Shown:
+    """The runs on the timeline, each a set of lanes, and how much of them the browser has.
+
+    made: the first run as it would be on another machine, while all are at rest; words: on that.
+    """
+
+    runs: list[Watched] = dataclasses.field(default_factory=lambda: [Watched()])
+    sent: int = 0
+    kernels: int = 0
+    reported: tuple[object, ...] = ()
+    made: Trace | None = None
+    words: str = ""
+    key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
+    _events: AlignedTraces | None = None
+    _lanes: GrowingLanes | None = None
+    _compared: str = ""
+
+    def look(self) -> bool:
+        """Take over what the sessions have by now; True while one may grow."""
+        grows = [run.look() for run in self.runs]
+        self._gather()
+        return any(grows)
+
+    @property
+    def trace(self) -> Trace | None:
+        """That of the first run."""
+        return self.runs[0].trace
+
+    @property
+    def traces(self) -> list[Trace | None]:
+        """Of all sets of lanes."""
+        return [*(run.trace for run in self.runs), *([self.made] if self.made is not None else [])]
+
+    @property
+    def several(self) -> bool:
+        """There are several sets of lanes."""
+        return len(self.runs) > 1 or self.made is not None
+
+    @property
+    def titles(self) -> list[str]:
+        """Of each set of lanes, where there are several."""
+        return [group["title"] for group in self.groups]
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Of each set of lanes, where there are several: its title, its name in few words, whether it grows, and what
+        it is: the first run, another one, or the first as modelled."""
+        if not self.several:
+            return []
+        compared = len(self.runs) > 1
+        groups: list[dict[str, Any]] = []
+        for place, run in enumerate(self.runs):
+            title = run.about or run.note(f"{run.title} is not started")
+            title = f"{run.title}: {run.about}" if compared and run.about else title
+            short = run.title if compared or not run.trace else run.trace.label
+            groups.append({"title": title, "name": short, "live": run.live, "kind": "other" if place else "first"})
+        if made := self.made:
+            of = f"{self.runs[0].title}: " if compared else ""
+            groups.append(
+                {"title": f"{of}{made.label}, {made.machine}", "name": made.label, "live": False, "kind": "model"}
+            )
+        return groups
+
+    @property
+    def steady(self) -> bool:
+        """Nothing happens by itself but that events come, and the end of a run."""
+        return any(run.session for run in self.runs) and all(run.steady for run in self.runs)
+
+    @property
+    def behind(self) -> bool:
+        """There are events that were not sent."""
+        return self.events is not None and self.sent < self.events.count
+
+    @property
+    def events(self) -> Trace | AlignedTraces | None:
+        """What the browser should have."""
+        return self._events if self.several else self.trace
+
+    @property
+    def live(self) -> bool:
+        return any(run.live for run in self.runs)
+
+    def note(self, hint: str) -> str:
+        """Why there is nothing to see."""
+        notes = [run.note(hint) for run in self.runs]
+        return notes[0] if all(notes) else ""
+
+    @property
+    def compared(self) -> str:
+        """What runs that have ended took, where there are several."""
+        if not self._compared and len(self.runs) > 1 and all(run.begun and not run.session for run in self.runs):
+            self._compared = totals([(run.title, run.trace) for run in self.runs if run.trace])
+        return self._compared
+
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
         """What the browser does not have yet, at most so many events; None when there is nothing."""
-        trace, events, note = self.trace, self.events, self.note(hint)
-        if not self.behind and self.reported == (self.state, note, self.words):
+        states, note, groups, words = status = self.status(hint)
+        if not self.behind and self.reported == status:
             return None
+        events, trace = self.events, next((run.trace for run in self.runs if run.begun), self.trace)
+        self.reported = status
         if self._lanes is None and events is not None:
-            self._lanes = GrowingLanes(events, self.comparison.own if self.comparison else None)
+            self._lanes = GrowingLanes(events, events.groups if isinstance(events, AlignedTraces) else None)
         message = {
             "run": self.key,
-            "title": self.title,
-            "state": self.state,
+            "title": "" if len(self.runs) > 1 else self.runs[0].title,
+            "state": states[0],
             "live": self.live,
-            "over": self.session is None,
+            "over": not any(run.session for run in self.runs),
             "note": note,
             "label": trace.label if trace else "",
             "machine": trace.machine if trace else "",
             "notes": list(trace.notes) if trace else [],
             "first": self.sent,
-            "groups": self.comparison.titles if self.comparison else (),
-            "words": self.words,
+            "groups": groups,
+            "words": words,
         }
         part = self._lanes.part(self.sent, self.sent + most) if self._lanes else NOTHING
         said, packed = part.since(self.kernels)
         self.sent += part.rows.size
         self.kernels = len(part.kernels)
-        self.reported = (self.state, note, self.words)
         return message | said, packed
 
+    def status(self, hint: str) -> tuple[Any, ...]:
+        """What is reported next to events: the state of each run, why there is nothing to see, the sets, and words."""
+        words = " ".join(filter(None, (self.compared, self.words)))
+        return [run.state for run in self.runs], self.note(hint), self.groups, words
+
+    def compare(self, made: Trace | None) -> bool:
+        """Let this be the model of the first run; True when that has changed."""
+        if made is self.made:
+            return False
+        self.made, self._events = made, None
+        self._gather()
+        return True
+
+    def _gather(self) -> None:
+        if self.several:
+            self._events = self._events or AlignedTraces(start=0.0 if len(self.runs) > 1 else None)
+            self._events.take(self.traces)
+
     def forget(self) -> None:
-        """The browser has nothing of this run any more."""
+        """The browser has nothing of this any more."""
         self.sent, self.kernels, self.reported, self._lanes = 0, 0, (), None

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
+from workbench import devices
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.quantities import COEFFICIENT
@@ -26,13 +27,14 @@ from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
-from workbench.live.ui.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
+from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
-from workbench.live.ui.run_list import SOLVE, ListedRun, RunList
+from workbench.live.ui.run_list import SOLVE, ListedRun, RunList, labels
 from workbench.live.ui.run_table import RunTable
 from workbench.live.ui.save_bar import Picture, SaveBar
 from workbench.live.ui.share_bar import ShareBar
@@ -40,12 +42,14 @@ from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.recording.film import Film
-from workbench.run import Configuration, Quantity, RaceEntry, Session, State, configure
+from workbench.run import BothDevices, Configuration, Quantity, RaceEntry, Session, State, configure, on_both
 from workbench.run.filming import Camera
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 
+BOTH = "run what the form says on the cores and on an accelerator; the kernels of both fill lanes on one time axis"
+ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cores one."
 PLANE = "plane of the slice"
 _GROUPS = itertools.count(1)
 
@@ -97,7 +101,16 @@ class Explorer(PausableView):
         self.method = MethodView(publisher=self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
-        self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
+        asked = lambda: self._worker.ask(self._press_both)  # noqa: E731
+        self.both_button = button("Run on cores and accelerator", BOTH, asked, width="auto")
+        self.both_note = StatusLine()
+        """Whether these run at once or one after the other."""
+        if not {"opencl", "cuda"} & {*devices.names()}:
+            self.both_button.disabled = True
+            self.both_note.say(ALONE)
+        both = row("wb-buttons", self.both_button, self.both_note)
+        lanes = widgets.VBox([both, self.timeline])
+        self.unfolded = widgets.Accordion([lanes], titles=["Timeline of the kernels"], selected_index=None)
         self.unfolded.observe(self._turn_page, "selected_index")
         self.result = widgets.HTML()
         """How the last run ended, in a sentence."""
@@ -127,6 +140,9 @@ class Explorer(PausableView):
         self._shown_run: AnyRun | None = None
         """The run that the result is of."""
         self._timed: Session | None = None
+        self._both: BothDevices | None = None
+        """The last runs on cores and accelerator, which are on one timeline."""
+        self._worker = LatestOnly("workbench-both")
         self.followed: RunSource | None = None
         """The run of the field."""
         self._picked: tuple[int, ...] = ()
@@ -148,6 +164,21 @@ class Explorer(PausableView):
     def run(self) -> Session:
         """Run what the form says, after active and queued runs. Raises InputError for a wrong value."""
         return self._begin(Session.start)
+
+    def run_on_both(self) -> BothDevices:
+        """Run what the form says on the cores and on an accelerator, with kernel timings of both on one time axis.
+
+        Raises InputError as `run`, and as `workbench.run.on_both`.
+        """
+        both = on_both(self.form.configuration(), filmed=True)
+        with self._lock:
+            self._both = both
+            self._enter(*both.runs)
+            both.start()
+        self.both_note.say(both.sentence)
+        self.runs.choose(run.number for run in self.runs.runs if run.source in both.runs)
+        self.publisher.wake()
+        return both
 
     def step(self) -> None:
         """Make one iteration of the present run, or start a new one and hold it at its start."""
@@ -192,8 +223,9 @@ class Explorer(PausableView):
             run.settle()
         self.panel.close()
         self.method.close()
+        self._worker.close()
         self.controller.jobs = ()
-        self.followed = self._timed = self._shown_run = self._progress = None
+        self._both = self.followed = self._timed = self._shown_run = self._progress = None
 
     def _shows(self, run: ListedRun) -> bool:
         """Runs of this view, and any other that is pinned or chosen in the table."""
@@ -222,16 +254,26 @@ class Explorer(PausableView):
 
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
-            configuration = self.form.configuration()
-            self.form.notice, self.picture.edited = "", False
-            for run in self._ended:
-                run.settle()
-            session = Session(configuration, trace=bool(self.trace.value), camera=Camera(Film()))
-            self.runs.add(session, SOLVE)
-            self.controller.add(session)
+            session = Session(self.form.configuration(), trace=bool(self.trace.value), camera=Camera(Film()))
+            self._enter(session)
             start(session)
         self.publisher.wake()
         return session
+
+    def _enter(self, *sessions: Session) -> None:
+        """Take runs of what the form says into the list, before they start."""
+        self.form.notice, self.picture.edited = "", False
+        for run in self._ended:
+            run.settle()
+        for session in sessions:
+            self.runs.add(session, SOLVE)
+        # When all are in the list, which has their names.
+        for session in sessions:
+            self.controller.add(session)
+
+    def _press_both(self) -> None:
+        """In the worker: creating a device takes its time."""
+        self.controller.attempt(self.run_on_both)()
 
     @property
     def _ended(self) -> list[ListedRun]:
@@ -260,6 +302,8 @@ class Explorer(PausableView):
     def _pictures(self) -> dict[str, Picture]:
         """Of the exported runs, with the field and the pictures of the method if they are those of the last."""
         found = pictures(self._exported, self._field_of_last(), self.field.plane)
+        if self._both and self._exported[-1].source in self._both.runs:
+            found |= self.timeline.scenes()
         return {**found, **(self.method.scenes if self.method.shows(self._exported[-1].handle) else {})}
 
     def _field_of_last(self) -> Figure | None:
@@ -282,7 +326,7 @@ class Explorer(PausableView):
         """What an export button does."""
 
         def name() -> str:
-            return f"{len(self._exported)} runs until {file_stem(self._exported[-1])}"
+            return f"{len(self._exported)} {FILES[kind]} until {file_stem(self._exported[-1])}"
 
         return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._exported, folder), name, "the export")
 
@@ -317,12 +361,20 @@ class Explorer(PausableView):
             if self._timed is None and self.field.quantity == COEFFICIENT:
                 # The first run is what one now looks at; whoever turns back to the coefficient keeps it.
                 self.field.quantity = Quantity.RESIDUAL.value
+            self._show_lanes(session)
             self._timed = session
-            shown = self._run_of(session)
-            self.timeline.show(session, f"run {shown.label}" if shown else "")
             self._follow(session)
         if session and session.run:
             self.picture.follow(session.run)
+
+    def _show_lanes(self, session: Session) -> None:
+        """Show the kernels of a run on the timeline; of one on both devices with those of the other."""
+        both = self._both.runs if self._both and session in self._both.runs else ()
+        if self._timed in both:
+            return
+        listed = [run for run in map(self._run_of, both or (session,)) if run is not None]
+        names = labels(listed) if both else [f"run {run.label}" for run in listed]
+        self.timeline.show(both or session, names if len(names) > 1 else "".join(names))
 
     def _follow(self, run: RunSource) -> None:
         """Show a run in the field: the latest of those that were started or chosen in the list."""

@@ -20,7 +20,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.turners import group, menu, slider
 from workbench.live.ui.view import View
 from workbench.machine.profile import profile
-from workbench.number_text import count, duration
+from workbench.number_text import count, duration, percent, rounded
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
@@ -133,7 +133,7 @@ class Schedules(View):
         unknowns = unknowns_up_to(LARGEST, POINTS)
         times = {METHODS[name].label: each for name, each in curves(chosen, rate, unknowns).items()}
         self.plot.show(crossover_scene(unknowns, times, at=size))
-        self._title = f"modelled, {rate:.4g} entries a row"
+        self._title = f"modelled, {rounded(rate)} entries a row"
 
     def _start_from(self, name: str, **more: float) -> None:
         numbers = MachineParameters.of(machine(name))
@@ -143,7 +143,7 @@ class Schedules(View):
 def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
     """A slider over positions in equal ratios and a few others."""
     values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
-    options = {count(round(value)) if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
+    options = {count(round(value)) if value >= 1000 else rounded(value): value for value in sorted({*values, *others})}
     return slider(text, list(options.items()))
 
 
@@ -156,5 +156,5 @@ def _sentence(name: str, found: dict[str, Expected]) -> str:
     if mine.seconds is None:
         return f"Modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
-    copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
+    copies = "" if hidden is None else f"; {percent(hidden)} of its copies are hidden behind computing"
     return f"Modelled: <b>{named}</b> takes {duration(mine.seconds)} per iteration, {ahead}{copies}."

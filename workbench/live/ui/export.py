@@ -25,6 +25,8 @@ KINDS = {
     "run": "Run files",
     "trace": "Trace (JSON)",
 }
+FILES = {"csv": "tables", "run": "run files", "trace": "traces"}
+"""What several of them are called, in the name of their archive."""
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
 TRACE_ENDING = ".trace.json"

@@ -122,6 +122,11 @@ class RunHandle:
         return kept.trace if kept else None
 
     @property
+    def traced(self) -> bool:
+        """Whether it has a trace, or will have one."""
+        return self.trace is not None or (isinstance(self.source, Session) and self.source.traced and not self.over)
+
+    @property
     def film(self) -> Film | None:
         """None where the run is not filmed."""
         kept = self.run if isinstance(self.source, ACTIVE) else self.source

@@ -33,8 +33,8 @@ EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here.
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""
 VERBS = (
-    {"name": "inside", "title": "Look inside", "tip": "show fields, spectrum, timeline and roofline of this run",
-     "one": True, "key": "Enter", "off": "the run has no iteration yet"},
+    {"name": "inside", "title": "Look inside", "key": "Enter", "off": "the run has no iteration yet",
+     "tip": "show fields, spectrum, timeline and roofline; the timeline has all chosen runs with kernel timings"},
     {"name": "timings", "title": "Run again with timings", "tip": "solve the same once more and record every kernel",
      "off": "the run does not contain all of its configuration"},
     {"name": "race", "title": "Add to race", "tip": "add the method of this run to the race",

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.devices.interchange import array_of
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
+from workbench.number_text import relative
 from workbench.run.diagnostics import Diagnostics, References
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -127,7 +128,7 @@ class SingleDiagnostics(Diagnostics):
         reference = self._norm_with_m(self._setup.b, norm)
         if plain > 0 and not 0 < reference < math.inf:
             raise InputError(
-                f"the {norm.value} norm of b is {reference:.3g}, though ||b|| = {plain:.3g}; "
+                f"the {norm.value} norm of b is {relative(reference)}, though ||b|| = {relative(plain)}; "
                 "measure with norm residual, or scale A by a power of two"
             )
         return reference

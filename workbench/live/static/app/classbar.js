@@ -28,7 +28,9 @@ function render({ model, el }) {
       tell();
     });
     if (name.value) tell();
-    root.append(element("span", "wb-fill"), label, name);
+    const named = element("span", "wb-named");
+    named.append(label, name);
+    root.append(named);
   }
 
   function show() {

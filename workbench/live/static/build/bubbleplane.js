@@ -19,7 +19,8 @@ export function bubblePlane(host, shown, painted) {
   let box = { left: 0, top: 0, right: 1, bottom: 1 };
 
   function heightFor(width, { zoom }) {
-    const most = Math.max(300, Math.min(640, 0.55 * innerHeight));
+    // On a high screen all but what is above and below.
+    const most = Math.max(300, Math.min(640, 0.55 * innerHeight), Math.min(900, innerHeight - 400));
     return Math.min(most, width - zoom * (MARGIN.left + MARGIN.right)) + zoom * (MARGIN.top + MARGIN.bottom);
   }
 

@@ -34,7 +34,7 @@ export function inserted(table, columns, start) {
 const COLUMNS = ["start", "end", "kernel", "iteration"];
 
 export class Lane {
-  // group: 0 for what was measured, 1 for the machine it is compared with.
+  // group: the set of lanes, from 0.
   constructor(name, rank, group) {
     [this.name, this.rank, this.group, this.count] = [name, rank, group, 0];
     // Seconds in double precision: a microsecond after an hour is still one.

@@ -15,10 +15,10 @@ export class Overview {
     [this.columns, this.seen] = [null, ""];
   }
 
-  // plot: the timeline. Draws all lanes of what was measured; a column is full where each of them works.
+  // plot: the timeline. Draws all lanes but those of a model; a column is full where each of them works.
   draw(plot) {
     const { context, palette, box, span, kernels, fills } = plot;
-    const lanes = plot.lanes.filter(({ group }) => group === 0);
+    const lanes = plot.lanes.filter(({ group }) => plot.groups[group]?.kind !== "model");
     const band = { left: box.left, width: box.width, top: 2, height: TALL };
     const whole = { from: span.first, to: Math.max(span.last, span.first + 1e-9) };
     const seen = [plot.count, whole.from, whole.to, box.width, fills.length].join();

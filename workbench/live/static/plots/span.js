@@ -18,10 +18,10 @@ export class Span {
     return this.to - this.from;
   }
 
-  // Takes note of what there is, in seconds, and goes along with it. grows: more may come.
-  advance(first, last, marks, grows) {
+  // Takes note of what there is, in seconds, and goes along with the front of it. grows: more may come.
+  advance(first, last, front, marks, grows) {
     [this.first, this.last] = [first, last];
-    if (this.mode === "follow" && !this.goAlong(marks)) this.fit(grows);
+    if (this.mode === "follow" && !this.goAlong(marks, front)) this.fit(grows);
     if (this.mode === "all") this.fit(grows);
   }
 
@@ -69,14 +69,14 @@ export class Span {
 
   // Begins at the start of an iteration, so that the picture stands still while iterations pass; false before there are
   // enough of them.
-  goAlong(marks) {
-    const latest = marks.at(this.last);
+  goAlong(marks, front) {
+    const latest = marks.at(front);
     const needed = (FOLLOWED * this.stretch + 1) * marks.typical(latest);
     if (!(needed > 0)) return false;
     // Its width changes only when it has to.
     if (needed > this.followed || needed < 0.5 * this.followed) this.followed = 1.25 * needed;
     const begin = marks.starts[Math.max(0, latest - Math.round(FOLLOWED * this.stretch))];
-    this.from = Math.max(begin, this.last - this.followed);
+    this.from = Math.max(begin, front - this.followed);
     this.to = this.from + this.followed;
     return true;
   }

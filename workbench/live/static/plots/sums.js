@@ -10,10 +10,11 @@ export function sumUp(total, seconds, bytes) {
   total.bytes += bytes;
 }
 
-// Calls, seconds and bytes of each style from one time to another, of what was measured; a call that is cut counts by its share.
+// Calls, seconds and bytes of each style from one time to another, of the set of lanes that is summed; a call that is cut
+// counts by its share.
 export function sums(plot, [from, to]) {
-  const found = plot.totals.map(nothing);
-  for (const lane of plot.lanes.filter(({ group }) => group === 0)) {
+  const found = plot.sets[plot.summed].totals.map(nothing);
+  for (const lane of plot.lanes.filter(({ group }) => group === plot.summed)) {
     const [first, end] = lane.between(from, to);
     for (let k = first; k < end; k += 1) {
       const whole = lane.end[k] - lane.start[k];

@@ -1,7 +1,7 @@
 import { link, copied, MISSED } from "../transport/link.js";
 import { helpButton } from "../ui/helpbutton.js";
 import { element, focusable, keepInStep, press, write } from "../ui/page.js";
-import { bind, control, follow, labelled } from "../ui/traits.js";
+import { bind, control, follow, labelled, setTraits } from "../ui/traits.js";
 import { startDrawing, workerSource } from "../transport/engine.js";
 import { linked } from "../ui/linked.js";
 import { FLOW_BYTES } from "./flows.js";
@@ -40,7 +40,7 @@ function render({ model, el }) {
   el.append(root);
 
   let [reported, kernels, total, synchronous] = [EMPTY, [], 0, false];
-  let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
+  let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0, summed: 0 };
   const hear = { painted, readout: showReadout };
   const engine = startDrawing(canvas, workerSource(model, TimelinePlot), TimelinePlot, (report) => hear[report.kind](report));
   const act = gestures(canvas, engine, () => total === 0);
@@ -50,11 +50,12 @@ function render({ model, el }) {
   const all = press("Show all", "the whole run (Home)", act.all);
   const closer = press("Zoom in", "or the wheel, or +", act.closer);
   const further = press("Zoom out", "or the wheel, or −", act.further);
-  const machines = [
-    machineChoice(model, "machine", "compare with", "machine to compare with"),
-    machineChoice(model, "accelerator", "and", "accelerator to compare with"),
+  const choices = [
+    choice(model, "run", "compare with run", "run to compare with"),
+    choice(model, "machine", "compare with", "machine to compare with", "with machine"),
+    choice(model, "accelerator", "and", "accelerator to compare with"),
   ];
-  bar.append(about, ...machines.map(({ root }) => root), follow, closer, further, all, ask);
+  bar.append(about, ...choices.map(({ root }) => root), follow, closer, further, all, ask);
   const others = linked(model, ({ iteration, kernel }) => {
     engine.post({ kind: "link", linked: iteration === null && kernel === null ? null : { iteration, kernel } });
   });
@@ -102,20 +103,25 @@ function render({ model, el }) {
   function painted(state) {
     wire.painted(state.seq);
     shown = state;
+    if (model.get("pointed") !== state.summed) setTraits(model, { pointed: state.summed });
     const { count, lanes, live, paints, boxes, merged, mode, milliseconds, flows } = state;
     const selected = state.selected ? state.selected.map((seconds) => 1e3 * seconds).join() : "";
     const [from, to] = [1e3 * state.from, 1e3 * state.to];
-    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to, milliseconds, flows, selected });
+    const ends = state.ends.map((seconds) => 1e3 * seconds).join();
+    Object.assign(canvas.dataset, { count, lanes: lanes.join(), ends, live, paints, boxes, merged, mode, from, to, milliseconds, flows, selected });
     showTable();
     enable();
     describe();
   }
 
   function showTable() {
-    const { selected } = shown;
+    const { selected, summed } = shown;
     if (selected) table.root.open = true;
+    // Of several sets of lanes the one under the pointer.
+    const of = reported.groups.length ? ` (${reported.groups[summed]?.name})` : "";
     const stretch = selected ? `Selected: ${timeText(selected[1] - selected[0])} from ${moment(selected[0])}` : "";
-    table.show(kernels, shown.totals, stretch ? `${stretch}, by kernel` : "The whole run by kernel", stretch && `${stretch}: no kernel ran`);
+    const mine = kernels.filter(({ group }) => group === summed);
+    table.show(mine, shown.totals, stretch ? `${stretch}, by kernel${of}` : `The whole run by kernel${of}`, stretch && `${stretch}: no kernel ran${of}`);
   }
 
   function describe() {
@@ -126,9 +132,10 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `Timeline of ${reported.title || "a run"}. ${spoken}`);
   }
 
-  function showReadout({ event, iteration, others: more, x, y }) {
+  // strange: the event is of another run than that of the other views, whose iterations are not its own.
+  function showReadout({ event, iteration, others: more, x, y, strange }) {
     readout.hidden = !event;
-    others.tell(iteration, event?.code ?? null);
+    others.tell(strange ? null : iteration, event?.code ?? null);
     if (!event) return;
     const { name, lane, start, seconds, bytes, waits } = event;
     const moved = bytes ? [amountText(bytes), rateText(bytes, seconds)] : ["bytes not known"];
@@ -151,7 +158,7 @@ function render({ model, el }) {
   }
 
   return () => {
-    for (const machine of machines) machine.close();
+    for (const each of choices) each.close();
     others.close();
     stage.close();
     wire.close();
@@ -160,19 +167,20 @@ function render({ model, el }) {
   };
 }
 
-// The machine whose modelled times are compared with those of the run, or its accelerator; hidden where the run
-// leaves nothing to choose.
-function machineChoice(model, trait, text, spoken) {
+// What the run is compared with: another run, or a machine and its accelerator; hidden where there is nothing to choose.
+// next: the text next to the choice of a run.
+function choice(model, trait, text, spoken, next = text) {
   const select = control("select", spoken);
   const root = labelled(text, select, "wb-machine");
   const bound = bind(model, { [trait]: select }, () => {
     const offered = model.get(`${trait}s`);
     root.hidden = !offered.length;
+    root.firstChild.data = model.get("runs").length ? next : text;
     select.replaceChildren(new Option("none", ""), ...offered.map(([name, title]) => new Option(title, name)));
     select.value = model.get(trait);
     if (select.selectedIndex < 0) select.value = "";
   });
-  const forget = follow(model, [`${trait}s`], bound.pull);
+  const forget = follow(model, [`${trait}s`, "runs"], bound.pull);
   return {
     root,
     close() {

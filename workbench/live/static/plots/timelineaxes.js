@@ -12,7 +12,7 @@ const WORD = 60;
 // The axis of time, with its grid.
 export function drawAxis(plot) {
   const { context, palette, box, span } = plot;
-  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)));
+  const { ticks, title } = timeAxis(span.from, span.to, Math.max(2, Math.floor(box.width / 90)), plot.origin);
   context.lineWidth = 1;
   for (const [seconds, text] of ticks) {
     const x = Math.round(plot.toX(seconds)) + 0.5;
@@ -22,13 +22,15 @@ export function drawAxis(plot) {
   label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
 }
 
-// A line where an iteration begins, and its number where there is room.
-export function drawMarks(plot, marks, { top, bottom }) {
+// A line where an iteration of a set of lanes begins, and its number where there is room.
+export function drawMarks(plot, { marks, first: begin, last: end }, { top, bottom }) {
   const { context, palette, span, box } = plot;
+  // What of the width the set takes.
+  const width = Math.max(1, Math.min(box.right, plot.toX(end)) - Math.max(box.left, plot.toX(begin)));
   const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
   const count = Math.max(1, last - first);
-  const apart = box.width / count;
-  const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+  const apart = width / count;
+  const every = roundUp((10 * count * WORD) / width, true) / 10;
   // The iteration that is under way at the left edge, where the next one leaves room to say so.
   const word = (k, x) => label(context, palette.soft, countText(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
   const next = first < last ? marks.starts[first + 1] : span.to;
@@ -56,14 +58,14 @@ export function drawMarks(plot, marks, { top, bottom }) {
 export function drawHeads(plot) {
   const { context, palette } = plot;
   context.font = `bold 12px ${palette.type}`;
-  plot.titles.forEach((title, group) => {
+  plot.groups.forEach(({ title }, group) => {
     label(context, palette.ink, title, 4, plot.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
   });
   context.font = `12px ${palette.type}`;
 }
 
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
-function timeAxis(from, to, most) {
+function timeAxis(from, to, most, origin) {
   const width = to - from;
   const [unit, factor] = width < 1e-3 ? ["µs", 1e6] : width < 1 ? ["ms", 1e3] : ["s", 1];
   const coarse = 10 ** Math.ceil(Math.log10(width));
@@ -71,7 +73,7 @@ function timeAxis(from, to, most) {
   const values = linearTicks((from - base) * factor, (to - base) * factor, most);
   const digits = decimals(values);
   const ticks = values.map((value) => [base + value / factor, decimalText(value, digits)]);
-  if (!base) return { ticks, title: `time from the start of the run, ${unit}` };
+  if (!base) return { ticks, title: `time from ${origin}, ${unit}` };
   const start = decimalText(base * 1e3, Math.max(0, -Math.round(Math.log10(coarse * 1e3))));
   return { ticks, title: `time after ${start} ms, ${unit}` };
 }

@@ -21,8 +21,8 @@ const NEAR = 3;
 // Pixels below which a selection is a click.
 const CLICK = 3;
 
-// As high as so many lanes need, and no higher than asked for, unless lanes would lie over one another; two sets of lanes
-// may be half as high again.
+// As high as so many lanes need, and no higher than asked for, unless lanes would lie over one another; several sets of
+// lanes may be half as high again.
 export function heightOf(lanes, most, groups = 0) {
   const above = (groups ? ROOM + groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
   const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
@@ -39,8 +39,9 @@ export class TimelinePlot extends Stage {
   }
 
   begin(live) {
-    [this.lanes, this.kernels, this.totals] = [[], [], []];
-    [this.sets, this.titles] = [[newSet(), newSet()], []];
+    [this.lanes, this.kernels] = [[], []];
+    // Sets of lanes, what is said of each where there are several, and the one whose sums are shown.
+    [this.sets, this.groups, this.summed] = [[newSet()], [], 0];
     this.span = new Span(live);
     [this.count, this.first, this.last, this.now] = [0, Infinity, 0, 0];
     [this.live, this.over, this.left, this.next] = [live, !live, 0, 0];
@@ -66,7 +67,8 @@ export class TimelinePlot extends Stage {
       if (before?.mode === "free") this.span = before;
       this.run = content.run;
     }
-    this.titles = content.groups;
+    this.groups = content.groups;
+    while (this.sets.length < this.groups.length) this.sets.push(newSet());
     if (content.kernels.length) this.meet(content.kernels);
     this.append(bytes, content.count);
     this.flows.append(new Float64Array(bytes.slice(EVENT_BYTES * content.count, EVENT_BYTES * content.count + FLOW_BYTES * content.flows)));
@@ -76,14 +78,20 @@ export class TimelinePlot extends Stage {
     this.reveal();
   }
 
+  // The set of lanes that is followed: the first of those that grow.
+  get front() {
+    return this.sets.find(({ marks }, group) => marks.count > 0 && this.groups[group]?.live) ?? this.sets.find(({ marks }) => marks.count > 0) ?? this.sets[0];
+  }
+
   // Advances time evenly between messages.
   reveal() {
-    const before = Math.max(this.now, this.count ? this.first : 0);
-    this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
+    const { last } = this.front;
+    const before = Math.min(last, Math.max(this.now, this.count ? this.first : 0));
+    this.now = this.left > 1 ? before + (last - before) / this.left : last;
     this.left -= 1;
     if (this.left > 0) this.next = this.after(this.pace.milliseconds, () => this.reveal());
-    // Where the user looks at what is over, there is nothing new to see.
-    if (this.live && this.span.mode === "free" && before > this.span.to) this.report.call();
+    // Where the user looks at what is over, there is nothing new to see, unless another run gets there later.
+    if (this.live && !this.groups.length && this.span.mode === "free" && before > this.span.to) this.report.call();
     else this.schedule();
   }
 
@@ -91,10 +99,7 @@ export class TimelinePlot extends Stage {
     this.kernels.push(...kernels);
     this.fills = null;
     const laneOf = (kernel) => this.lanes.find(({ name, group }) => name === kernel.lane && group === kernel.group);
-    for (const kernel of kernels) {
-      if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
-      this.totals[kernel.style] ??= nothing();
-    }
+    for (const kernel of kernels) if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
     this.lanes.sort((one, other) => one.group - other.group || one.rank - other.rank);
     this.laneOf = this.kernels.map(laneOf);
   }
@@ -112,8 +117,7 @@ export class TimelinePlot extends Stage {
       set.marks.note(iterations[k], start);
       [set.first, set.last] = [Math.min(set.first, start), Math.max(set.last, end)];
       [this.first, this.last] = [Math.min(this.first, start), Math.max(this.last, end)];
-      // The table is of what was measured.
-      if (kernel.group === 0) sumUp(this.totals[kernel.style], lengths[k], kernel.bytes);
+      sumUp((set.totals[kernel.style] ??= nothing()), lengths[k], kernel.bytes);
     }
     this.count += count;
   }
@@ -188,7 +192,7 @@ export class TimelinePlot extends Stage {
     return span.from + ((Math.max(box.left, Math.min(box.right, x)) - box.left) / box.width) * span.width;
   }
 
-  // From when to when an iteration of the run lasts; null for one that it does not have.
+  // From when to when an iteration of the first run lasts; null for one that it does not have.
   stretch(iteration) {
     const { marks, last } = this.sets[0];
     const place = iteration === null ? marks.count : firstAbove(marks.numbers, marks.count, iteration, true);
@@ -213,17 +217,17 @@ export class TimelinePlot extends Stage {
 
   state() {
     const { seq, paints, count, live, selected } = this;
-    const totals = selected ? sums(this, selected) : this.totals;
+    const totals = selected ? sums(this, selected) : this.sets[this.summed].totals;
     const { mode, from, to } = this.span;
     const { marks } = this.sets[0];
     const iterations = marks.count ? marks.numbers[marks.count - 1] : 0;
     const lanes = this.lanes.map((lane) => this.nameOf(lane));
-    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, selected, mode, from, to, flows: this.flows.count, ...this.drawn };
+    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, selected, mode, from, to, flows: this.flows.count, summed: this.summed, ends: this.sets.map((set) => set.last), ...this.drawn };
   }
 
   // A lane's name, and of which set it is where there are two.
   nameOf({ name, group }) {
-    return this.titles.length ? `${name} ${this.titles[group].split(",")[0]}` : name;
+    return this.groups.length ? `${name} (${this.groups[group].name})` : name;
   }
 
   draw() {
@@ -242,16 +246,19 @@ export class TimelinePlot extends Stage {
 
   picture() {
     this.fills ??= this.fillsOf();
-    this.span.advance(this.first, this.now, this.sets[0].marks, !this.over);
+    const { front } = this;
+    // Another set may be further than the one that is followed.
+    const last = Math.max(this.now, ...this.sets.filter((set) => set !== front && set.marks.count).map((set) => set.last));
+    this.span.advance(this.first, last, this.now, front.marks, !this.over);
     this.box = this.boxOf();
     this.overview.draw(this);
     drawAxis(this);
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
-    this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set.marks, this.stripe(group)));
+    this.sets.forEach((set, group) => this.isInSight(set) && drawMarks(this, set, this.stripe(group)));
     drawHeads(this);
-    this.shade(this.selected, 0.16);
-    this.shade(this.linked && this.stretch(this.linked.iteration), 0.2);
+    this.shade(this.selected, 0.16, this.box);
+    this.shade(this.linked && this.stretch(this.linked.iteration), 0.2, this.stripe(0));
     this.readOut();
   }
 
@@ -261,16 +268,16 @@ export class TimelinePlot extends Stage {
     return fills;
   }
 
-  // What lies between two times, over all lanes.
-  shade(stretch, alpha) {
+  // What lies between two times, from top to bottom.
+  shade(stretch, alpha, { top, bottom }) {
     if (!stretch || stretch[1] < this.span.from || stretch[0] > this.span.to) return;
     const { context, palette, box } = this;
     const [left, right] = stretch.map((seconds) => Math.max(box.left, Math.min(box.right, this.toX(seconds))));
     context.globalAlpha = alpha;
     context.fillStyle = palette.accent;
-    context.fillRect(left, box.top, Math.max(1, right - left), box.bottom - box.top);
+    context.fillRect(left, top, Math.max(1, right - left), bottom - top);
     context.globalAlpha = 1;
-    for (const x of [left, right]) line(context, palette.accent, x, box.top, x, box.bottom);
+    for (const x of [left, right]) line(context, palette.accent, x, top, x, bottom);
   }
 
   // The row of the lane that a kernel runs on.
@@ -288,25 +295,31 @@ export class TimelinePlot extends Stage {
     const words = ["100\u202f% busy", "whole run", ...this.lanes.map(({ name }) => name)];
     const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
     const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
-    const top = this.titles.length ? ROOM + HEAD.height : MARGIN.top;
+    const top = this.groups.length ? ROOM + HEAD.height : MARGIN.top;
     return { left, right, width: right - left, top, bottom: this.height - MARGIN.bottom };
   }
 
-  // Where a lane lies; above each set of lanes but the first is room for its head.
-  band(row) {
-    const { left, width, top, bottom } = this.box;
-    const heads = Math.max(0, this.titles.length - 1) * HEAD.height;
-    const room = (bottom - top - heads) / this.lanes.length;
-    const height = Math.min(BAND.most, Math.max(BAND.least, room - BAND.apart));
-    const head = this.lanes[row].group * HEAD.height;
-    return { left, width, top: top + head + row * room + (room - height) / 2, height };
+  // From the top of a lane to that of the next; above each set of lanes but the first is room for its head.
+  get apart() {
+    const { top, bottom } = this.box;
+    return (bottom - top - Math.max(0, this.groups.length - 1) * HEAD.height) / this.lanes.length;
   }
 
-  // From top to bottom of a set of lanes.
+  // Where a lane lies.
+  band(row) {
+    const { left, width, top } = this.box;
+    const height = Math.min(BAND.most, Math.max(BAND.least, this.apart - BAND.apart));
+    const head = this.lanes[row].group * HEAD.height;
+    return { left, width, top: top + head + row * this.apart + (this.apart - height) / 2, height };
+  }
+
+  // From top to bottom of a set of lanes; without any, where they would begin.
   stripe(group) {
-    if (!this.titles.length) return this.box;
+    if (!this.groups.length) return this.box;
     const rows = this.lanes.flatMap((lane, row) => (lane.group === group ? [this.band(row)] : []));
-    return { top: rows[0].top - 3, bottom: rows.at(-1).top + rows.at(-1).height };
+    if (rows.length) return { top: rows[0].top - 3, bottom: rows.at(-1).top + rows.at(-1).height };
+    const begin = this.box.top + group * HEAD.height + this.lanes.filter((lane) => lane.group < group).length * this.apart;
+    return { top: begin, bottom: begin };
   }
 
   toX(seconds) {
@@ -357,6 +370,10 @@ export class TimelinePlot extends Stage {
     }
     this.reading = true;
     const lane = this.lanes[at.lane];
+    if (this.summed !== lane.group) {
+      this.summed = lane.group;
+      this.report.call();
+    }
     const [start, end] = [lane.start[at.place], lane.end[at.place]];
     const { top, height } = this.band(at.lane);
     const left = Math.max(this.box.left, this.toX(start));
@@ -370,12 +387,23 @@ export class TimelinePlot extends Stage {
     const waits = this.flows.into(kernel, start).map((k) => this.kernels[this.flows.cause[k]]).map((one) => `${one.name} on ${one.lane}`);
     const event = { name, code, bytes, flops, waits: [...new Set(waits)], lane: this.nameOf(lane), start, seconds: end - start, iteration: lane.iteration[at.place] };
     const x = this.cursor.x ?? (left + right) / 2;
-    this.hear({ kind: "readout", event, iteration, others: at.others ?? 0, x, y: top + height });
+    this.hear({ kind: "readout", event, iteration, others: at.others ?? 0, x, y: top + height, strange: this.isStrange(lane.group) });
+  }
+
+  // What time counts from.
+  get origin() {
+    return this.groups.some(({ kind }) => kind === "other") ? "the first kernel of each run" : "the start of the run";
+  }
+
+  // Whether a set of lanes is of another run than the first, which the other views are of.
+  isStrange(group) {
+    return this.groups[group]?.kind === "other";
   }
 
   // The iteration of the event that the pointer is at, or that is under way there; null where there is none.
   pointedIteration(at) {
     if (at) return this.lanes[at.lane].iteration[at.place];
+    if (this.groups.length && this.cursor && this.cursor.y > this.stripe(0).bottom) return null;
     const { cursor, box } = this;
     const { marks } = this.sets[0];
     if (cursor?.x === undefined || cursor.x < box.left || cursor.x > box.right || cursor.y < box.top) return null;
@@ -384,7 +412,7 @@ export class TimelinePlot extends Stage {
   }
 }
 
-// What belongs to one set of lanes: where its iterations begin, and from when to when it lasts.
+// What belongs to one set of lanes: where its iterations begin, from when to when it lasts, and by style what it sums to.
 function newSet() {
-  return { marks: new Marks(), first: Infinity, last: 0 };
+  return { marks: new Marks(), first: Infinity, last: 0, totals: [] };
 }
