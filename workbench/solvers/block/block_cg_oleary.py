@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, ResidualNorms
+from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
 
@@ -61,9 +61,10 @@ class BlockCGOLeary(BlockSolver):
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         s = space.columns
         every, square = np.arange(s), small(s, s)
-        texts = (self.initial, self.product, self.update, self.directions)
-        shapes = {"step": square, "alpha": square, "beta": square}
-        initial, product, update, directions = space.lines(*texts, matrices=shapes)
+        renew = Replacement(self, space, self.update, frozen)
+        texts = (self.initial, self.product, self.directions, *renew.texts)
+        shapes = {"step": square, "alpha": square, "beta": square, **renew.shapes}
+        initial, product, directions, *updates = space.lines(*texts, matrices=shapes)
         norms = ResidualNorms(space)
 
         def row() -> BlockRow:
@@ -83,7 +84,7 @@ class BlockCGOLeary(BlockSolver):
                 half = factor.inverse(s)
                 matrices["alpha"] = alpha = half @ (half.conj().T @ previous)
                 matrices["step"] = np.where(frozen, 0, alpha)
-                update()
+                renew(*updates)
                 half = of_previous.inverse(s)
                 matrices["beta"] = beta = half @ (half.conj().T @ matrices["gamma"])
                 directions()

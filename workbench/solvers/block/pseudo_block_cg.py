@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.errors import InputError
 from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.base import Stepped
-from workbench.solvers.block.base import BlockSolver, ResidualNorms
+from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
 VANISHING = 1e-14
@@ -69,6 +70,10 @@ class PseudoBlockCG(BlockSolver):
     """Whether delta and gamma must be positive; else they need only differ from zero."""
 
     def stepped(self, dtype: np.dtype) -> Stepped:
+        if self.replace:
+            raise InputError(
+                f"{self.text} recomputes r in some iterations, which Step does not show; step through {self.name}"
+            )
         alpha = "alpha = gamma/delta if delta > 0 else 0" if self.definite else "alpha = gamma/delta"
         first, product, update, directions = map(
             _of_one_column, (self.initial, self.product, self.update, self.directions)
@@ -78,8 +83,10 @@ class PseudoBlockCG(BlockSolver):
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
-        texts = (self.initial, self.product, self.update, self.directions)
-        initial, product, update, directions = space.lines(*texts, matrices={"alpha": shape, "beta": shape})
+        renew = Replacement(self, space, self.update, frozen)
+        texts = (self.initial, self.product, self.directions, *renew.texts)
+        shapes = {"alpha": shape, "beta": shape, **renew.shapes}
+        initial, product, directions, *updates = space.lines(*texts, matrices=shapes)
         norms = ResidualNorms(space)
 
         def recurrence() -> Iterator[BlockRow]:
@@ -97,7 +104,7 @@ class PseudoBlockCG(BlockSolver):
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
                 matrices["alpha"] = alpha
-                update()
+                renew(*updates)
                 gamma = np.real(matrices["gamma"]) if self.definite else matrices["gamma"]
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
                 matrices["beta"] = beta
