@@ -2,9 +2,10 @@
 
     python -m benchmarks block [--output FOLDER] [--quick]
 
-On the CPU, and on CUDA where CuPy has a device. Seconds are wall-clock, the device's work being waited for; rounds are
-interleaved, figures are medians, ratios are medians of those within a round. Bytes are counted, each block vector once:
-`share` is their rate over that of a triad on the CPU, and of a copy of 512 MiB on a GPU, measured in the same rounds.
+On the CPU, and on CUDA where CuPy has a device; partial sums added on the device and on the host also on OpenCL.
+Seconds are wall-clock, the device's work being waited for; rounds are interleaved, figures are medians, ratios are
+medians of those within a round. Bytes are counted, each block vector once: `share` is their rate over that of a triad
+on the CPU, and of a copy of 512 MiB on a GPU, measured in the same rounds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryProblem
+from workbench.settings import HOST, ON_DEVICE
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)
 """Criteria that no run of the benchmark meets."""
@@ -41,6 +43,8 @@ ITERATIONS = 5
 MORE_ON_GPU = 5
 """Times as many iterations of CG in a timing on a GPU, fewer than which are too short; with many times more, the
 diagonally dominant matrix is solved to underflow."""
+WIDTHS = (1, 4, 16)
+"""Columns where the second stage of reductions is compared."""
 GRIDS = {"cpu": 96, "cuda": 128}
 """Side of the grids in three dimensions."""
 
@@ -48,7 +52,16 @@ GRIDS = {"cpu": 96, "cuda": 128}
 def figures(*, quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
     rounds = 2 if quick else 7
-    return {name: of_device(name, rounds, quick=quick) for name in ("cpu", "cuda") if found(name)}
+    return {
+        **{name: of_device(name, rounds, quick=quick) for name in ("cpu", "cuda") if found(name)},
+        "second stage of reductions": {
+            name: attempts(
+                {f"s = {s}": partial(reductions, name, rounds, 10_000 if quick else SIZE, s) for s in WIDTHS}
+            )
+            for name in ("opencl", "cuda")
+            if found(name)
+        },
+    }
 
 
 def found(name: str) -> bool:
@@ -139,6 +152,26 @@ def iterations(name: str, matrix: sparse.csr_array, rounds: int, n: int) -> dict
         if problem == "poisson7":
             systems[f"{problem} {n}, matrix-free"] = operator
     return {case: _iteration(name, operator, rounds) for case, operator in systems.items()}
+
+
+def reductions(name: str, rounds: int, size: int, s: int) -> dict[str, float]:
+    """Milliseconds of an iteration whose partial sums the device adds, and the host, and the latter over the former.
+
+    With Jacobi on a matrix of 7 entries a row, by CG for s = 1, else by pseudo-block CG.
+    """
+    matrix = sparse.diags_array([-1.0] * 3 + [6.5] + [-1.0] * 3, offsets=range(-3, 4), shape=(size, size), format="csr")
+    B = np.random.default_rng(0).standard_normal((size, s) if s > 1 else size)
+    solver = "pseudo-block-cg" if s > 1 else "cg"
+    runs = {
+        where: Run(
+            configure(InMemoryProblem(), device=name, stopping=ENDLESS, solver=solver, reduction=where),
+            LinearSystem(Matrix(matrix), B),
+        )
+        for where in (ON_DEVICE, HOST)
+    }
+    seconds = interleaved({where: partial(_some, run, 1) for where, run in runs.items()}, rounds)
+    ms = {f"{where}, ms": 1e3 * statistics.median(times) / ITERATIONS for where, times in seconds.items()}
+    return {**ms, "host / device": median_ratio(seconds[HOST], seconds[ON_DEVICE])}
 
 
 def _iteration(name: str, operator: Any, rounds: int) -> dict[str, float]:

@@ -6,8 +6,8 @@ One application of the box solves of `schwarz:2x2,overlap=4` on poisson-fd: here
 on workers, one box each. Rounds are interleaved, figures are medians. Workers share the cores of this machine, so that
 the difference is what the cluster costs: messages through the loopback device, Dask, and more processes than cores.
 
-`sums` are the inner products of an iteration of `mpcg` with the same boxes and workers, computed here and by workers in
-a tree.
+`sums` are the inner products and the step of an iteration of `mpcg` with the same boxes and workers, computed here and
+by workers in a tree, with the messages and bytes of the step.
 
 `modelled` is not measured: 100 machines with a box each and one network link to the first, by `modelled_seconds`.
 """
@@ -105,7 +105,8 @@ def application(workers: Workers, n: int, a: str, rounds: int) -> dict[str, floa
 
 
 def sums(workers: Workers, n: int, rounds: int) -> dict[str, float]:
-    """Milliseconds of the inner products of an iteration, here and on workers, with TERMS terms of each box."""
+    """Milliseconds of the inner products and of the step of an iteration, here and on workers, with TERMS terms of each
+    box; and what is sent for the step."""
     system = configure("poisson-fd", n=n).problem.assemble()
     device, operator = devices.device("cpu"), system.operator
     M: Any = registry.find("preconditioner", f"schwarz:2x2,overlap={OVERLAP}")
@@ -126,9 +127,21 @@ def sums(workers: Workers, n: int, rounds: int) -> dict[str, float]:
         products[name].multiply(kept[-1], r)
         return products[name].columns(kept)
 
+    steps = {name: np.zeros(r.size) for name in products}
+    weights = rng.standard_normal((TERMS, several.count))
+
+    def combined(name: str) -> np.ndarray:
+        products[name].combine(kept, weights, steps[name])
+        return steps[name]
+
     assert np.allclose(computed("here"), columns, rtol=1e-9, atol=1e-12 * np.abs(columns).max())
-    seconds = interleaved({name: partial(computed, name) for name in products}, rounds)
-    return {f"{name}, ms": 1e3 * statistics.median(seconds[name]) for name in products}
+    assert np.allclose(combined("here"), combined("workers"), rtol=1e-9, atol=1e-12 * np.abs(steps["here"]).max())
+    found: dict[str, float] = {}
+    for what, compute in {"inner products": computed, "step": combined}.items():
+        seconds = interleaved({name: partial(compute, name) for name in products}, rounds)
+        found |= {f"{what} {name}, ms": 1e3 * statistics.median(seconds[name]) for name in products}
+    messages, nbytes = products["workers"].sent_for_step(TERMS)
+    return {**found, "messages of the step": messages, "MB of the step": 1e-6 * nbytes}
 
 
 def modelled(n: int, network: Network) -> dict[str, float]:

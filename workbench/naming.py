@@ -31,6 +31,7 @@ SETTINGS = {
     "precision": "{} precision",
     "format": "A: {}",
     "az": "AZ: {}",
+    "reduction": "partial sums added on the {}",
     "rhs": "b: {}",
     "x0": "x₀: {}",
     "seed": "seed {}",

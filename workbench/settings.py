@@ -155,6 +155,8 @@ def format_of(value: str) -> tuple[str, int | None]:
     return name, int(items) if colon else None
 
 
+ON_DEVICE, HOST = "device", "host"
+"""Where the partial sums of dot products on an accelerator are added."""
 HERE, WORKERS = "here", "workers"
 """Where the inner products of terms are computed: by this process, or by the workers of a cluster."""
 
@@ -262,6 +264,14 @@ RUN = _by_name(
         "how a device stores AZ of deflation by subdomains, where the variant needs it; compact is without empty rows, "
         "dia is N x d by diagonals, filled with zeros: 5 N words for stripes in 2D",
         choices=AZ_FORMS,
+    ),
+    Parameter(
+        "reduction",
+        str,
+        ON_DEVICE,
+        "where an accelerator's dot products end: device adds the partial sums of its groups by a kernel; host copies "
+        "and adds them, and then iterations wait for the host",
+        choices=(ON_DEVICE, HOST),
     ),
 )
 """The other settings of a configuration, besides its stopping criteria."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import unchanging, until
+from tests.browser.bench import Bench, unchanging, until
+from workbench.analysis.schedules import METHODS
 
 pytestmark = pytest.mark.browser
 
@@ -42,3 +45,30 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
     assert lanes.bounding_box()["height"] >= 100 + 38 * len(names.split(","))
     page.eval_on_selector(".widget-dropdown", "box => box.scrollIntoView()")
     page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'")
+
+
+@pytest.mark.slow
+def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    page.goto(app_url)
+    page.wait_for_selector(".wb-workbench .wb-rail")
+    Bench(page, shoot).turn_to("Schedules", ".wb-schedules .wb-entry")
+    shown = page.locator(".wb-schedules")
+    shown.get_by_label("lanes of").select_option(label=METHODS["pipecg gpu"].label)
+    slider = shown.locator(".widget-slider", has_text=re.compile("^GPUs(?! a)")).get_by_role("slider")
+    slider.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    shown.locator(".widget-html", has_text="Modelled on 64 GPUs:").wait_for()
+    shown.locator("canvas[data-name=scaling]").wait_for()
+    lanes = shown.locator(LANES)
+    until(page, lambda: lanes.get_attribute("data-lanes") == "GPU 1,GPU 33,GPU 64,network")
+    for scheme, width in (("light", 1280), ("dark", 1600)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 1000})
+        lanes.scroll_into_view_if_needed()
+        unchanging(page, lambda: lanes.get_attribute("data-paints"))
+        shoot(f"several_gpus_{scheme}_lanes")
+        shown.locator("canvas[data-name=scaling]").scroll_into_view_if_needed()
+        unchanging(page, lambda: lanes.get_attribute("data-paints"))
+        shoot(f"several_gpus_{scheme}")

@@ -58,7 +58,7 @@ def test_the_sums_of_a_part_are_those_of_dense_algebra(boxes, dtype):
     rng, A, pieces = random_system(dtype)
     terms = [(rng.random(pieces.local_size) + (1j if dtype is np.complex128 else 0)).astype(dtype) for _ in range(6)]
     r = rng.random(30).astype(dtype)
-    part, around = part_of(A, pieces, boxes)
+    part, around, inside = part_of(A, pieces, boxes)
     sums = PartSums(part, np.dtype(dtype))
     near = [terms[-1][edge_of(around, pieces, range(box, box + 1)) + pieces.firsts[box]] for box in part.numbers]
     own = slice(pieces.firsts[boxes.start], pieces.firsts[boxes.stop])
@@ -73,6 +73,9 @@ def test_the_sums_of_a_part_are_those_of_dense_algebra(boxes, dtype):
         np.testing.assert_allclose(
             found[place][boxes.start : boxes.stop], expected[boxes.start : boxes.stop], rtol=1e-12
         )
+    weights = rng.random((6, len(boxes)))
+    step = sum(dense(pieces, term)[:, boxes.start : boxes.stop] @ row for term, row in zip(terms, weights, strict=True))
+    np.testing.assert_allclose(sums.combined([term[own] for term in terms], weights), step[inside], rtol=1e-12)
 
 
 class LocalNode(TreeNode):
@@ -94,13 +97,16 @@ def a_tree(missing: str = ""):
     nodes |= {"a": LocalNode(nodes), "b": LocalNode(nodes)}
     made = [part_of(A, pieces, range(box, box + 1)) for box in range(2)]
     # A couples the unknowns 0 to 4 with 5, so that of the other box 3, 4 and 5 are needed.
-    edges = [edge_of(around, pieces, range(1 - box, 2 - box)) for box, (_, around) in enumerate(made)]
+    edges = [edge_of(around, pieces, range(1 - box, 2 - box)) for box, (_, around, _) in enumerate(made)]
     np.testing.assert_array_equal(edges, [[0, 1, 2], [2, 3, 4]])
     places = [
-        Place(0, [Peer("", "b")], [Neighbour(Peer("", "b"), slice(5, 8))], slice(0, 5), {1: edges[1]}),
-        Place(1, [], [Neighbour(Peer("", "a"), slice(0, 3))], slice(3, 8), {0: edges[0]}),
+        Place(
+            *(0, [Peer("", "b")], [Neighbour(Peer("", "b"), slice(5, 8))], slice(0, 5), {1: edges[1]}),
+            *(range(1), 8, np.arange(5), [np.arange(3, 8)]),
+        ),
+        Place(1, [], [Neighbour(Peer("", "a"), slice(0, 3))], slice(3, 8), {0: edges[0]}, range(1, 2), 5),
     ]
-    for node, (part, _), place in zip(nodes.values(), made, places, strict=True):
+    for node, (part, *_), place in zip(nodes.values(), made, places, strict=True):
         node.link(part, place)
         node.restore([np.arange(1.0, 6)], np.ones(5))
     nodes.pop(missing, None)
@@ -114,6 +120,14 @@ def test_a_tree_of_two_boxes_by_hand():
     # z = 1 2 3 4 5 0 0 0 and z' = 0 0 0 1 2 3 4 5: A z = 0 0 0 0 6 -5 0 0, A z' = 0 0 -1 0 0 0 0 6.
     assert [found.values.ravel().tolist() for found in rows] == [[30, -3, 15], [-3, 30, 15]]
     assert rows[0].marks == tuple(sorted(rows[0].marks))
+
+
+def test_the_step_of_two_boxes_by_hand():
+    found = asyncio.run(a_tree()["a"].step(np.array([[2.0, 10.0]])))
+    # 2 z + 10 z', and z, z' as above.
+    assert found.values.tolist() == [2, 4, 6, 18, 30, 30, 40, 50]
+    assert sorted(found.marks) == [0, 1]
+    assert asyncio.run(a_tree(missing="b")["a"].step(np.ones((1, 2)))) == Unreached("")
 
 
 def test_a_tree_repeats_its_answer_and_counts_iterations():
@@ -152,7 +166,7 @@ def test_an_error_of_a_node_is_returned():
 def test_runs_are_the_same(scheduler, M, choice):
     expected, found = (run_through(Run(configuration(name, M=M, **choice))) for name in (None, scheduler))
     assert_same(found, expected)
-    boxes = [note for note in found.provenance["notes"] if note.startswith("inner products: ")]
+    boxes = [note for note in found.provenance["notes"] if note.startswith("inner products and step: ")]
     assert len(boxes) == 1
 
 
@@ -169,7 +183,10 @@ def test_the_bytes_that_are_said(scheduler):
     A = np.diag(np.full(12, 2.0)) - np.diag(np.ones(11), 1) - np.diag(np.ones(11), -1)
     solver = registry.find("solver", "mpcg", sums="workers")
     result = solve(A, np.ones(12), solver=solver, M="schwarz:3x1,overlap=1", cluster=scheduler)
-    assert "compute them, and send one another 0.096 kB of terms" in str(result.provenance["notes"])
+    notes = str(result.provenance["notes"])
+    assert "compute them, and send one another 0.096 kB of terms" in notes
+    # All 12 unknowns from the root, 6 and 5 from the two below it.
+    assert "0.184 kB of the step travel along their tree" in notes
 
 
 def test_other_applications_of_M_disturb_nothing(scheduler):
@@ -188,7 +205,7 @@ def lost(result) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("root", [True, False], ids=["the root", "a leaf"])
-@pytest.mark.parametrize("method", ["rows", "solve_and_keep"])
+@pytest.mark.parametrize("method", ["rows", "step", "solve_and_keep"])
 def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, monkeypatch):
     expected = run_through(Run(configuration(None)))
     run = Run(configuration("local:3"))
@@ -261,7 +278,7 @@ def test_a_loss_while_the_others_are_joined_again(monkeypatch):
 def test_workers_that_do_not_reach_one_another_end_the_run(scheduler, monkeypatch):
     run = Run(configuration(scheduler))
     run.step()
-    monkeypatch.setattr(TreeSums, "_asked", lambda self, count: Unreached("tcp://far:1"))
+    monkeypatch.setattr(TreeSums, "_reply", lambda self, *_: Unreached("tcp://far:1"))
     with pytest.raises(DeviceError, match="worker tcp://far:1 of cluster .* does not answer the other workers, which"):
         run.setup.first_level.members[0]._sums.columns([])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import cast
 
 from workbench import registry
@@ -12,6 +13,7 @@ from workbench.devices.pair import SplitWorkspace
 from workbench.devices.pair.decomposition import POINTERS
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
+from workbench.lines.schedule import Step
 from workbench.recording.trace import REHEARSED, Trace
 from workbench.solvers import Solver
 
@@ -60,6 +62,21 @@ def dry_run(
     trace = _UntimedTrace(NO_MACHINE, REHEARSED, NOTES)
     workspace = execute(method, sizes, trace, cores=on == CORES, cut=cut, iterations=iterations, fuse=fuse)
     return DryRun(trace, _device_bytes(workspace, sizes, cut))
+
+
+@functools.lru_cache
+def steps_of(solver: str) -> tuple[Step, ...]:
+    """The steps of an iteration of a method for one device, with Jacobi.
+
+    A dry run on the accelerator has an event there for each that launches a kernel, in this order.
+    """
+    method = cast(Solver, registry.as_block("solver", solver))
+    workspace = execute(method, Sizes(2, 2), _UntimedTrace(NO_MACHINE, REHEARSED), iterations=1)
+    # A workspace keeps no program alive.
+    recurrence = method.iterates(workspace)
+    steps = workspace.programs[-1].steps
+    del recurrence
+    return steps
 
 
 class _UntimedTrace(Trace):

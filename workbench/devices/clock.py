@@ -18,11 +18,13 @@ Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
 """Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently. On a
-cluster each worker has one more, `worker 1`, `worker 2`, ..."""
-WORKER = "worker "
-"""Before the number of a worker, from 1 to 9999."""
+cluster each worker has one more, `worker 1`, `worker 2`, ...; in the model of several GPUs those that are shown have
+one each, `GPU 1`, and what connects them has one."""
+WORKER, GPU = "worker ", "GPU "
+"""Before the number of a worker or a GPU, from 1 to 9999."""
+NETWORK = "network"
 WAITING = "waiting"
-"""The name of events in which a worker does nothing."""
+"""The name of events in which a worker or one of several GPUs does nothing."""
 
 
 def worker_lane(number: int) -> str:
@@ -39,8 +41,10 @@ def rank(lane: str) -> int:
     """The place of a lane from top to bottom, from 0. Raises InputError for what is no lane."""
     if lane in LANES:
         return LANES.index(lane)
-    if is_worker(lane):
-        return len(LANES) - 1 + int(lane.removeprefix(WORKER))
+    if found := re.fullmatch(rf"(?:{WORKER}|{GPU})([1-9]\d{{0,3}})", lane):
+        return len(LANES) - 1 + int(found[1])
+    if lane == NETWORK:
+        return len(LANES) + 10**4
     raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
 
 
@@ -109,8 +113,8 @@ class Clock(Protocol):
         """
         ...
 
-    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
-        """The same for a read of the scalars of some iterations."""
+    def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
+        """The same for a read of what the device has computed, by default of the scalars of some iterations."""
         ...
 
     def resolve(self) -> None:
@@ -146,9 +150,9 @@ class HostClock:
 
         return call
 
-    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+    def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
         """The scalars are in the host's memory already."""
-        return rows
+        return read
 
     def resolve(self) -> None:
         """Nothing to do: times are known as soon as a call returns."""

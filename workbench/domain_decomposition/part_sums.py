@@ -48,7 +48,7 @@ class PartSums:
         behind them for r. Shape (pairs, 2)."""
         self._places = own.indices
         self._near = device.pieces(near, dtype)
-        vectors = device.pieces(own, dtype)
+        self._own = vectors = device.pieces(own, dtype)
         self._panel = vectors.panel(len(self._weights) + 1)
         self._products = vectors.products(couplings)
         self._matrix, self._x = matrix, device.zeros(columns, dtype)
@@ -66,9 +66,17 @@ class PartSums:
         groups = [terms[first : first + ROWS_AT_ONCE] for first in range(0, len(terms), ROWS_AT_ONCE)]
         return np.concatenate([self._products(group, self._panel) for group in groups], axis=1)
 
+    def combined(self, terms: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
+        """The sum of terms of these boxes times weights, shape (iterations, boxes), as a vector on U."""
+        made = np.zeros(self._matrix.shape[0], self._x.dtype)
+        for first in range(0, len(terms), ROWS_AT_ONCE):
+            group = slice(first, first + ROWS_AT_ONCE)
+            self._own.combine(terms[group], weights[group], made, add=first > 0)
+        return made
 
-def part_of(matrix: sparse.csr_array, pieces: Pieces, boxes: range) -> tuple[Part, np.ndarray]:
-    """The part of A for consecutive boxes, and the unknowns E. matrix: A. pieces: the unknowns of all boxes."""
+
+def part_of(matrix: sparse.csr_array, pieces: Pieces, boxes: range) -> tuple[Part, np.ndarray, np.ndarray]:
+    """The part of A for consecutive boxes, the unknowns E, and U. matrix: A. pieces: the unknowns of all boxes."""
     inside = np.unique(_unknowns(pieces, boxes))
     rows = sparse.csr_array(matrix[inside])
     around = np.union1d(rows.indices, inside)
@@ -76,7 +84,7 @@ def part_of(matrix: sparse.csr_array, pieces: Pieces, boxes: range) -> tuple[Par
     cut = sparse.csr_array((rows.data, places, rows.indptr), shape=(inside.size, around.size))
     numbers = np.unique(sparse.csr_array(pieces.pattern)[around].indices)
     near = [np.flatnonzero(np.isin(around, pieces.part(number), assume_unique=True)) for number in numbers]
-    return Part(cut, [np.searchsorted(inside, pieces.part(box)) for box in boxes], numbers, near), around
+    return Part(cut, [np.searchsorted(inside, pieces.part(box)) for box in boxes], numbers, near), around, inside
 
 
 def edge_of(around: np.ndarray, pieces: Pieces, boxes: range) -> np.ndarray:

@@ -1,9 +1,12 @@
-"""What a worker does for the inner products of terms: it keeps those of its boxes, and is a node of a tree.
+"""What a worker does for sums of terms: it keeps those of its boxes, and is a node of a tree.
 
 In an iteration the root is asked for the sums. A node asks its children, fetches from its neighbours the entries of
 their newest terms that A couples with its boxes, computes the rows of its own terms, and returns them with those of its
 children. A term is on one worker alone, so the sums of two nodes have no row in common, and adding them is putting one
 behind the other.
+
+The step is a sum of all terms, each times a number. A node sums its own, and adds what its children return: vectors on
+the unknowns of their boxes, which overlap.
 """
 
 from __future__ import annotations
@@ -37,22 +40,37 @@ class Neighbour(NamedTuple):
 class Place(NamedTuple):
     """A node's place in the tree. number: of the node. children: at most two. neighbours: nodes to fetch from.
     own: where the node's own terms lie among those that meet its part. edges: by number of another node, which entries
-    of the terms here it fetches."""
+    of the terms here it fetches. boxes: of the node. unknowns: how many the boxes of the node and of all below it have.
+    inside: places of the node's own among these. below: of each child, the places of what it returns."""
 
     number: int
     children: Sequence[Peer]
     neighbours: Sequence[Neighbour]
     own: slice
     edges: dict[int, np.ndarray]
+    boxes: range = range(0)
+    unknowns: int = 0
+    inside: np.ndarray | slice = slice(None)
+    below: Sequence[np.ndarray] = ()
+
+
+Marks = tuple[float, float, float, float]
+"""A worker's clock when it began, had what it fetched, had computed, and had the sums of its children."""
 
 
 class Rows(NamedTuple):
-    """The sums of a node. number: of the node. values: shape (pairs, iterations), the pairs as `link` returned them.
-    marks: the worker's clock when it began, had what it fetched, had computed, and had the sums of its children."""
+    """The sums of a node. number: of the node. values: shape (pairs, iterations), the pairs as `link` returned them."""
 
     number: int
     values: np.ndarray
-    marks: tuple[float, float, float, float]
+    marks: Marks
+
+
+class Sum(NamedTuple):
+    """The sum of the terms of a node and of all below it, on their unknowns. marks: by number of the node."""
+
+    values: np.ndarray
+    marks: dict[int, Marks]
 
 
 class Unreached(NamedTuple):
@@ -126,6 +144,35 @@ class TreeNode(SubdomainHolder, abc.ABC):
             return failed
         mine = Rows(place.number, found, (begun, ready, computed, time.perf_counter()))
         return [mine, *(rows for child in joined for rows in child)]
+
+    async def step(self, weights: np.ndarray) -> Sum | Unreached | Exception:
+        """The sum of the terms of this node and of all below it times weights, shape (iterations, all boxes).
+
+        Of the latest iterations, those of the last request for rows; repeated, it returns the same.
+        """
+        begun, place = time.perf_counter(), self._place
+        below = [asyncio.ensure_future(self._asked(child, "step", weights)) for child in place.children]
+        async with self._computing:
+            found: Any = await asyncio.to_thread(self._own_sum, place, weights)
+        computed = time.perf_counter()
+        joined = await asyncio.gather(*below)
+        failed = _failure([found, *joined])
+        if failed is not None:
+            return failed
+        for places, child in zip(place.below, joined, strict=True):
+            found[places] += child.values
+        marks = {place.number: (begun, begun, computed, time.perf_counter())}
+        return Sum(found, marks | {number: each for child in joined for number, each in child.marks.items()})
+
+    def _own_sum(self, place: Place, weights: np.ndarray) -> np.ndarray | Exception:
+        """The sum of this node's terms, among the unknowns of all that are below it."""
+        try:
+            made = np.zeros(place.unknowns, self._dtype)
+            own = np.ascontiguousarray(weights[:, place.boxes.start : place.boxes.stop])
+            made[place.inside] = self._sums.combined(self._terms[-len(weights) :], own)
+            return made
+        except Exception as error:
+            return error
 
     def _own_rows(self, place: Place, fetched: Sequence[np.ndarray]) -> np.ndarray | Exception:
         """The sums of this node, from what its neighbours sent."""

@@ -1,22 +1,24 @@
-"""The inner products of multipreconditioned CG, computed by the workers that hold the terms.
+"""The sums of multipreconditioned CG, inner products and step, computed by the workers that hold the terms.
 
 Workers keep the terms of their boxes. Once in an iteration the root of a binary tree of them is asked for the sums, and
-returns those of all (see `tree_node`): to this process that is one message each way, in place of all terms. Sent are
+returns those of all (see `tree_node`): to this process that is one message each way, in place of all terms. Then it is
+sent the weights of all terms in the step, and returns their sum. Sent are
 
     here to the root                 a request, passed on along the tree
     a worker to its neighbours       its newest terms where A couples them with the neighbour's boxes: the overlap, and
                                      the unknowns next to it
-    along the tree                   a number for each stored term and each box that A couples with its own
+    along the tree                   a number for each stored term and each box that A couples with its own; a number
+                                     for each stored term; the step on the unknowns of all boxes of a node and below it
 
-Line 10 is then arithmetic with small matrices, here. The step is summed here too, from the terms that the solves
-returned; after the loss of a worker they are what its successor is sent.
+Between the two, line 10 is arithmetic with small matrices, here; A times the step is one product, here too. Terms come
+with the solves, for their sum M r; after the loss of a worker they are what its successor is sent.
 
 Source: Chen 2022, section 2.2, which proposes the tree; Bridson and Greif 2006.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from workbench.devices.operator_protocols import DeviceVector, PieceVectors
 from workbench.devices.protocol import Device
 from workbench.domain_decomposition.cluster import ClusterSolver, Share, workers_in_words
 from workbench.domain_decomposition.part_sums import Part, edge_of, part_of
-from workbench.domain_decomposition.tree_node import Neighbour, Place, Rows, Unreached
+from workbench.domain_decomposition.tree_node import Marks, Neighbour, Place, Rows, Sum, Unreached
 from workbench.domain_decomposition.worker_lanes import TRANSFER, Exchange, Work
 from workbench.errors import DeviceError
 from workbench.operators import Operator
@@ -48,9 +50,10 @@ class TreeSums:
         self._operator, self._device = operator, device
         self._dtype, self._pieces = operator.dtype, vectors.pieces
         self._r = device.zeros(self._pieces.local_size, self._dtype)
+        self._covered = np.zeros(0, int)
         self._linked: list[Share] = []
         self._pairs: list[tuple[np.ndarray, np.ndarray]] = []
-        self._fetched = 0
+        self._fetched = self._step_words = 0
         self._workers.reports.append(self.report)
 
     def begin(self) -> None:
@@ -68,18 +71,22 @@ class TreeSums:
 
     def columns(self, terms: Sequence[Sequence[DeviceVector]]) -> np.ndarray:
         """(z, A z') of all terms z with the newest ones z', and (z, r) in the last column, shape (m, count + 1)."""
-        self._connect(terms)
-        failures = 0
-        while isinstance(found := self._asked(len(terms)), Unreached):
-            if not self._replaced(self._absent()):
-                failures += 1
-            if failures == ATTEMPTS:
-                raise DeviceError(
-                    f"worker {found.address} of cluster {self._workers.cluster} does not answer the other workers, "
-                    "which need its terms; choose sums=here"
-                )
-            self._connect(terms)
+        found: list[Rows] = self._asked("rows", len(terms), terms)
         return self._joined(found, len(terms))
+
+    def combine(self, terms: Sequence[Sequence[DeviceVector]], weights: np.ndarray, target: DeviceVector) -> None:
+        """target = the sum of all terms times weights, shape (iterations, boxes); after `columns` for these terms."""
+        found: Sum = self._asked("step", weights, terms)
+        step = np.zeros(self._pieces.size, self._dtype)
+        step[self._covered] = found.values
+        self._device.assign(target, self._device.array(step, self._dtype))
+
+    def sent_for_step(self, iterations: int) -> tuple[int, int]:
+        """Messages of a step, and their bytes, with the terms of so many iterations."""
+        nodes = len(self._linked)
+        wide = np.result_type(self._dtype, np.float64).itemsize
+        weights = nodes * iterations * self._pieces.count * wide
+        return 2 * nodes, weights + self._step_words * self._dtype.itemsize
 
     def traffic(self, iterations: int) -> int:
         """Bytes of the terms on all workers."""
@@ -93,25 +100,43 @@ class TreeSums:
         if not self._linked:
             return []
         return [
-            f"inner products: {workers_in_words(self._linked)} of cluster {self._workers.cluster} compute them, and "
-            f"send one another {1e-3 * self._fetched:.4g} kB of terms in an iteration"
+            f"inner products and step: {workers_in_words(self._linked)} of cluster {self._workers.cluster} compute "
+            f"them, and send one another {1e-3 * self._fetched:.4g} kB of terms in an iteration; "
+            f"{1e-3 * self._step_words * self._dtype.itemsize:.4g} kB of the step travel along their tree"
         ]
 
-    def _asked(self, count: int) -> list[Rows] | Unreached:
-        """The rows of all nodes for so many iterations."""
+    def _asked(self, method: str, argument: Any, terms: Sequence[Sequence[DeviceVector]]) -> Any:
+        """What the root of the tree returns, for these terms; again where a worker is lost."""
+        self._connect(terms)
+        failures = 0
+        while isinstance(found := self._reply(method, argument), Unreached):
+            if not self._replaced(self._absent()):
+                failures += 1
+            if failures == ATTEMPTS:
+                raise DeviceError(
+                    f"worker {found.address} of cluster {self._workers.cluster} does not answer the other workers, "
+                    "which need its terms; choose sums=here"
+                )
+            self._connect(terms)
+        return found
+
+    def _reply(self, method: str, argument: Any) -> Any:
         addresses = [share.holder.address for share in self._linked]
-        (reply,) = self._workers.call("rows", [(self._linked[0].holder, (count,))], through=addresses)
+        (reply,) = self._workers.call(method, [(self._linked[0].holder, (argument,))], through=addresses)
         if reply.lost:
             return Unreached(addresses[0])
-        if not isinstance(reply.value, Unreached):
-            self._note(reply.value, reply.sent, reply.received)
+        match reply.value:
+            case Sum(marks=marks):
+                self._note("sum of the step", marks, reply.sent, reply.received)
+            case list() as rows:
+                self._note("inner products", {row.number: row.marks for row in rows}, reply.sent, reply.received)
         return reply.value
 
-    def _note(self, found: Sequence[Rows], sent: float, received: float) -> None:
+    def _note(self, name: str, found: Mapping[int, Marks], sent: float, received: float) -> None:
         """Tell the trace what the nodes did; the root's reply is the one that came here."""
         exchanges = []
-        for number, _, (begun, ready, computed, joined) in found:
-            parts = [(TRANSFER, begun, ready), ("inner products", ready, computed), (WAITING, computed, joined)]
+        for number, (begun, ready, computed, joined) in found.items():
+            parts = [(TRANSFER, begun, ready), (name, ready, computed), (WAITING, computed, joined)]
             replied = None if number else received
             exchanges.append(Exchange(self._linked[number].holder, sent, replied, [Work(*part) for part in parts]))
         self._workers.note(exchanges)
@@ -150,13 +175,20 @@ class TreeSums:
         """Give each share its place in the tree; returns those that are lost."""
         matrix = self._operator.to_csr()
         made = [part_of(matrix, self._pieces, share.boxes) for share in shares]
-        parts = [part for part, _ in made]
+        parts = [part for part, *_ in made]
         edges = [
-            {other: edge_of(around, self._pieces, share.boxes) for other, (_, around) in enumerate(made) if other != k}
+            {
+                other: edge_of(around, self._pieces, share.boxes)
+                for other, (_, around, _) in enumerate(made)
+                if other != k
+            }
             for k, share in enumerate(shares)
         ]
         self._fetched = self._dtype.itemsize * sum(edge.size for of_one in edges for edge in of_one.values())
-        places = [_place(k, shares, parts[k], edges[k]) for k in range(len(shares))]
+        insides = [inside for *_, inside in made]
+        covered = _covered(insides)
+        self._covered, self._step_words = covered[0], sum(each.size for each in covered)
+        places = [_place(k, shares, parts[k], edges[k], insides[k], covered) for k in range(len(shares))]
         calls: list[Any] = [
             (share.holder, (part, place)) for share, part, place in zip(shares, parts, places, strict=True)
         ]
@@ -177,9 +209,31 @@ class TreeSums:
         return [share for share, reply in zip(new, replies, strict=True) if reply.lost]
 
 
-def _place(number: int, shares: Sequence[Share], part: Part, edges: dict[int, np.ndarray]) -> Place:
-    """The place of a share in the tree: the children of node k are 2 k + 1 and 2 k + 2."""
-    children = [shares[k].holder.peer for k in (2 * number + 1, 2 * number + 2) if k < len(shares)]
+def _children(number: int, nodes: int) -> list[int]:
+    """The children of a node of the tree."""
+    return [k for k in (2 * number + 1, 2 * number + 2) if k < nodes]
+
+
+def _covered(insides: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The unknowns of each node and of all below it, sorted. insides: of each node alone."""
+    made = list(insides)
+    for number in reversed(range(len(made))):
+        for child in _children(number, len(made)):
+            made[number] = np.union1d(made[number], made[child])
+    return made
+
+
+def _place(
+    number: int,
+    shares: Sequence[Share],
+    part: Part,
+    edges: dict[int, np.ndarray],
+    inside: np.ndarray,
+    covered: Sequence[np.ndarray],
+) -> Place:
+    """The place of a share in the tree. inside, covered: its unknowns, and those of each node as of `_covered`."""
+    below = _children(number, len(shares))
+    children = [shares[k].holder.peer for k in below]
     ends = np.cumsum([0, *map(len, part.near)])
 
     def among_near(boxes: range) -> slice:
@@ -193,4 +247,15 @@ def _place(number: int, shares: Sequence[Share], part: Part, edges: dict[int, np
         if k != number and place.start < place.stop
     ]
     asked = {other: edge for other, edge in edges.items() if edge.size}
-    return Place(number, children, neighbours, places[number], asked)
+    among = covered[number]
+    return Place(
+        number,
+        children,
+        neighbours,
+        places[number],
+        asked,
+        shares[number].boxes,
+        among.size,
+        np.searchsorted(among, inside),
+        [np.searchsorted(among, covered[k]) for k in below],
+    )

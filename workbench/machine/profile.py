@@ -31,6 +31,11 @@ QUANTITIES = {
     "to_host_latency": "s",
     "memory_bytes": "B",
     "cache_bytes": "B",
+    "gpus_per_node": "GPUs",
+    "peer_bandwidth": "B/s",
+    "peer_latency": "s",
+    "network_bandwidth": "B/s",
+    "network_latency": "s",
 }
 """The optional numeric fields of a profile, and their units."""
 
@@ -53,7 +58,8 @@ class Profile:
 
     bandwidth_measured: of streaming kernels, with each vector counted once per pass. flops: double-precision operations
     per second. launch_latency: time of a kernel in addition to its memory traffic. to_device, to_host: copies between
-    host and accelerator. cache_bytes: the last-level cache.
+    host and accelerator. cache_bytes: the last-level cache. peer: messages of a GPU to others of its node, in each
+    direction; network: the same to those of other nodes.
     """
 
     name: str
@@ -69,6 +75,11 @@ class Profile:
     to_host_latency: Number | None = None
     memory_bytes: Number | None = None
     cache_bytes: Number | None = None
+    gpus_per_node: Number | None = None
+    peer_bandwidth: Number | None = None
+    peer_latency: Number | None = None
+    network_bandwidth: Number | None = None
+    network_latency: Number | None = None
     notes: str = ""
 
     @property

@@ -100,6 +100,7 @@ def solve(
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
     format: str = RUN["format"].default,
+    reduction: str = RUN["reduction"].default,
     nullspace: Any = None,
     diagonal: Any = None,
     callback: Callable[[Any], Any] | None = None,
@@ -117,7 +118,7 @@ def solve(
     also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
     of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". format: how the device stores A: "coo",
     "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it is.
-    trace: record every kernel.
+    reduction: "host" adds an accelerator's partial sums on the host, for comparison. trace: record every kernel.
 
     nullspace: vectors that a singular A maps to zero, shape (N,) or (N, k), such as one per component or the rigid-body
     modes; b is projected onto the range of A, and x is the solution of minimum norm. By default the constants are
@@ -160,6 +161,7 @@ def solve(
         device=device,
         cluster=cluster,
         format=format,
+        reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     with MACHINE_USE:

@@ -21,7 +21,7 @@ from workbench.registry import Block
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import NOTHING_LEFT
 from workbench.run.stopping import Norm
-from workbench.settings import COMPACT, GIVEN_FORM, HERE, MIXED, PHASES, RUN, SOURCES, format_of
+from workbench.settings import COMPACT, GIVEN_FORM, HERE, HOST, MIXED, PHASES, RUN, SOURCES, format_of
 from workbench.solvers.block.base import BlockSolver
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
@@ -295,6 +295,22 @@ def check_az(configuration: Configuration) -> None:
             f"az {configuration.az} stores AZ of subdomains for one vector, and {why}; use az {COMPACT}",
             changes={"az": COMPACT},
         )
+
+
+def check_reduction(configuration: Configuration, device: Device) -> None:
+    """Raise InputError for partial sums that the host is to add where it adds them anyway, or takes part already."""
+    if configuration.reduction != HOST:
+        return
+    if configuration.solver.needs_accelerator:
+        why = f"solver {configuration.solver.name} adds them in its own schedule of both devices"
+    elif not hasattr(device, "reduction"):
+        why = f"the cores of device {device.name} share the host's memory"
+    else:
+        return
+    raise InputError(
+        f"reduction host copies partial sums from an accelerator, and {why}; leave out the reduction",
+        changes={"reduction": RUN["reduction"].default},
+    )
 
 
 def check_norm(configuration: Configuration) -> None:

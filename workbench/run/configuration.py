@@ -31,11 +31,11 @@ class Configuration:
     x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
     `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
     vectors in single precision (see `workbench.run.single.mixed`). format: how a device stores A, `problem` as the
-    problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how
-    a device stores AZ, one of `workbench.settings.AZ_FORMS`. cluster: where boxes of a
-    Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit:
-    bytes of device memory that the run may use, None for all. Raises InputError for unknown names and for values out of
-    the bounds in `workbench.settings`.
+    problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how a device stores AZ,
+    one of `workbench.settings.AZ_FORMS`. reduction: where an accelerator's partial sums are added, `device` or `host`.
+    cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
+    for here. memory_limit: bytes of device memory that the run may use, None for all. Raises InputError for unknown
+    names and for values out of the bounds in `workbench.settings`.
     """
 
     problem: Problem
@@ -54,6 +54,7 @@ class Configuration:
     precision: str = RUN["precision"].default
     format: str = RUN["format"].default
     az: str = RUN["az"].default
+    reduction: str = RUN["reduction"].default
 
     def __post_init__(self) -> None:
         check_settings(self, RUN)
@@ -110,6 +111,7 @@ def configure(
     precision: str | None = None,
     format: str | None = None,
     az: str | None = None,
+    reduction: str | None = None,
     stopping: Stopping | Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Configuration:
@@ -136,6 +138,7 @@ def configure(
         "precision": precision,
         "format": format,
         "az": az,
+        "reduction": reduction,
         "stopping": base.stopping.changed(stopping) if isinstance(stopping, Mapping) else stopping,
     }
     chosen: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}

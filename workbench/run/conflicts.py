@@ -20,6 +20,7 @@ from workbench.run.compatibility import (
     check_norm,
     check_precision,
     check_problem,
+    check_reduction,
     check_symmetry,
     check_unknowns,
 )
@@ -71,6 +72,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     check_mixed(configuration)
     check_format(configuration, device)
     check_az(configuration)
+    check_reduction(configuration, device)
     if operator is None:
         check_problem(configuration)
     else:

@@ -211,6 +211,11 @@ def prepare(
     with phases(PROBLEM):
         operator = in_format(operator, configuration.format, device)
         system = system if operator is system.operator else dataclasses.replace(system, operator=operator)
+    if configuration.reduction != RUN["reduction"].default:
+        # Runs on the cores import no other device.
+        from workbench.devices.accelerator.device import as_accelerator
+
+        device = as_accelerator(device).reducing(configuration.reduction)
     choice = configuration.solver.select(device, operator, traits_of(configuration), profile)
     solver, device = choice.solver, choice.device
     phases.on(device)

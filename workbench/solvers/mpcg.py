@@ -15,7 +15,7 @@ from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
 from workbench.solvers.multi.members import as_members
 
-SUMS = "who computes the inner products of terms: here, this process, or the workers of a cluster, for schwarz"
+SUMS = "who computes inner products of terms and the step: here, this process, or the workers of a cluster, for schwarz"
 
 
 class MultipreconditionedCG(Solver):
@@ -104,8 +104,8 @@ class MPCG(MultipreconditionedCG):
     over all stored terms. Memory: the terms of all iterations, each on its own unknowns: N words and the overlaps per
     iteration for boxes, k N for preconditioners of all unknowns.
 
-    sums: with `workers` those of a cluster keep the terms of their boxes and compute the inner products (see
-    `several.tree_sums`); this process does the rest, and keeps the terms too.
+    sums: with `workers` those of a cluster keep the terms of their boxes and compute the inner products and the step in
+    a tree (see `domain_decomposition.tree_sums`); this process does the rest, and keeps the terms too.
 
     Source: Bridson and Greif 2006; Chen 2022, Algorithm 1.
     """

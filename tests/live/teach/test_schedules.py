@@ -26,13 +26,35 @@ def test_it_says_what_the_method_takes_and_which_is_the_fastest(schedules):
 def test_every_slider_moves_the_picture_and_the_times(schedules):
     schedules.like.value = "v100"
     for name in schedules.sliders:
-        if name == "memory":
+        if name == "memory" or name.startswith("gpus"):
             continue
         before = dict(schedules.seconds), schedules.plot.scene.message()
         slider = schedules.sliders[name]
         schedules.turn(**{name: slider.value * 3})
         assert schedules.seconds != before[0], name
         assert schedules.plot.scene.message() != before[1], name
+
+
+def test_several_gpus_have_lanes_curves_and_sliders_of_their_own():
+    schedules = Schedules("h200", "cg gpu")
+    schedules.turn(gpus=64, unknowns=3e7, entries=7)
+    assert {event.lane for event in schedules.lanes.trace} == {"GPU 1", "GPU 33", "GPU 64", "network"}
+    assert f"Modelled on 64 GPUs: <b>{METHODS['cg gpu'].label}</b> takes" in schedules.message.value
+    assert schedules.plot.scene.name == "scaling"
+    cg, pipelined, ideal, line = schedules.plot.scene.layers
+    assert cg.y[6] == schedules.seconds["cg gpu"]
+    assert pipelined.y[6] == schedules.seconds["pipecg gpu"]
+    assert line.value == 64
+    assert (ideal.y <= pipelined.y * (1 + 1e-12)).all()
+    for name in ("gpus_per_node", "gpus_link", "gpus_link_latency", "gpus_network", "gpus_network_latency"):
+        before = dict(schedules.seconds)
+        schedules.turn(**{name: schedules.sliders[name].value / 4})
+        assert schedules.seconds != before, name
+    schedules.method.value = "hybrid1"
+    assert "cannot run: it is modelled with one GPU alone; the fastest is" in schedules.message.value
+    assert schedules.lanes.trace is None
+    schedules.turn(gpus=1)
+    assert schedules.plot.scene.name == "crossover"
 
 
 def test_the_plot_has_the_times_of_each_method_and_marks_the_fastest(schedules):

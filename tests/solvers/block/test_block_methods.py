@@ -7,7 +7,12 @@ import pytest
 from scipy import sparse
 
 from workbench.errors import InputError
-from workbench.run import Reason, solve
+from workbench.operators import Matrix
+from workbench.problems import LinearSystem
+from workbench.registry import find
+from workbench.run import Reason, Run, Stopping, configure, solve
+from workbench.run.in_memory import InMemoryProblem
+from workbench.solvers.block.pseudo_block_cg import PseudoBlockCG
 
 HERMITIAN = ("block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg")
 SYMMETRIC = ("cocg", "block-cocg")
@@ -211,3 +216,54 @@ def test_cocg_refuses_a_hermitian_matrix():
     hermitian[0, 1], hermitian[1, 0] = -1j, 1j
     with pytest.raises(InputError, match="the matrix is Hermitian, but COCG needs A = A"):
         solve(hermitian, np.ones(64), solver="cocg")
+
+
+@pytest.mark.parametrize("method", [*HERMITIAN, *SYMMETRIC])
+def test_recomputed_residuals_raise_the_attainable_accuracy(method, monkeypatch):
+    """From a start of norm 1e7 the recurrence loses seven digits of A x; a restart would bring them back too."""
+    monkeypatch.setattr(find("solver", method).__class__, "max_restarts", 0)
+    n = 61
+    scale, second = (
+        sparse.diags_array(np.geomspace(1, 10, n)),
+        sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n)),
+    )
+    A, B, x0 = sparse.csr_array(scale @ second @ scale), normal(n, 3), 1e7 * normal(n, 3, 1)
+    without, renewed = (
+        solve(A, B, x0=x0, solver=text, M="none", rtol=1e-13, maxiter=400) for text in (method, f"{method}:20")
+    )
+    worst = [np.linalg.norm(B - A @ result.x) / np.linalg.norm(B) for result in (without, renewed)]
+    assert without.reason is Reason.INACCURATE
+    assert worst[0] > 1e-9
+    assert worst[1] < 1e-2 * worst[0]
+
+
+@pytest.mark.parametrize("method", [*HERMITIAN, *SYMMETRIC])
+@pytest.mark.parametrize(("device", "M"), [("cpu", "none"), ("opencl", "jacobi")])
+def test_where_rounding_is_small_recomputed_residuals_change_nothing(method, device, M):
+    A = poisson(13) + sparse.diags_array(np.linspace(0, 1, 169))
+    A = A + 0.1j * sparse.eye_array(169) if method in SYMMETRIC else A
+    B = normal(169, 3) * [1, 1, 1e-3]
+    options = {"M": M, "rtol": 1e-7, "device": device}
+    expected, found = (solve(A, B, solver=text, **options) for text in (method, f"{method}:7"))
+    assert abs(found.iterations - expected.iterations) <= 1
+    assert found.converged
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6 * np.abs(expected.x).max())
+    single = [solve(A, B[:, 0], solver=text, **options).history for text in (method, f"{method}:7")]
+    for name in ("residual", "alpha", "beta"):
+        np.testing.assert_allclose(single[1][name][1:20], single[0][name][1:20], rtol=1e-6, err_msg=name)
+
+
+def test_the_residual_gap_stays_away_where_residuals_are_recomputed(monkeypatch):
+    monkeypatch.setattr(PseudoBlockCG, "max_restarts", 0)
+    n = 41
+    A, B = sparse.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(n, n)).tocsr(), normal(n, 2)
+    system = LinearSystem(Matrix(sparse.csr_array(A)), B)
+    stopping = Stopping(rtol=1e-11, true_every=5, maxiter=300)
+    gaps = []
+    for solver in ("pseudo-block-cg", "pseudo-block-cg:10"):
+        run = Run(configure(InMemoryProblem(), solver=solver, stopping=stopping), system, x0=1e7 * normal(n, 2, 1))
+        while run.step():
+            pass
+        gaps.append(run.result().history.residual_gap_at)
+    assert gaps[0] is not None
+    assert gaps[1] is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +12,9 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import block_algebra as texts
 from workbench.devices.kernels import block_passes as passes
+from workbench.devices.programs.host_read import HostRead
 from workbench.lines.block_passes import BlockPass
+from workbench.settings import HOST
 
 ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
@@ -32,7 +35,7 @@ class BlockAlgebra:
         """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device."""
         s, t = x.shape[1], y.shape[1]
         reduce = self._reduced(texts.gram(s, t, transposed=transposed), "block_gram", x, y, s * t)
-        return lambda: reduce().reshape(s, t)
+        return dataclasses.replace(reduce, after=lambda sums: sums.reshape(s, t))
 
     def column_dots(self, x: Vector, y: Vector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
         """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device."""
@@ -75,41 +78,49 @@ class BlockAlgebra:
         numbers = self._room("numbers", (max(1, len(work.rows)), s), first.dtype)
         wide = device.wide(first.dtype)
         entries = max(1, count) * s
-        partial, total = self._room("partial", (groups, entries), wide), self._room("total", (entries,), wide)
+        partial = self._room("partial", (groups, entries), wide)
         kernel = device.kernel(passes.text(work, s, first.dtype, wide), "block_pass", first.dtype, group=group)
-        add = device.kernel(texts.SUM, "block_sum", first.dtype, group=group) if count else None
         vectors = (*(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors))
-        upload, groups_of_sum = device.runtime.upload, -(-count * s // texts.SUM_WIDTH)
+        upload = device.runtime.upload
 
         def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             if work.rows:
                 rows = np.stack([small[name].reshape(s) for name in work.rows])
                 upload(numbers.handle, np.ascontiguousarray(rows, first.dtype))
             device.launch(kernel, groups, *vectors, numbers, partial, np.int64(size), group=group)
-            if add is None:
-                return {}
-            device.launch(add, groups_of_sum, partial, total, np.int64(groups), np.int64(count * s), group=group)
-            sums = device.to_host(total).reshape(count, s)
-            return {product.target: sums[p] for p, product in enumerate(work.products)}
+            return {}
 
-        return run
+        def by_name(sums: np.ndarray) -> dict[str, np.ndarray]:
+            rows = sums.reshape(count, s)
+            return {product.target: rows[p] for p, product in enumerate(work.products)}
 
-    def _reduced(self, text: str, name: str, x: Vector, y: Vector, entries: int) -> Callable[[], np.ndarray]:
+        return dataclasses.replace(self._summed(run, partial, first.dtype), after=by_name) if count else run
+
+    def _reduced(self, text: str, name: str, x: Vector, y: Vector, entries: int) -> HostRead:
         """Computes the partial sums of a kernel over all groups, and their sum, shape (entries,)."""
         device, rows, group = self._device, x.shape[0], texts.GRAM_GROUP
         groups = max(1, min(MOST_GROUPS, rows // ROWS_PER_GROUP))
         wide = device.wide(x.dtype)
-        partial, total = self._room("partial", (groups, entries), wide), self._room("total", (entries,), wide)
+        partial = self._room("partial", (groups, entries), wide)
         kernel = device.kernel(text, name, x.dtype, group=group)
-        add = device.kernel(texts.SUM, "block_sum", x.dtype, group=group)
-        groups_of_sum = -(-entries // texts.SUM_WIDTH)
+        return self._summed(
+            lambda: device.launch(kernel, groups, x, y, partial, np.int64(rows), group=group), partial, x.dtype
+        )
 
-        def run() -> np.ndarray:
-            device.launch(kernel, groups, x, y, partial, np.int64(rows), group=group)
-            device.launch(add, groups_of_sum, partial, total, np.int64(groups), np.int64(entries), group=group)
-            return device.to_host(total)
+    def _summed(self, launch: Callable[..., Any], partial: Vector, dtype: np.dtype) -> HostRead:
+        """The sums of what a launch leaves in partial, (groups, entries), in the order of the groups."""
+        device, (groups, entries), group = self._device, partial.shape, texts.GRAM_GROUP
+        if device.reduction == HOST:
+            return HostRead(launch, lambda _: device.to_host(partial), "partial sums", lambda found: found.sum(axis=0))
+        total = self._room("total", (entries,), partial.dtype)
+        add = device.kernel(texts.SUM, "block_sum", dtype, group=group)
+        numbers = -(-entries // texts.SUM_WIDTH), partial, total, np.int64(groups), np.int64(entries)
 
-        return run
+        def run(*arguments: Any) -> None:
+            launch(*arguments)
+            device.launch(add, *numbers, group=group)
+
+        return HostRead(run, lambda _: device.to_host(total))
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         key = name, shape, np.dtype(dtype)

@@ -45,15 +45,16 @@ class DeviceClock:
 
         return call
 
-    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
-        def call() -> Returned:
+    def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
+        def call(*arguments: Any) -> Returned:
             if not self.noting:
-                return rows()
+                return read(*arguments)
             # Time of kernels before the copy is not counted as the copy's.
             self._runtime.synchronize()
             origin, start = self._recorder.origin, time.perf_counter()
-            returned = rows()
-            self._add("scalars", TO_HOST, (0, 0), start - origin, time.perf_counter() - origin, self.iteration)
+            returned = read(*arguments)
+            work = getattr(returned, "nbytes", 0), 0
+            self._add(name, TO_HOST, work, start - origin, time.perf_counter() - origin, self.iteration)
             return returned
 
         return call

@@ -37,6 +37,10 @@ class Accelerator(Operators, DeviceBase):
         """The same device with a memory limit in bytes."""
         return self if limit is None else Accelerator(self.runtime, Budget(limit, self.runtime.memory, self.name))
 
+    def reducing(self, where: str) -> Accelerator:
+        """The same device and memory limit, with partial sums added there: a value of the setting `reduction`."""
+        return self if where == self.reduction else Accelerator(self.runtime, self.budget, where)
+
     def need_room(self, nbytes: int, way_out: str = "") -> None:
         """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         self.budget.need(nbytes, way_out)
@@ -80,8 +84,7 @@ class Accelerator(Operators, DeviceBase):
 
     def batched(self, runs: list[Callable[[], None]], workspace: Storage) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
-        waits = any(operator.waits for operator in workspace.operators.values())
-        return runs if waits else [programs.Repeated(self.runtime, runs)]
+        return runs if programs.waits(self, workspace) else [programs.Repeated(self.runtime, runs)]
 
 
 def as_accelerator(device: Device) -> Accelerator:

@@ -22,18 +22,21 @@ from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import NAMED, prelude
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
+from workbench.settings import ON_DEVICE
 
 
 class Launcher:
     """Vectors, compiled kernels, launches and dot products of one accelerator.
 
-    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `norm` and `vdot`.
+    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `norm` and `vdot`. reduction: where the
+    partial sums of programs and Gram matrices are added, on the device or on the host, which then waits for them.
     """
 
-    def __init__(self, runtime: Runtime, budget: Budget | None = None) -> None:
+    def __init__(self, runtime: Runtime, budget: Budget | None = None, reduction: str = ON_DEVICE) -> None:
         self.runtime, self.layout = runtime, runtime.layout
         self.name = runtime.name
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
+        self.reduction = reduction
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))

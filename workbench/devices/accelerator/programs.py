@@ -6,19 +6,22 @@ needs no launch for them, and the host reads nothing.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.runtime import Runtime
+from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
+from workbench.devices.programs.host_read import HostRead
 from workbench.devices.programs.program_device import Storage
 from workbench.lines.entries import of_lines, slot_of
 from workbench.lines.schedule import Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
+from workbench.settings import HOST
 
 RECORDED_AT = 3
 LOCAL_MEMORY = 48 * 1024
@@ -49,16 +52,23 @@ def bind_steps(
         else:
             runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
     if before:
-        runs[0] = _both(_launch(device, before, workspace.scalars, workspace.scalars, 0), runs[0])
+        ahead, run = _launch(device, before, workspace.scalars, workspace.scalars, 0), runs[0]
+        in_parts = isinstance(run, HostRead)
+        runs[0] = dataclasses.replace(run, launch=_both(ahead, run.launch)) if in_parts else _both(ahead, run)
     return runs
 
 
-def _both(one: Callable[[], None], two: Callable[[], None]) -> Callable[[], None]:
-    def run() -> None:
+def _both(one: Callable[[], Any], two: Callable[[], Any]) -> Callable[[], Any]:
+    def run() -> Any:
         one()
-        two()
+        return two()
 
     return run
+
+
+def waits(device: Launcher, workspace: Storage) -> bool:
+    """Whether the host takes part in every iteration, so that launches cannot be recorded."""
+    return device.reduction == HOST or any(operator.waits for operator in workspace.operators.values())
 
 
 class Repeated:
@@ -113,6 +123,9 @@ def _finish(
 def _application(device: Launcher, workspace: Storage, step: Apply, finish: Any) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
+    if wanted and device.reduction == HOST:
+        names = [name for name, _ in step.dots]
+        return _added_by_host(device, lambda: operator.apply(x, out, *wanted).partial, names, scalars, finish)
 
     def run() -> None:
         dots = operator.apply(x, out, *wanted)
@@ -140,18 +153,34 @@ def _pass(
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     if not step.dots:
         after = _launch(device, finish, scalars, scalars, 0)
-        partial = ()
-    else:
-        count = device.layout.groups_for(size)
-        room = device.empty((len(of_lines(step.dots, shapes)), count), device.wide(workspace.dtype))
-        after = _launch(device, finish, scalars, room, count)
-        partial = (room,)
+        return _both(lambda: device.launch_over(kernel, size, *arrays.values(), scalars), after)
+    count = device.layout.groups_for(size)
+    room = device.empty((len(of_lines(step.dots, shapes)), count), device.wide(workspace.dtype))
 
-    def run() -> None:
-        device.launch_over(kernel, size, *arrays.values(), scalars, *partial)
-        after()
+    def run() -> Vector:
+        device.launch_over(kernel, size, *arrays.values(), scalars, room)
+        return room
 
-    return run
+    if device.reduction == HOST:
+        return _added_by_host(device, run, [line.target for line in step.dots], scalars, finish)
+    return _both(run, _launch(device, finish, scalars, room, count))
+
+
+def _added_by_host(
+    device: Launcher, launch: Callable[[], Vector], names: Sequence[str], scalars: Any, finish: Any
+) -> HostRead:
+    """A step whose partial sums the host adds, in the order of the groups; `finish` then has one of each to add."""
+    totals: dict[int, Vector] = {}
+
+    def after(sums: np.ndarray) -> None:
+        if sums.size not in totals:
+            totals[sums.size] = device.empty(sums.shape, sums.dtype)
+        total = totals[sums.size]
+        device.runtime.upload(total.handle, sums)
+        device.launch(finish, 1, scalars, total, np.int64(1), group=device.layout.finish)
+
+    label = f"partial sums of {', '.join(names)}"
+    return HostRead(launch, device.to_host, label, lambda found: found.sum(axis=1), after, relaunches=True)
 
 
 def _check_sums(device: Launcher, workspace: Storage, count: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.programs import Repeated
+from workbench.devices.accelerator.programs import Repeated, waits
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.workspace import Workspace
@@ -27,7 +27,7 @@ class Watch:
 
     def __init__(self, device: Launcher, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
-        self._waits = any(operator.waits for operator in workspace.operators.values())
+        self._waits = waits(device, workspace)
         self.every = max(1, every) if workspace.repeatable and not self._waits else 1
         wide = workspace.scalars.dtype
         # The number of rows first, then the rows, so that only rows that can exist are copied to the host.

@@ -98,9 +98,9 @@ class PairClock:
         self._latest[lane] = made
         return made
 
-    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+    def reading(self, read: Callable[..., Returned], name: str = "scalars") -> Callable[..., Returned]:
         """The scalars are in the host's memory already."""
-        return rows
+        return read
 
     def resolve(self) -> None:
         if not self._noted:

@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.programs.host_read import followed, timed
 from workbench.devices.programs.named_vectors import NamedVectors
 from workbench.devices.programs.program import Program, Work
 from workbench.devices.traffic import block_work, product_flops
@@ -90,7 +91,7 @@ class BlockProgram(Program):
 
     def _add(self, run: Callable[[], None], work: Work, name: str) -> None:
         clock = self._workspace.clock
-        self._runs.append(clock.timed(run, name, work) if clock else run)
+        self._runs.append(timed(clock, run, name, work) if clock else run)
         self._works.append(work)
 
     def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:
@@ -156,11 +157,8 @@ class BlockProgram(Program):
         self._conjugated |= conjugated
         moved = [arrays[name] for name in (*work.loads, *work.stores)] + [factors[name] for name in work.factors]
         counted = sum(array.nbytes for array in moved), self._operations(work)
-
-        def run() -> None:
-            space.matrices.update(compute(space.matrices))
-
-        return run, lambda: counted
+        label = ", ".join(product.target for product in work.products)
+        return followed(compute, label, space.matrices.update, space.matrices), lambda: counted
 
     def _operations(self, work: BlockPass) -> int:
         """Those of the lines one by one."""
@@ -196,10 +194,10 @@ class BlockProgram(Program):
         compute = reduce(x, y, transposed=transposed)
         work = block_work(x, y, columnwise=line.columnwise)
 
-        def run() -> None:
-            space.matrices[line.target] = compute()
+        def store(found: np.ndarray) -> None:
+            space.matrices[line.target] = found
 
-        return run, lambda: work
+        return followed(compute, line.target, store), lambda: work
 
     def _sum(self, line: Formula) -> list[tuple[Callable[[], None], Work]]:
         """One step per term with a small matrix; the first takes a bare term along."""

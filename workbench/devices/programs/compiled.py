@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from workbench.devices.programs.host_read import timed
 from workbench.devices.programs.program import Program, Work
 from workbench.devices.programs.program_device import Storage
 from workbench.lines import count, schedule
@@ -28,7 +29,7 @@ class Compiled(Program):
         runs = space.device.bind_steps(self.steps, space, self._shapes, self._kernels)
         if clock := space.clock:
             named = zip(runs, map(schedule.step_name, self.steps), self._works, strict=True)
-            self._runs = [clock.timed(run, name, work) for run, name, work in named]
+            self._runs = [timed(clock, *step) for step in named]
         else:
             self._runs = space.device.batched(runs, space)
 

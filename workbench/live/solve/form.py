@@ -34,6 +34,7 @@ ADVANCED = (
     "precision",
     "format",
     "az",
+    "reduction",
     "cluster",
     "memory_limit",
     "trace",

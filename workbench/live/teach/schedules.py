@@ -9,6 +9,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.analysis.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.analysis.several_gpus import ON_SEVERAL, Fabric, all_expected_on, scaling
 from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
@@ -25,6 +26,7 @@ from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 from workbench.registry import unknown_name
 from workbench.scenes.crossover import crossover_scene
+from workbench.scenes.scaling import scaling_scene
 
 GIGA, MICRO = 1e9, 1e-6
 LARGEST, POINTS = 30_000_000, 11
@@ -41,6 +43,17 @@ SLIDERS = {
     "memory": ("accelerator's memory, GB", 1, 200, GIGA),
 }
 """By name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes per second."""
+GPUS = {
+    "link": ("in a node, GB/s", 1, 2000, GIGA),
+    "link_latency": ("latency in a node, µs", 0.1, 100, MICRO),
+    "network": ("between nodes, GB/s", 0.1, 500, GIGA),
+    "network_latency": ("latency between nodes, µs", 0.1, 1000, MICRO),
+}
+"""By name in `Fabric`, in the same way. Sliders have the name behind `PEERS`."""
+PEERS = "gpus_"
+COUNTS = [2**k for k in range(11)]
+"""GPUs. A node has one of the first `OF_A_NODE`."""
+OF_A_NODE = 7
 
 
 class Schedules(View):
@@ -48,7 +61,8 @@ class Schedules(View):
 
     Nothing is solved: the solvers' own schedules are rehearsed and timed by the sliders' numbers. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
-    fit the accelerator. Raises InputError for an unknown machine or method.
+    fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`analysis.several_gpus`), and
+    the curves are those of strong scaling. Raises InputError for an unknown machine or method.
     """
 
     def __init__(self, like: str = "k20m", method: str = "hybrid3") -> None:
@@ -64,6 +78,12 @@ class Schedules(View):
             name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
             for name, (text, low, high, unit) in SLIDERS.items()
         }
+        fabrics = [Fabric.of(profile(name)) for name in HOSTS]
+        self.sliders["gpus"] = slider("GPUs", [(count(value), value) for value in COUNTS])
+        self.sliders["gpus_per_node"] = slider("GPUs a node", [(str(value), value) for value in COUNTS[:OF_A_NODE]])
+        for name, (text, low, high, unit) in GPUS.items():
+            known = [getattr(numbers, name) / unit for numbers in fabrics]
+            self.sliders[PEERS + name] = _slider(text, low, high, known)
         self.sliders["unknowns"] = _slider("unknowns N", 1000, LARGEST, [1e6])
         self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
         self.message = widgets.HTML()
@@ -76,25 +96,33 @@ class Schedules(View):
             control.observe(lambda _change: self.show(), "value")
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
         machine_sliders, problem_sliders = [self.sliders[name] for name in SLIDERS], list(self.sliders.values())[-2:]
+        several = [each for name, each in self.sliders.items() if name.startswith("gpus")]
         groups = [
             group("Machine", self.like, *machine_sliders),
+            group("Several GPUs", *several),
             group("Problem", *problem_sliders),
             group("Method", self.method),
         ]
-        results = widgets.VBox([self.message, self.plot]).add_class("wb-turned")
+        results = widgets.VBox([self.message, self.plot, self.lanes]).add_class("wb-turned")
         turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), results)
         self.save_bar = SaveBar(
-            lambda: {"crossover": draw(self.plot.scene, title=self._title), **self.lanes.scenes(ITERATIONS)},
+            lambda: {self.plot.scene.name: draw(self.plot.scene, title=self._title), **self.lanes.scenes(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
-        self.box = widgets.VBox([turning, self.lanes, self.save_bar.box])
+        self.box = widgets.VBox([turning, self.save_bar.box])
         self.box.add_class("wb-explorer").add_class("wb-schedules")
 
     @property
     def numbers(self) -> MachineParameters:
         """The machine that the sliders describe; a loop on the cores costs its bytes alone."""
         return MachineParameters(loop=0.0, **{name: self.sliders[name].value * SLIDERS[name][3] for name in SLIDERS})
+
+    @property
+    def fabric(self) -> Fabric:
+        """What connects the GPUs, by the sliders."""
+        per_node = int(self.sliders["gpus_per_node"].value)
+        return Fabric(per_node, **{name: self.sliders[PEERS + name].value * GPUS[name][3] for name in GPUS})
 
     def turn(self, **values: float) -> None:
         """Move sliders by name to the positions nearest to these values, in the units that they show, all at once.
@@ -121,23 +149,31 @@ class Schedules(View):
             return
         chosen, rate = self.numbers.machine(), self.sliders["entries"].value
         size = round(self.sliders["unknowns"].value)
-        found = all_expected(Sizes(size, round(rate * size)), chosen)
+        sizes, gpus = Sizes(size, round(rate * size)), int(self.sliders["gpus"].value)
+        found = all_expected(sizes, chosen) if gpus == 1 else all_expected_on(sizes, chosen, self.fabric, gpus)
         self.seconds = {name: each.seconds for name, each in found.items()}
         name = str(self.method.value)
         mine = found[name]
-        self.message.value = _sentence(name, found)
+        self.message.value = _sentence(name, found, gpus)
         if mine.trace is not None:
             self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{METHODS[name].label}, two iterations")
         else:
             self.lanes.clear()
+        self._title = f"modelled, {rounded(rate)} entries a row"
+        if gpus > 1:
+            times = {METHODS[name].label: scaling(name, sizes, chosen, self.fabric, COUNTS) for name in ON_SEVERAL}
+            self.plot.show(scaling_scene(COUNTS, times, at=gpus))
+            self._title += f", {count(size)} unknowns"
+            return
         unknowns = unknowns_up_to(LARGEST, POINTS)
         times = {METHODS[name].label: each for name, each in curves(chosen, rate, unknowns).items()}
         self.plot.show(crossover_scene(unknowns, times, at=size))
-        self._title = f"modelled, {rounded(rate)} entries a row"
 
     def _start_from(self, name: str, **more: float) -> None:
-        numbers = MachineParameters.of(machine(name))
-        self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
+        numbers, fabric = MachineParameters.of(machine(name)), Fabric.of(profile(name))
+        own = {key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}
+        own |= {PEERS + key: getattr(fabric, key) / unit for key, (_text, _low, _high, unit) in GPUS.items()}
+        self.turn(gpus_per_node=fabric.per_node, **own, **more)
 
 
 def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
@@ -147,14 +183,18 @@ def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
     return slider(text, list(options.items()))
 
 
-def _sentence(name: str, found: dict[str, Expected]) -> str:
+def _sentence(name: str, found: dict[str, Expected], gpus: int) -> str:
     """What the method takes, and which is the fastest."""
-    mine, quickest = found[name], fastest(found)
+    on = f" on {gpus} GPUs" if gpus > 1 else ""
+    mine = found[name]
+    if all(each.seconds is None for each in found.values()):
+        return f"Modelled{on}: no method can run: {found[ON_SEVERAL[0]].why}."
+    quickest = fastest(found)
     other = found[quickest].seconds or 0.0
     named, first = METHODS[name].label, METHODS[quickest].label
     ahead = f"the fastest is <b>{first}</b> with {duration(other)}" if quickest != name else "the fastest"
     if mine.seconds is None:
-        return f"Modelled: <b>{named}</b> cannot run: {mine.why}; {ahead}."
+        return f"Modelled{on}: <b>{named}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
     copies = "" if hidden is None else f"; {percent(hidden)} of its copies are hidden behind computing"
-    return f"Modelled: <b>{named}</b> takes {duration(mine.seconds)} per iteration, {ahead}{copies}."
+    return f"Modelled{on}: <b>{named}</b> takes {duration(mine.seconds)} per iteration, {ahead}{copies}."

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockProgram, BlockWorkspace
 from workbench.devices.programs.workspace import Workspace
+from workbench.lines.edit import added
 from workbench.lines.schedule import Inlined
+from workbench.lines.types import small
+from workbench.registry import parameter
 from workbench.solvers.base import Solver
 from workbench.solvers.block.row import BlockRow
 
 SCALARS = ("rr", "gamma", "uu", "delta", "alpha", "beta")
 
 
+@dataclasses.dataclass(frozen=True)
 class BlockSolver(Solver):
     """Base of methods on block vectors (N, s).
 
     A method operates on a `BlockWorkspace` with the block vectors B and X (the initial guess, overwritten by the
     iterates) and the operators A and M, and reports a `BlockRow` after the start and after every iteration.
+
+    replace: every so many iterations R = B - A X takes the place of the recurrence, and the directions are kept: one
+    more application of A there. It bounds the residual gap, and thus the attainable accuracy, by the rounding of one
+    product; near that accuracy it may delay convergence. Source: van der Vorst and Ye 2000, at fixed intervals.
     """
 
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     takes_blocks: ClassVar[bool] = True
+
+    replace: int = parameter(0, "iterations between two recomputations of R = B - A X; 0 for never", low=0, high=10**6)
+
+    @property
+    def spec(self) -> str:
+        """The name alone where R is never recomputed."""
+        return self.text
+
+    def replaces(self, iteration: int) -> bool:
+        """Whether R is recomputed in an iteration, the first being 1."""
+        return self.replace > 0 and iteration % self.replace == 0
+
     scratch: ClassVar[str] = "S"
     """A block vector that every iteration overwrites before it is read, so that measurements may use it between two."""
 
@@ -69,6 +90,35 @@ class ResidualNorms:
 
     def _roots(self, name: str) -> np.ndarray:
         return np.sqrt(np.maximum(np.real(self._matrices[name]), 0))
+
+
+REPLACEMENT = """\
+U = A(X)
+R = R*kept + B*renewed - U*renewed
+"""
+
+
+class Replacement:
+    """The update of methods that store R and U = M^-1 R, with and without R = B - A X behind its recurrence.
+
+    Columns whose X is frozen keep the R that other columns need.
+    """
+
+    def __init__(self, solver: BlockSolver, space: BlockWorkspace, update: str, frozen: np.ndarray) -> None:
+        self._solver, self._space, self._frozen, self._iteration = solver, space, frozen, 0
+        shape = small(1, space.columns)
+        self.texts = (update, added(update, {"R": REPLACEMENT}))
+        self.shapes = {"kept": shape, "renewed": shape}
+
+    def __call__(self, update: BlockProgram, replacing: BlockProgram) -> None:
+        """Run the one or the other, as compiled of `texts`."""
+        self._iteration += 1
+        if not self._solver.replaces(self._iteration):
+            update()
+            return
+        self._space.matrices["kept"] = self._frozen.astype(float)
+        self._space.matrices["renewed"] = 1.0 - self._frozen
+        replacing()
 
 
 def is_plain(space: BlockWorkspace) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, ResidualNorms
+from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import basis_of, cholesky, curvature_of
 
@@ -69,9 +69,10 @@ class BreakdownFreeBlockCG(BlockSolver):
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         s = space.columns
         square = small(s, s)
-        texts = (self.initial, self.measure, self.orthonormal, self.product, self.update, self.directions)
-        shapes = {"T": square, "step": square, "alpha": square, "beta": square}
-        initial, measure, orthonormal, product, update, directions = space.lines(*texts, matrices=shapes)
+        renew = Replacement(self, space, self.update, frozen)
+        texts = (self.initial, self.measure, self.orthonormal, self.product, self.directions, *renew.texts)
+        shapes = {"T": square, "step": square, "alpha": square, "beta": square, **renew.shapes}
+        initial, measure, orthonormal, product, directions, *updates = space.lines(*texts, matrices=shapes)
         norms = ResidualNorms(space)
 
         def row(rank: int) -> BlockRow:
@@ -100,7 +101,7 @@ class BreakdownFreeBlockCG(BlockSolver):
                 inverse = half @ half.conj().T
                 matrices["alpha"] = alpha = space.shown("alpha = delta^-1 part", inverse @ matrices["part"])
                 matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
-                update()
+                renew(*updates)
                 matrices["beta"] = space.shown("beta = -delta^-1 coupling", -inverse @ matrices["coupling"])
                 directions()
                 yield dataclasses.replace(row(rank), pivot=factor.pivot, **self._single(matrices, previous, inverse))

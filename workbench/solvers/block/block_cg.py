@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -52,6 +53,14 @@ class BlockCG(BlockSolver):
         X = X + P@step
         Q = Q - S@inverse
     """
+    # Where R is recomputed, coupling = -inverse (S, W) keeps the directions conjugate to the last ones.
+    renewal: ClassVar[str] = """
+        X = X + P@step
+    """
+    conjugate: ClassVar[str] = """
+        K = (S, W)
+    """
+    # coupling = rho^H
     directions: ClassVar[str] = """
         P = W + P@coupling
     """
@@ -62,8 +71,8 @@ class BlockCG(BlockSolver):
         square = small(space.columns, space.columns)
         shapes = {"step": square, "inverse": square, "coupling": square}
         orthonormalize = Orthonormalization(space, plain=plain)
-        texts = (self.first, self.product, self.update, self.directions)
-        first, product, update, directions = space.lines(*texts, matrices=shapes)
+        texts = (self.first, self.product, self.update, self.renewal, self.conjugate, self.directions)
+        first, product, update, renewal, conjugate, directions = space.lines(*texts, matrices=shapes)
         norms = Norms(space, plain=plain)
 
         def recurrence() -> Iterator[BlockRow]:
@@ -71,7 +80,7 @@ class BlockCG(BlockSolver):
             C, norms.latest = orthonormalize.start()
             first()
             yield norms.row(C, orthonormalize)
-            while True:
+            for iteration in itertools.count(1):
                 product()
                 columns = orthonormalize.columns
                 factor = cholesky(matrices["delta"], columns)
@@ -82,17 +91,31 @@ class BlockCG(BlockSolver):
                 half = factor.inverse(space.columns)
                 matrices["inverse"] = inverse = space.shown("inverse = delta^-1", half @ half.conj().T)
                 matrices["step"] = space.shown("step = delta^-1 C", np.where(frozen, 0, inverse @ C))
-                update()
-                rho = orthonormalize()
-                C = space.shown("C = rho C", np.where(frozen, 0, rho @ C))
-                matrices["coupling"] = space.shown("coupling = rho^H", rho.conj().T)
+                before = C
+                if self.replaces(iteration):
+                    renewal()
+                    C, norms.latest = orthonormalize.start()
+                    conjugate()
+                    coupling = space.shown("coupling = -inverse K", -inverse @ matrices["K"])
+                else:
+                    update()
+                    rho = orthonormalize()
+                    C = space.shown("C = rho C", rho @ C)
+                    coupling = space.shown("coupling = rho^H", rho.conj().T)
+                matrices["coupling"], C = coupling, np.where(frozen, 0, C)
                 directions()
                 row = norms.row(C, orthonormalize)
                 # Of one column they are those of CG.
-                single = {"alpha": np.real(inverse[0]), "beta": np.abs(rho[0]) ** 2} if space.columns == 1 else {}
+                single = {"alpha": np.real(inverse[0]), "beta": _ratio(C, before)} if space.columns == 1 else {}
                 yield dataclasses.replace(row, **single)
 
         return recurrence()
+
+
+def _ratio(C: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """|c|^2 of one column over that of the iteration before, shape (1,); 0 where that was 0."""
+    square = np.abs(before[0]) ** 2
+    return np.divide(np.abs(C[0]) ** 2, square, out=np.zeros_like(square), where=square > 0)
 
 
 class Norms:

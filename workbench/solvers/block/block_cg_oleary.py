@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, ResidualNorms
+from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
 
@@ -59,9 +59,10 @@ class BlockCGOLeary(BlockSolver):
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         s = space.columns
         every, square = np.arange(s), small(s, s)
-        texts = (self.initial, self.product, self.update, self.directions)
-        shapes = {"step": square, "alpha": square, "beta": square}
-        initial, product, update, directions = space.lines(*texts, matrices=shapes)
+        renew = Replacement(self, space, self.update, frozen)
+        texts = (self.initial, self.product, self.directions, *renew.texts)
+        shapes = {"step": square, "alpha": square, "beta": square, **renew.shapes}
+        initial, product, directions, *updates = space.lines(*texts, matrices=shapes)
         norms = ResidualNorms(space)
 
         def row() -> BlockRow:
@@ -82,7 +83,7 @@ class BlockCGOLeary(BlockSolver):
                 alpha = space.shown("alpha = delta^-1 gamma", half @ (half.conj().T @ previous))
                 matrices["alpha"] = alpha
                 matrices["step"] = space.shown("step = alpha, 0 where ended", np.where(frozen, 0, alpha))
-                update()
+                renew(*updates)
                 half = of_previous.inverse(s)
                 beta = space.shown("beta = previous^-1 gamma", half @ (half.conj().T @ matrices["gamma"]))
                 matrices["beta"] = beta

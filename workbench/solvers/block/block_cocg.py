@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -66,6 +67,15 @@ class BlockCOCG(BlockSolver):
         X = X + P@step
         Q = Q - S@alpha
     """
+    # Where R is recomputed, beta = -delta^-1 k keeps the directions conjugate to the last ones.
+    renewal: ClassVar[str] = """
+        X = X + P@step
+    """
+    conjugate: ClassVar[str] = """
+        Sbar = conj(S)
+        k = (Sbar, W)
+    """
+    # beta = previous^-1 rho^T g
     directions: ClassVar[str] = """
         P = W + P@beta
     """
@@ -76,10 +86,10 @@ class BlockCOCG(BlockSolver):
         if is_plain(space):
             space.vectors["W"], products_text = space.vector("Q"), self.products
         orthonormalize = Orthonormalization(space, plain=True)
-        texts = (products_text, self.first, self.product, self.update, self.directions)
+        texts = (products_text, self.first, self.product, self.update, self.renewal, self.conjugate, self.directions)
         square = small(s, s)
         shapes = {"step": square, "alpha": square, "beta": square}
-        products, first, product, update, directions = space.lines(*texts, matrices=shapes)
+        products, first, product, update, renewal, conjugate, directions = space.lines(*texts, matrices=shapes)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
@@ -87,7 +97,7 @@ class BlockCOCG(BlockSolver):
             products()
             first()
             yield _row(C, orthonormalize)
-            while True:
+            for iteration in itertools.count(1):
                 product()
                 columns, previous = orthonormalize.columns, space.shown("previous = g", matrices["g"])
                 lengths_of_w = np.sqrt(np.real(matrices["ww"]))
@@ -98,18 +108,29 @@ class BlockCOCG(BlockSolver):
                     continue
                 matrices["alpha"] = space.shown("alpha = delta^-1 g", alpha)
                 matrices["step"] = space.shown("step = alpha C", np.where(frozen, 0, alpha @ C))
-                update()
-                rho = orthonormalize()
-                C = space.shown("C = rho C", np.where(frozen, 0, rho @ C))
-                products()
-                lengths = np.outer(np.ones(s), lengths_of_w)
-                beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths)
+                before = C
+                if self.replaces(iteration):
+                    renewal()
+                    C, _ = orthonormalize.start()
+                    products()
+                    conjugate()
+                    beta = solved(matrices["delta"], -matrices["k"], columns, orthonormalize.columns, lengths)
+                    formula = "beta = -delta^-1 k"
+                else:
+                    update()
+                    rho = orthonormalize()
+                    C = space.shown("C = rho C", rho @ C)
+                    products()
+                    lengths = np.outer(np.ones(s), lengths_of_w)
+                    beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths)
+                    formula = "beta = previous^-1 rho^T g"
+                C = np.where(frozen, 0, C)
                 if beta is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR_RESIDUALS)
                     continue
-                matrices["beta"] = space.shown("beta = previous^-1 rho^T g", beta)
+                matrices["beta"] = space.shown(formula, beta)
                 directions()
-                single = {"alpha": np.real(alpha[0]), "beta": np.real(rho[0] * beta[0])} if s == 1 else {}
+                single = {"alpha": np.real(alpha[0]), "beta": np.real(C[0] / before[0] * beta[0])} if s == 1 else {}
                 yield dataclasses.replace(_row(C, orthonormalize), **single)
 
         return recurrence()

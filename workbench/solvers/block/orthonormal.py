@@ -14,8 +14,8 @@ from workbench.solvers.block.small import ZERO_COLUMN, Factor, cholesky, pivoted
 
 # Columns of any size count alike in the rank, so they are scaled to unit norm first.
 RESIDUAL = """
-    S = A(X)
-    Q = B - S
+    Q = A(X)
+    Q = B - Q
     rr = dots(Q, Q)
 """
 NORMALIZED = """

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver, ResidualNorms
+from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
 VANISHING = 1e-14
@@ -64,8 +64,10 @@ class PseudoBlockCG(BlockSolver):
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
-        texts = (self.initial, self.product, self.update, self.directions)
-        initial, product, update, directions = space.lines(*texts, matrices={"alpha": shape, "beta": shape})
+        renew = Replacement(self, space, self.update, frozen)
+        texts = (self.initial, self.product, self.directions, *renew.texts)
+        shapes = {"alpha": shape, "beta": shape, **renew.shapes}
+        initial, product, directions, *updates = space.lines(*texts, matrices=shapes)
         norms = ResidualNorms(space)
 
         def recurrence() -> Iterator[BlockRow]:
@@ -83,7 +85,7 @@ class PseudoBlockCG(BlockSolver):
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
                 matrices["alpha"] = space.shown("alpha = gamma/delta", alpha)
-                update()
+                renew(*updates)
                 gamma = np.real(matrices["gamma"]) if self.definite else matrices["gamma"]
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
                 matrices["beta"] = space.shown("beta = gamma/previous", beta)

@@ -128,7 +128,7 @@ class Directions(OperatorTraits):
         marks.append(time.perf_counter())
         if self._workspace.stepping:
             self._show(step)
-        self._combine(weights, d)
+        self._products.combine(self.terms, self._by_term(weights), d)
         marks.append(time.perf_counter())
         seconds = {PARTS[0]: self._source.seconds, **dict(zip(PARTS[1:], np.diff(marks).tolist(), strict=True))}
         self.steps.append(dataclasses.replace(step, seconds=seconds))
@@ -173,7 +173,7 @@ class Directions(OperatorTraits):
         """Combinations of all terms in host memory, shape (N, columns). weights: shape (m, columns)."""
         found = []
         for column in weights.T:
-            self._combine(column, self._work)
+            self._several.combine(self.terms, self._by_term(column), self._work)
             found.append(np.array(self._device.to_host(self._work)))
         return np.stack(found, axis=1) if found else np.zeros((self._work.size, 0))
 
@@ -206,6 +206,6 @@ class Directions(OperatorTraits):
             if np.real(value) < -INDEFINITE * largest:
                 self._say(f"preconditioner {name} is not positive definite: (r, M^-1 r) is negative")
 
-    def _combine(self, weights: np.ndarray, d: DeviceVector) -> None:
-        """d = the sum of all terms times their weights."""
-        self._several.combine(self.terms, weights.reshape(len(self.terms), self.count), d)
+    def _by_term(self, weights: np.ndarray) -> np.ndarray:
+        """Weights of all terms by iteration and preconditioner."""
+        return weights.reshape(len(self.terms), self.count)

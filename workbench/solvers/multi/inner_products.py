@@ -14,7 +14,7 @@ from workbench.solvers.multi.members import Member, Members
 
 
 class Products(Protocol):
-    """Who computes the inner products of `Directions`."""
+    """Who computes the inner products and the step of `Directions`."""
 
     def terms(self, r: DeviceVector, terms: Sequence[DeviceVector], /) -> None:
         """terms = S_1 r, .., S_k r, the newest terms, a local vector for each member."""
@@ -29,6 +29,10 @@ class Products(Protocol):
 
         terms: of all iterations that are kept, the newest last.
         """
+        ...
+
+    def combine(self, terms: Sequence[Sequence[DeviceVector]], weights: np.ndarray, target: DeviceVector, /) -> None:
+        """target = the sum of all terms times their weights, shape (iterations, k)."""
         ...
 
     def traffic(self, iterations: int) -> int:
@@ -47,7 +51,7 @@ class InnerProducts:
 
     def __init__(self, several: Members, product: Any, device: Any, dtype: np.dtype) -> None:
         self._several, self._product, self._device = several, product, device
-        self.terms = several.terms
+        self.terms, self.combine = several.terms, several.combine
         members = several.members
         size = members[0].vectors.pieces.size
         reach = _reach(members, size, product.local)
