@@ -175,6 +175,11 @@ def test_rounding_is_not_diagnosed_as_an_indefinite_matrix(name):
     assert result.converged == (result.true_relative_residual <= 1e-14)
 
 
+def _numbers(sentence):
+    """Those after an equals sign, which have three digits."""
+    return [float(found.replace("−", "-")) for found in re.findall(r"= (−?[\d.]+)", sentence)]
+
+
 @pytest.mark.parametrize("name", DERIVED)
 @pytest.mark.parametrize("first", ["none", "neumann:1"])
 def test_the_recomputed_direction_is_that_of_the_breakdown(name, first):
@@ -184,9 +189,9 @@ def test_the_recomputed_direction_is_that_of_the_breakdown(name, first):
     A[0, 3] = A[3, 0] = 3.0
     result = solve(A, np.array([1.0, 1.0, 1.0, 2.0, 1.0]), M=first, solver=name, rtol=1e-12)
     assert result.reason is Reason.INDEFINITE, result.detail
-    told, measured = (float(text.split("= ")[1].split()[0]) for text in result.detail.split("; ")[:2])
+    told, measured = (_numbers(text)[0] for text in result.detail.split("; ")[:2])
     assert told < 0
-    assert measured == pytest.approx(told, rel=1e-4)
+    assert measured == told
 
 
 @pytest.mark.parametrize("name", DERIVED)
@@ -197,7 +202,7 @@ def test_the_diagnosis_of_an_indefinite_matrix_has_the_numbers_of_cg(name):
     told = [solve(matrix, b, solver=solver, rtol=1e-12) for solver in ("cg", name)]
     assert [result.reason for result in told] == [Reason.INDEFINITE] * 2
     assert told[0].iterations == told[1].iterations
-    expected, found = ([float(n) for n in re.findall(r"= (-?[\d.e+]+)", result.detail)] for result in told)
-    assert found[:2] == pytest.approx([expected[0]] * 2, rel=1e-3)
+    expected, found = (_numbers(result.detail) for result in told)
+    assert found[:2] == expected[:1] * 2
     residual = told[0].history["natural"][-1] ** 2
-    assert found[2] == pytest.approx(residual, rel=1e-3)
+    assert found[2] == pytest.approx(residual, rel=5e-3)

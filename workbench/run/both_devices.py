@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 from workbench import devices
-from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.errors import InputError
 from workbench.recording.film import Film
@@ -46,6 +45,8 @@ def on_both(configuration: Configuration, *, filmed: bool = False, queue: RunQue
         named, why = default_accelerator()
     if not named:
         raise InputError(f"{why}; install PoCL for OpenCL on the cores, or a driver and CuPy for CUDA")
+    from workbench.devices.accelerator.device import as_accelerator
+
     accelerator = as_accelerator(devices.device(named))
     chosen = [dataclasses.replace(configuration, device=name) for name in ("cpu", named)]
     for each in chosen:
