@@ -25,7 +25,7 @@ def test_words_of_a_grid_by_hand():
     # Entry 4 is there in 12 of 16 rows, entry 5 in 4 of 16, less than a third.
     assert words["hyb"] == 4 * 16 * 1.5 + 4 * 2
     assert facts.choice.name == "dia"
-    assert "csr moves" in facts.reason
+    assert "CSR moves" in facts.reason
 
 
 def test_a_dense_row_leaves_csr():

@@ -125,7 +125,7 @@ def test_each_worker_has_a_lane(trace):
     assert list(trace.busy()) == ["cpu", "worker 1", "worker 2"]
     for lane in ("worker 1", "worker 2"):
         mine = [event for event in trace if event.lane == lane]
-        assert {event.name for event in mine} == {"box solves", "inner products", TRANSFER, WAITING}
+        assert {event.name for event in mine} == {"box solves", "inner products", "sum of the step", TRANSFER, WAITING}
         assert all(one.end <= other.start + 1e-9 for one, other in itertools.pairwise(mine))
         solves = [event for event in mine if event.name == "box solves"]
         assert [event.iteration for event in solves] == list(range(len(solves)))

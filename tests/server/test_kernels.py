@@ -205,7 +205,7 @@ def test_a_kernel_takes_no_more_memory_than_it_may(lent):
 
 def test_a_run_ends_at_the_limit_of_its_page_and_a_page_has_no_cluster(lent):
     limit, cluster = answers(ENDS, CLUSTER, run_seconds="1e-9")
-    assert re.fullmatch(r"PAGE_TIME .* s of 1e-09 s, which holds for all pages of its server", limit)
+    assert re.fullmatch(r"PAGE_TIME .*s of 1e-09 s, which holds for all pages of its server", limit)
     assert cluster == "InputError clusters are not available on this page, got tcp://127.0.0.1:9; leave the cluster out"
 
 

@@ -174,10 +174,10 @@ class Storage:
         if chosen is csr:
             others = [each for each in self.formats if each is not csr and each.name in FORMATS]
             other = min(others, key=lambda each: each.moved)
-            against = f"{other.name}, the next, moves {other.moved / csr.moved:.2f} times as many bytes"
+            against = f"{other.name.upper()}, the next, moves {other.moved / csr.moved:.2f} times as many bytes"
         else:
-            against = f"csr moves {csr.moved / chosen.moved:.2f} times as many bytes"
-        said = f"device {self.device.name} would choose {chosen.name}, and {against}; the rule: {RULE}"
+            against = f"CSR moves {csr.moved / chosen.moved:.2f} times as many bytes"
+        said = f"device {self.device.name} would choose {chosen.name.upper()}, and {against}; the rule: {RULE}"
         if given.name == GIVEN_FORM:
             said += f"; A as the problem has it, not assembled, moves {given.moved / chosen.moved:.2f} times as many"
         return said
