@@ -147,3 +147,12 @@ def test_what_the_printed_speedups_of_hybrid_3_would_need():
 
 def test_the_entries_per_row_stated_in_docs_and_notebook():
     assert [round(min_entries_per_row(machine(name), "hybrid1")) for name in ("k20m", "v100")] == [54, 157]
+
+
+def test_fused_vector_operations_by_hand():
+    """Fused: z, n, s, w, p, x, r and 1/D are read, z, s, p, x, r, w and m written. By lines: nine updates of three
+    words, two dot products of two vectors and two of one."""
+    fused, by_lines = reproduce("hybrid-pipecg", "fig5-2021").rows
+    assert (fused["passes"], by_lines["passes"]) == (1, 9 + 4)
+    assert (fused["words_per_unknown"], by_lines["words_per_unknown"]) == (15, 9 * 3 + 2 * 2 + 2)
+    assert 1 / 3 < fused["ms"] / by_lines["ms"] < 15 / 33 + 0.02

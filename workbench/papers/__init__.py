@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -81,7 +82,11 @@ PAPERS: dict[str, dict[str, Target]] = {
         **schematic(hybrid_schematics, 3),
         **turning("hybrid-pipecg", *hybrid_bars.FIGURES),
         "crossover": Target(hybrid_figures.crossover, draws=True),
-        "timeline": Target(hybrid_figures.timeline, draws=True),
+        **{
+            name: Target(functools.partial(hybrid_figures.flow, name, method), draws=True)
+            for name, method in hybrid_figures.FLOWS.items()
+        },
+        "fig5-2021": Target(hybrid_figures.fusion, draws=True),
         "measured": Target(hybrid_measured.measured),
     },
     "block-cg": {
