@@ -27,7 +27,7 @@ LEAVE = "() => window.dispatchEvent(new Event('beforeunload', { cancelable: true
 """Whether the page may be left without a question."""
 
 
-@pytest.fixture(params=[pytest.param("lab", marks=pytest.mark.slow), "voila"])
+@pytest.fixture(params=["lab", "voila"])
 def place(request):
     return request.param
 

@@ -73,7 +73,7 @@ class Walk:
         self.setup: SolveSetup = prepare(dataclasses.replace(configuration, device="cpu"), system)
         self.rows = 0
         self.breakdown = ""
-        self._told: list[tuple[StepLine, Values]] = []
+        self._steps: list[tuple[StepLine, Values]] = []
         sides = self.setup.sides
         self._measures = BlockDiagnostics(self.setup, sides) if sides else SingleDiagnostics(self.setup)
         self.space = self._made_space()
@@ -118,14 +118,14 @@ class Walk:
 
     def advance(self) -> None:
         """Make one more iteration."""
-        self._told = []
+        self._steps = []
         with np.errstate(all="ignore"):
             norms, self.breakdown = next(self._states)
-        self._lines.append(self._told)
+        self._lines.append(self._steps)
         # A column that has ended has the residual of its end.
         self._norms.append(np.where(self.frozen, self._norms[-1], norms) if self._norms else norms)
         before = self._ends[-1] if self._ends else self._start
-        self._ends.append(before | {name: value for _, changes in self._told for name, value in changes.items()})
+        self._ends.append(before | {name: value for _, changes in self._steps for name, value in changes.items()})
         if self.columns > 1:
             self.frozen |= norms <= self.limits
 
@@ -159,8 +159,8 @@ class Walk:
             self._observed = Observed(self.setup, A, first_level)
         return self._observed.apply(self.setup.device.to_host(self.setup.b) - A(x))
 
-    def _tell(self, line: StepLine, changes: Values) -> None:
-        self._told.append((line, changes))
+    def _record(self, line: StepLine, changes: Values) -> None:
+        self._steps.append((line, changes))
 
     def _made_space(self) -> StepSpace:
         """What the recurrence works on."""
@@ -176,16 +176,16 @@ class Walk:
             )
             vectors = {"B": B, "X": X}
             space = StepSpace(
-                device, size, dtype, self._tell, vectors=vectors, operators=operators, columns=self.columns
+                device, size, dtype, self._record, vectors=vectors, operators=operators, columns=self.columns
             )
             if made:
                 measures.keep_residuals_in(device.zero_block(size, self.columns, dtype))
             return space
         vectors = {"b": setup.solver_b, "x": device.copy(setup.x)}
         if not isinstance(solver, HybridSolver):
-            return StepSpace(device, size, dtype, self._tell, vectors=vectors, operators=operators)
+            return StepSpace(device, size, dtype, self._record, vectors=vectors, operators=operators)
         kind = SplitSpace if isinstance(solver, Hybrid3) else PairSpace
-        space = kind(device, size, dtype, self._tell, vectors=vectors, operators=operators, lane=ACCELERATOR)
+        space = kind(device, size, dtype, self._record, vectors=vectors, operators=operators, lane=ACCELERATOR)
         if isinstance(space, SplitSpace):
             assert isinstance(solver, Hybrid3)
             space.matrix = setup.operator.to_csr()
@@ -202,7 +202,7 @@ class Walk:
             return
         sized = np.abs if solver.complex_symmetric else np.real
         for _ in solver.iterates(space):
-            values = {name: value for _, changes in self._told for name, value in changes.items()}
+            values = {name: value for _, changes in self._steps for name, value in changes.items()}
             norms = np.sqrt(np.atleast_1d(np.real(values["rr"])))
             # The start has no direction yet.
             stuck = bool(self._ends) and not (sized(values["delta"]) > 0 and sized(values["gamma"]) > 0)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from workbench.analysis.step_spaces import StepLine, StepSpace, Tell, Values
+from workbench.analysis.step_spaces import Listener, StepLine, StepSpace, Values
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.pair.split import ghosts, split_rows
@@ -32,8 +32,8 @@ class Arriving:
 class StepSide:
     """A side of a schedule."""
 
-    def __init__(self, space: StepSpace, tell: Tell) -> None:
-        self.space, self._tell = space, tell
+    def __init__(self, space: StepSpace, listener: Listener) -> None:
+        self.space, self._listener = space, listener
         self.lines = space.lines
 
     def run(self, *programs: Callable[[], None]) -> None:
@@ -47,14 +47,14 @@ class StepSide:
         for copy in copies:
             if copy.lane == self.space.lane:
                 changes |= copy.land()
-        self._tell(StepLine(f"wait for {names}", lane=self.space.lane, words=True), changes)
+        self._listener(StepLine(f"wait for {names}", lane=self.space.lane, words=True), changes)
 
     def take(self, other: StepSide, *names: str) -> None:
         """Copy scalars of the other side."""
         for name in names:
             self.space.set_scalar(name, other.space.scalar(name))
         text = f"{', '.join(names)} to the accelerator"
-        self._tell(StepLine(text, lane=TO_DEVICE, words=True, moved=len(names)), {})
+        self._listener(StepLine(text, lane=TO_DEVICE, words=True, moved=len(names)), {})
 
 
 class StepLink:
@@ -65,11 +65,11 @@ class StepLink:
         self,
         cpu: StepSide,
         accelerator: StepSide,
-        tell: Tell,
+        listener: Listener,
         arrivals: Places,
         departures: Places | None = None,
     ) -> None:
-        self._cpu, self._accelerator, self._tell = cpu, accelerator, tell
+        self._cpu, self._accelerator, self._listener = cpu, accelerator, listener
         self._arrivals, self._departures = arrivals, departures or {}
 
     def to_host(self, *names: str) -> Arriving:
@@ -87,7 +87,7 @@ class StepLink:
 
         listed = ", ".join(name.removesuffix("_part") for name in names)
         text = f"partial sums {listed} to the cores"
-        self._tell(StepLine(text, lane=TO_HOST, words=True, moved=len(names)), {})
+        self._listener(StepLine(text, lane=TO_HOST, words=True, moved=len(names)), {})
         return Arriving("partial sums", CPU, land)
 
     def _copied(
@@ -107,7 +107,7 @@ class StepLink:
 
         listed, where = ", ".join(names), "cores" if to == CPU else "accelerator"
         moved = sum(part.size for *_, part in parts)
-        self._tell(StepLine(f"{listed} to the {where}", lane=lane, words=True, moved=moved), {})
+        self._listener(StepLine(f"{listed} to the {where}", lane=lane, words=True, moved=moved), {})
         return Arriving(listed, to, land)
 
 
@@ -130,16 +130,16 @@ class PairSpace(StepSpace):
             self.device,
             self.size,
             self.dtype,
-            self._tell,
+            self._listener,
             vectors={name: self.device.zeros(self.size, self.dtype) for name in set(arrivals.values())},
             operators={"M": M} if isinstance(M, Inlined) else {},
             lane=CPU,
             key=lambda name, vector: on(CPU, name) if vector else name,
         )
         self._key = lambda name, vector: name if vector else on(ACCELERATOR, name)
-        cpu, accelerator = StepSide(near, self._tell), StepSide(self, self._tell)
+        cpu, accelerator = StepSide(near, self._listener), StepSide(self, self._listener)
         places = {name: (near.vectors[there], slice(None), on(CPU, there)) for name, there in arrivals.items()}
-        return StepSides(cpu, accelerator, StepLink(cpu, accelerator, self._tell, places))
+        return StepSides(cpu, accelerator, StepLink(cpu, accelerator, self._listener, places))
 
 
 class SplitSpace(StepSpace):
@@ -170,7 +170,7 @@ class SplitSpace(StepSpace):
                 self.device,
                 vectors["b"].size,
                 self.dtype,
-                self._tell,
+                self._listener,
                 vectors=vectors | {"m": np.zeros(vectors["b"].size, self.dtype)},
                 operators={
                     "A1": _Product(A[mine, mine]),
@@ -181,12 +181,12 @@ class SplitSpace(StepSpace):
                 key=functools.partial(_of_split, lane),
                 also=whole,
             )
-            sides.append(StepSide(space, self._tell))
+            sides.append(StepSide(space, self._listener))
         cpu, accelerator = sides
         here, there = slice(first_far, last_far), slice(first, last)
         arriving = {"m": (remote[0][there], slice(first - rows, last - rows), "")}
         leaving = {"m": (remote[1][here], here, "")}
-        return StepSides(cpu, accelerator, StepLink(cpu, accelerator, self._tell, arriving, leaving))
+        return StepSides(cpu, accelerator, StepLink(cpu, accelerator, self._listener, arriving, leaving))
 
 
 def on(lane: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a method works on while it is stepped through: its lines run one by one in NumPy, and every one is told.
+"""What a method works on while it is stepped through: its lines run one by one in NumPy, and every one is reported.
 
 A method's own `iterates` runs here, so its lines come in the order of a run, with what it computes between its programs
 (`NamedVectors.shown`).
@@ -39,15 +39,15 @@ class StepLine:
     moved: int = 0
 
 
-Tell = Callable[[StepLine, Values], None]
+Listener = Callable[[StepLine, Values], None]
 """Takes a line that has run and what it changed."""
 
 
 class StepSpace(NamedVectors[Any]):
     """The vectors, scalars and small matrices of a method on the cores; with `columns`, its vectors are N x columns.
 
-    Of one column they are told as vectors, with small letters, and as scalars. lane: of a hybrid schedule. key: where
-    among the values a name is; also: what else a change of a vector changes.
+    Of one column they are reported as vectors, with small letters, and as scalars. lane: of a hybrid schedule. key:
+    where among the values a name is; also: what else a change of a vector changes.
     """
 
     stepping = True
@@ -58,7 +58,7 @@ class StepSpace(NamedVectors[Any]):
         device: Any,
         size: int,
         dtype: np.dtype,
-        tell: Tell,
+        listener: Listener,
         *,
         vectors: Mapping[str, Any],
         operators: Mapping[str, Any],
@@ -71,7 +71,7 @@ class StepSpace(NamedVectors[Any]):
         self.columns, self.lane = columns, lane
         self.matrices: Values = {}
         """Scalars and small matrices."""
-        self._tell, self._key, self._also = tell, key, also
+        self._listener, self._key, self._also = listener, key, also
         if columns:
             self.default_shape = block(columns)
 
@@ -101,8 +101,8 @@ class StepSpace(NamedVectors[Any]):
         """Scalars need no room here."""
 
     def shown(self, line: str, value: Any) -> Any:
-        """Tell a value that the method computes between its programs."""
-        self._told(line, line.partition(" = ")[0], value, words=True)
+        """Report a value that the method computes between its programs."""
+        self._report(line, line.partition(" = ")[0], value, words=True)
         return value
 
     def _run(self, lines: Sequence[Line], shapes: Shapes) -> None:
@@ -116,7 +116,7 @@ class StepSpace(NamedVectors[Any]):
                 # As numbers that belong to the columns.
                 made = made.reshape(-1) if isinstance(line, Dot) and line.columnwise and np.ndim(made) else made
                 self.matrices[line.target] = made
-            self._told(line.text.strip(), line.target, made)
+            self._report(line.text.strip(), line.target, made)
 
     def _apply(self, name: str, v: np.ndarray) -> np.ndarray:
         device, operator = self.device, self.operators[name]
@@ -129,7 +129,7 @@ class StepSpace(NamedVectors[Any]):
         operator.apply(v, out)
         return out
 
-    def _told(self, text: str, name: str, value: Any, *, words: bool = False) -> None:
+    def _report(self, text: str, name: str, value: Any, *, words: bool = False) -> None:
         vector = self.vectors.get(name)
         # Of one column, and without M, W is Q.
         names = [name] if vector is None else [other for other, held in self.vectors.items() if held is vector]
@@ -139,7 +139,7 @@ class StepSpace(NamedVectors[Any]):
             text, name, *names = (of_one_column(each, self.vectors) for each in (text, name, *names))
         keys = {each: self._key(each, vector is not None) for each in names}
         changes = dict.fromkeys(keys.values(), kept[()]) | self._also(name)
-        self._tell(StepLine(text, name, keys.get(name, name), self.lane, words), changes)
+        self._listener(StepLine(text, name, keys.get(name, name), self.lane, words), changes)
 
 
 def of_one_column(text: str, blocks: Collection[str]) -> str:

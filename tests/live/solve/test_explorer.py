@@ -429,14 +429,14 @@ def test_the_field_turns_to_the_residual_of_the_first_run_and_stays_where_it_is_
 def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timeline(eventually, opened):
     pytest.importorskip("pyopencl")
     view = opened(explore(n=24))
-    view.both_button.click()
+    view.both.button.click()
     eventually(lambda: len(view.runs.chosen) == 2)
     first, second = view.runs.runs
     for run in (first, second):
         run.source.wait(LIMIT)
     assert [run.source.configuration.device for run in (first, second)] == ["cpu", "opencl"]
     assert view.runs.chosen == [first, second]
-    assert "one after the other" in view.both_note.text
+    assert "one after the other" in view.both.note.text
     shown = lambda: [run.trace for run in view.timeline._shown.runs]  # noqa: E731
     eventually(lambda: shown() == [run.source.run.trace for run in (first, second)])
     # The saved figure has the lanes of both.
@@ -448,6 +448,6 @@ def test_what_the_form_says_runs_on_cores_and_accelerator_with_both_on_the_timel
     alone.wait(LIMIT)
     eventually(lambda: shown() == [alone.run.trace])
     view.form.settings["maxiter"].value = "x"
-    view.both_button.click()
+    view.both.button.click()
     eventually(lambda: view.controller.complaint)
     assert len(view.runs.runs) == 3

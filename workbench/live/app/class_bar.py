@@ -13,7 +13,7 @@ from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, error_message
 from workbench.live.app.keeper import packed
 from workbench.live.transport.classroom import Classroom
 from workbench.live.transport.worker import InOrder
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.run_list import OWN, RACE, SOLVE, ListedRun, RunList
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import THIN, chosen, count
@@ -34,7 +34,7 @@ class ClassBar(LiveWidget):
     load: the configuration of the page; both are called in a thread of the bar's own.
     """
 
-    _esm = module("app/classbar.js")
+    _script = script("app/classbar.js")
     words = traitlets.Unicode().tag(sync=True)
     asks = traitlets.Bool(False).tag(sync=True)
     """Whether there is a teacher to whom a name says something."""

@@ -9,7 +9,7 @@ import traitlets
 
 from workbench.errors import InputError
 from workbench.live.app import glossary
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 
 Act = Callable[[], object]
@@ -22,7 +22,7 @@ class Shell(LiveWidget):
     begins with ? follows the address of the page.
     """
 
-    _esm = module("app/shell.js")
+    _script = script("app/shell.js")
     views = traitlets.List().tag(sync=True)
     shown = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Dict().tag(sync=True)

@@ -11,7 +11,7 @@ import traitlets
 from workbench.live.build.bubble_actions import Refused
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
 
 
@@ -22,7 +22,7 @@ class BubbleCanvas(StreamView):
     normal, position: of the section that is shown in 3D, position in side lengths.
     """
 
-    _esm = module("build/builder.js")
+    _script = script("build/builder.js")
 
     state = traitlets.Dict().tag(sync=True)
     normal = traitlets.Enum(("x", "y", "z"), "z").tag(sync=True)

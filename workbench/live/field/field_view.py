@@ -23,7 +23,7 @@ from workbench.live.field.snapshot_source import NO_SYSTEM
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import module, script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.run import Quantity, Snapshot
@@ -44,7 +44,7 @@ class FieldView(StreamView):
     are taken.
     """
 
-    _esm = module("field/field.js")
+    _script = script("field/field.js")
     _worker = traitlets.Unicode(module("field/fieldworker.js")).tag(sync=True)
 
     height = traitlets.Int(300).tag(sync=True)

@@ -19,7 +19,7 @@ from workbench.live.field.volume_rate import ShareLimit
 from workbench.live.field.volume_still import Still
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.number_text import count as grouped
@@ -44,7 +44,7 @@ class VolumeView(StreamView):
     3% of its time; at rest to at most 128^3. Without WebGL2 the page draws the three slices in 2D.
     """
 
-    _esm = module("field/volume.js")
+    _script = script("field/volume.js")
 
     height = traitlets.Int(460, min=0).tag(sync=True)
     quantity = traitlets.Enum(tuple(NAMES), COEFFICIENT).tag(sync=True)

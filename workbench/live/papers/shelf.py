@@ -9,7 +9,7 @@ import numpy as np
 import traitlets
 
 from workbench.live.papers.paper_view import KNOWN
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import number
 from workbench.papers import Paper, papers
@@ -24,7 +24,7 @@ FINEST = 50
 class Shelf(LiveWidget):
     """All papers. open: called with the names of the paper and of the item that is pressed."""
 
-    _esm = module("papers/shelf.js")
+    _script = script("papers/shelf.js")
     papers = traitlets.List().tag(sync=True)
     """Of each its words and its items: name, title, printed points and our lines as shares of the picture, badge and
     its tone."""

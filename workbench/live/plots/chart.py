@@ -10,7 +10,7 @@ import ipywidgets as widgets
 import traitlets
 
 from workbench.live.transport.publisher import PollAgain, Publisher
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
 from workbench.scenes.scene import Axis, Scene, blank
 
@@ -23,7 +23,7 @@ class ChartView(StreamView):
     height: in pixels; 0 follows the height of the window. publisher: None makes one.
     """
 
-    _esm = module("plots/chart.js")
+    _script = script("plots/chart.js")
 
     height = traitlets.Int(0).tag(sync=True)
 

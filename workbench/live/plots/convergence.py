@@ -15,7 +15,7 @@ import traitlets
 from workbench.errors import InputError
 from workbench.live.plots.curve import AXES, Curve
 from workbench.live.transport.publisher import PAINTS, PERIOD, RATE, PollAgain, Publisher, message_rate_limit
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
 from workbench.recording import Record
 from workbench.registry import unknown_name
@@ -41,7 +41,7 @@ class ConvergenceView(StreamView):
     stopping.
     """
 
-    _esm = module("plots/convergence.js")
+    _script = script("plots/convergence.js")
 
     height = traitlets.Int(0).tag(sync=True)
     empty = traitlets.Unicode().tag(sync=True)

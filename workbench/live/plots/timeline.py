@@ -14,7 +14,7 @@ from workbench.live.plots.modelled_trace import modelled
 from workbench.live.plots.timeline_messages import Shown, Watched
 from workbench.live.transport.publisher import PERIOD, PollAgain, Publisher, message_rate_limit
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunHandle, RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.machine.profile import profile, profiles
@@ -50,7 +50,7 @@ class TimelineView(StreamView):
     place of the set of lanes that the pointer was on last.
     """
 
-    _esm = module("plots/timeline.js")
+    _script = script("plots/timeline.js")
 
     height = traitlets.Int(300).tag(sync=True)
     machine = traitlets.Unicode("").tag(sync=True)

@@ -11,7 +11,6 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench import devices
 from workbench.errors import InputError
 from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.quantities import COEFFICIENT
@@ -19,6 +18,7 @@ from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.method_view import MethodView
 from workbench.live.plots.timeline import TimelineView
+from workbench.live.solve.both_bar import BothBar
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence
@@ -27,7 +27,6 @@ from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
-from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
 from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.ui.frontend import FORGETS, in_voila
@@ -47,9 +46,6 @@ from workbench.run.filming import Camera
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
-
-BOTH = "run what the form says on the cores and on an accelerator; the kernels of both fill lanes on one time axis"
-ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cores one."
 PLANE = "plane of the slice"
 _GROUPS = itertools.count(1)
 
@@ -101,15 +97,9 @@ class Explorer(PausableView):
         self.method = MethodView(publisher=self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
-        asked = lambda: self._worker.ask(self._press_both)  # noqa: E731
-        self.both_button = button("Run on cores and accelerator", BOTH, asked, width="auto")
-        self.both_note = StatusLine()
-        """Whether these run at once or one after the other."""
-        if not {"opencl", "cuda"} & {*devices.names()}:
-            self.both_button.disabled = True
-            self.both_note.say(ALONE)
-        both = row("wb-buttons", self.both_button, self.both_note)
-        lanes = widgets.VBox([both, self.timeline])
+        # Its sentences are those of the controller.
+        self.both = BothBar(lambda: self.controller.attempt(self.run_on_both)())
+        lanes = widgets.VBox([self.both.box, self.timeline])
         self.unfolded = widgets.Accordion([lanes], titles=["Timeline of the kernels"], selected_index=None)
         self.unfolded.observe(self._turn_page, "selected_index")
         self.result = widgets.HTML()
@@ -140,9 +130,6 @@ class Explorer(PausableView):
         self._shown_run: AnyRun | None = None
         """The run that the result is of."""
         self._timed: Session | None = None
-        self._both: BothDevices | None = None
-        """The last runs on cores and accelerator, which are on one timeline."""
-        self._worker = LatestOnly("workbench-both")
         self.followed: RunSource | None = None
         """The run of the field."""
         self._picked: tuple[int, ...] = ()
@@ -172,10 +159,9 @@ class Explorer(PausableView):
         """
         both = on_both(self.form.configuration(), filmed=True)
         with self._lock:
-            self._both = both
+            self.both.keep(both)
             self._enter(*both.runs)
             both.start()
-        self.both_note.say(both.sentence)
         self.runs.choose(run.number for run in self.runs.runs if run.source in both.runs)
         self.publisher.wake()
         return both
@@ -223,9 +209,9 @@ class Explorer(PausableView):
             run.settle()
         self.panel.close()
         self.method.close()
-        self._worker.close()
+        self.both.close()
         self.controller.jobs = ()
-        self._both = self.followed = self._timed = self._shown_run = self._progress = None
+        self.followed = self._timed = self._shown_run = self._progress = None
 
     def _shows(self, run: ListedRun) -> bool:
         """Runs of this view, and any other that is pinned or chosen in the table."""
@@ -271,10 +257,6 @@ class Explorer(PausableView):
         for session in sessions:
             self.controller.add(session)
 
-    def _press_both(self) -> None:
-        """In the worker: creating a device takes its time."""
-        self.controller.attempt(self.run_on_both)()
-
     @property
     def _ended(self) -> list[ListedRun]:
         return [run for run in self.runs.of(SOLVE) if not run.active]
@@ -302,7 +284,7 @@ class Explorer(PausableView):
     def _pictures(self) -> dict[str, Picture]:
         """Of the exported runs, with the field and the pictures of the method if they are those of the last."""
         found = pictures(self._exported, self._field_of_last(), self.field.plane)
-        if self._both and self._exported[-1].source in self._both.runs:
+        if self.both.with_other(self._exported[-1].source):
             found |= self.timeline.scenes()
         return {**found, **(self.method.scenes if self.method.shows(self._exported[-1].handle) else {})}
 
@@ -369,7 +351,7 @@ class Explorer(PausableView):
 
     def _show_lanes(self, session: Session) -> None:
         """Show the kernels of a run on the timeline; of one on both devices with those of the other."""
-        both = self._both.runs if self._both and session in self._both.runs else ()
+        both = self.both.with_other(session)
         if self._timed in both:
             return
         listed = [run for run in map(self._run_of, both or (session,)) if run is not None]

@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.status import StatusLine
 from workbench.run import State
 from workbench.run.job import ENDED
@@ -42,7 +42,7 @@ class RunBar(StatusLine):
     judged; what was changed just before it may have made it possible.
     """
 
-    _esm = module("solve/runbar.js")
+    _script = script("solve/runbar.js")
 
     buttons = traitlets.Dict().tag(sync=True)
     progress = traitlets.Dict().tag(sync=True)

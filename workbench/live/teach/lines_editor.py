@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 from workbench.solvers.user_text import UserLinesError
 
@@ -14,7 +14,7 @@ from workbench.solvers.user_text import UserLinesError
 class LinesEditor(LiveWidget):
     """The lines before the loop and those of an iteration. wrong: part, line and column of what is marked."""
 
-    _esm = module("teach/editor.js")
+    _script = script("teach/editor.js")
     start = traitlets.Unicode("").tag(sync=True)
     iterate = traitlets.Unicode("").tag(sync=True)
     wrong = traitlets.Dict({"part": "", "number": 0, "column": 0}).tag(sync=True)

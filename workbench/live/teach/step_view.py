@@ -14,7 +14,7 @@ from workbench.analysis.linewise import Walk
 from workbench.errors import InputError
 from workbench.live.teach.step_text import Listings, about, curve, pictures, removal, sentence, values
 from workbench.live.transport.publisher import Publisher
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.stream_view import StreamView
 from workbench.number_text import chosen
 from workbench.run import Configuration, configure
@@ -36,7 +36,7 @@ class StepView(StreamView):
     cannot be stepped, see `linewise.Walk`.
     """
 
-    _esm = module("teach/steps.js")
+    _script = script("teach/steps.js")
 
     program = traitlets.Dict().tag(sync=True)
     mathematics = traitlets.Bool(True).tag(sync=True)

@@ -7,6 +7,8 @@ import posixpath
 import re
 from pathlib import Path
 
+import traitlets
+
 STATIC = Path(__file__).parents[1] / "static"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MULTILINE)
 CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
@@ -29,6 +31,11 @@ def module(name: str) -> str:
     level.
     """
     return INDENT.sub("", joined(name))
+
+
+def script(name: str) -> traitlets.Unicode[str, str | bytes]:
+    """The trait that holds the module of a `LiveWidget`."""
+    return traitlets.Unicode(module(name)).tag(sync=True)
 
 
 def joined(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 
 Receive = Callable[[dict[str, Any]], object]
@@ -21,7 +21,7 @@ class FormView(LiveWidget):
     page, such as {"kind": "set", "field": "problem.n", "value": "64"}; a file comes with its bytes as "content".
     """
 
-    _esm = module("ui/form.js")
+    _script = script("ui/form.js")
     schema = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 

@@ -16,7 +16,7 @@ from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.file_names import make_folder, slug
 from workbench.live.ui.files import File, written
 from workbench.live.ui.frontend import in_voila
@@ -56,7 +56,7 @@ class ShareBar(LiveWidget):
     on a page without code problems are only downloaded. A file of the user's is chosen and opened in the page.
     """
 
-    _esm = module("ui/share.js")
+    _script = script("ui/share.js")
     actions = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
     """What was copied last; a text that begins with ? follows the address of the page."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
 from workbench.number_text import count, duration, number
 from workbench.scenes.style import COLOURS, CurveStyle
@@ -27,7 +27,7 @@ class SortTable(LiveWidget):
     cells can be edited by verb "rename".
     """
 
-    _esm = module("ui/sorttable.js")
+    _script = script("ui/sorttable.js")
     columns = traitlets.List(traitlets.Unicode()).tag(sync=True)
     rows = traitlets.List().tag(sync=True)
     marks = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import traitlets
 
-from workbench.live.ui.assets import module
+from workbench.live.ui.assets import script
 from workbench.live.ui.frontend import in_voila
 from workbench.live.ui.view import LiveWidget
 from workbench.live.ui.words import shown
@@ -24,7 +24,7 @@ class StatusLine(LiveWidget):
     silent and can be distinguished from one in use.
     """
 
-    _esm = module("ui/status.js")
+    _script = script("ui/status.js")
     text = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)

@@ -6,10 +6,11 @@ from typing import Any
 
 import anywidget
 import ipywidgets as widgets
+import traitlets
 
 from workbench.live.transport import cells
 from workbench.live.transport.closing import close_all
-from workbench.live.ui.assets import style_sheet
+from workbench.live.ui.assets import module, style_sheet
 
 CLOSED = "This view is closed; make another."
 
@@ -33,7 +34,11 @@ class View:
 class LiveWidget(anywidget.AnyWidget):
     """A widget of the workbench's own. One that is closed leaves nothing, and says so where it is displayed."""
 
+    _esm = module("transport/once.js")
     _css = style_sheet()
+    _script = traitlets.Unicode("").tag(sync=True)
+    """Its module, by `script`; the page makes each once, for all widgets that hold it. What works before that has its
+    module in `_esm`."""
 
     def close(self) -> None:
         """Take it off the page."""

@@ -144,7 +144,7 @@ export class BarLayer {
       const [low, high] = [frame.y.log && base <= 0 ? frame.box.bottom : frame.toY(base), frame.toY(this.y[k])].sort((a, b) => a - b);
       return py >= low && py <= high;
     };
-    // Bars of a column are told apart by where they begin and end.
+    // Bars of a column are distinguished by where they begin and end.
     const k = this.x.findIndex((middle, at) => Math.abs(middle - value) <= this.wide / 2 && (!this.base || covers(at)));
     if (k < 0) return null;
     const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];

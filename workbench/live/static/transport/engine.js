@@ -6,7 +6,7 @@ const EXPORTED = ["export", "default"].join(" ");
 
 // The script of a worker: that of the widget, which holds its drawing too, so that no text is sent twice.
 export function workerSource(model, Drawing) {
-  const text = model.get("_esm");
+  const text = model.get("_script");
   return `${text.slice(0, text.lastIndexOf(EXPORTED))}\ndrawForPage(${Drawing.name});`;
 }
 
