@@ -169,9 +169,7 @@ MEANS = {
     "mean": "the nominal bandwidths of the assumed hosts, and times of hybrid 3 that include its setup in the papers"
 }
 """Maxima are not explained."""
-OVER_PCG = Compared(
-    printed="printed_over_pcg", modelled="over_pcg", curve="best hybrid, over PCG instead", reasons=MEANS
-)
+OVER_PCG = Compared(printed="printed_over_pcg", modelled="over_pcg", curve="best hybrid over PCG", reasons=MEANS)
 
 
 def _found(chart: Chart, rows: list[dict[str, Any]], _values: Values) -> list[str]:

@@ -169,7 +169,7 @@ def _pass(
 def _added_by_host(
     device: Launcher, launch: Callable[[], Vector], names: Sequence[str], scalars: Any, finish: Any
 ) -> HostRead:
-    """A step whose partial sums the host adds, in the order of the groups; `finish` then has one of each to add."""
+    """A step whose partial sums the host adds, each time in the same order; `finish` then has one of each to add."""
     totals: dict[int, Vector] = {}
 
     def after(sums: np.ndarray) -> None:

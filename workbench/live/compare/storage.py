@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 from collections.abc import Callable, Sequence
@@ -184,13 +185,12 @@ class StorageView(ControlledView):
         found = self.storage
         if found is None:
             raise InputError(self._error)
-        watch = MACHINE_USE.watch()
-        for seconds in found.rounds():
-            if job.stopping:
-                break
-            self._rounds, self.seconds, self._shared = self._rounds + 1, medians(seconds), sharing(watch.most)
-            self.publisher.wake()
-        watch.close()
+        with contextlib.closing(MACHINE_USE.watch()) as watch:
+            for seconds in found.rounds():
+                if job.stopping:
+                    break
+                self._rounds, self.seconds, self._shared = self._rounds + 1, medians(seconds), sharing(watch.most)
+                self.publisher.wake()
 
     def _words(self, state: State) -> tuple[str, str]:
         name, found, job = self.base.problem.label, self.storage, self._job
