@@ -18,7 +18,7 @@ ALONE = "There is no accelerator here; with PoCL installed, OpenCL makes the cor
 class BothBar:
     """act: what the button does, in a thread of its own, since creating a device takes seconds."""
 
-    def __init__(self, act: Callable[[], object]) -> None:
+    def __init__(self, act: Callable[[], None]) -> None:
         self._worker = LatestOnly("workbench-both")
         self._latest: BothDevices | None = None
         self.button = button("Run on cores and accelerator", TIP, lambda: self._worker.ask(act), width="auto")
