@@ -11,11 +11,19 @@ import pytest
 from nbclient import NotebookClient
 
 REPOSITORY = Path(__file__).parents[2]
-NOTEBOOKS = [path for place in ("*.ipynb", "app/*.ipynb") for path in sorted((REPOSITORY / "notebooks").glob(place))]
+PLACES = ("*.ipynb", "app/*.ipynb", "lessons/*.ipynb", "lessons/solutions/*.ipynb")
+NOTEBOOKS = [path for place in PLACES for path in sorted((REPOSITORY / "notebooks").glob(place))]
 SLOW = ("01_two_level_explorer", "02_bubbly_flow", "07_two_level_paper", "workbench")
 """The first and the last are what most tests in the browser open and run; the others run races and tables of the size
 of a paper, which tests of their own run small."""
-each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def named(path):
+    """A name for a notebook: a lesson and its solutions have the same file name."""
+    return f"{path.parent.name}-{path.stem}"
+
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
 
 
 @pytest.fixture
@@ -52,7 +60,8 @@ def counted_lines(source):
 @each
 def test_it_is_short(path):
     notebook = nbformat.read(path, as_version=4)
-    assert len(notebook.cells) <= 12
+    # A lesson of 45 minutes has exercises between its parts.
+    assert len(notebook.cells) <= (24 if "lessons" in path.parts else 12)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert len(counted_lines(cell.source)) <= 3, cell.source
@@ -75,7 +84,7 @@ def test_its_links_lead_somewhere(path):
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW)) for path in NOTEBOOKS],
+    [pytest.param(path, id=named(path), marks=[pytest.mark.slow] * (path.stem in SLOW)) for path in NOTEBOOKS],
 )
 def test_it_runs_without_a_browser(path, quiet_jupyter):
     notebook = nbformat.read(path, as_version=4)

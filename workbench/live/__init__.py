@@ -21,6 +21,7 @@ from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer, explore
+from workbench.live.teach.exercise import Lesson
 from workbench.live.teach.own_method import OwnMethod
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_view import StepView
@@ -38,6 +39,7 @@ __all__ = [
     "Explorer",
     "FieldView",
     "InsideView",
+    "Lesson",
     "MatrixBuilder",
     "MethodView",
     "OwnMethod",

@@ -1,0 +1,82 @@
+"""An exercise: a question, the kind of its answer, and a judge that says in one sentence why a wrong one is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.errors import InputError, quoted
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right, and one sentence with what was computed to decide it."""
+
+    right: bool
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{'Right' if self.right else 'Not yet'}: {self.sentence}"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as answer, from low to high. unit: shown at the field."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = ""
+    whole: bool = False
+
+    def read(self, answer: Any) -> float:
+        """The answer as a number. Raises InputError for what is none, or is out of bounds."""
+        try:
+            value = float(answer)
+        except (TypeError, ValueError):
+            raise InputError(f"the answer is a number, and {quoted(answer)} is none") from None
+        if not self.low <= value <= self.high:
+            raise InputError(f"{value:g} is not between {self.low:g} and {self.high:g}")
+        if self.whole and value != int(value):
+            raise InputError(f"the answer is a whole number, and {value:g} is none")
+        return int(value) if self.whole else value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some answers, each in words."""
+
+    options: Sequence[str]
+
+    def read(self, answer: Any) -> str:
+        """The answer. Raises InputError, which lists the options, for another."""
+        if answer not in self.options:
+            raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
+        return answer
+
+
+@dataclass(frozen=True)
+class Text:
+    """Lines of text, such as those of a method. start: what the field holds at first."""
+
+    start: str = ""
+
+    def read(self, answer: Any) -> str:
+        """The text. Raises InputError for what is none."""
+        if not isinstance(answer, str) or not answer.strip():
+            raise InputError("the answer is text, and this is empty or none")
+        return answer
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """judge: given the answer, as `answer.read` returns it; computes what decides, now."""
+
+    question: str
+    answer: Number | Choice | Text
+    judge: Callable[[Any], Verdict]
+
+    def check(self, answer: Any) -> Verdict:
+        """The verdict on an answer. Raises InputError for one that is none, such as a number out of bounds."""
+        return self.judge(self.answer.read(answer))
