@@ -5,12 +5,14 @@
 Three matrices in double precision: bands side by side, rows whose lengths follow a power law, and the 7-point operator.
 Seconds are wall-clock, the device's work being waited for; rounds are interleaved, figures are medians, ratios are
 medians of those within a round. `times csr` is the time over that of our CSR; `peer` that of SciPy's (CuPy's) in the
-same format over ours. A format that would need more than `MOST` times the bytes of CSR is not timed.
+same format over ours. A format that would need more than `MOST` times the bytes of CSR is not timed. The last rows are
+products of CSR with block vectors: row-major here and for SciPy, column-major for CuPy, which is faster so.
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -34,6 +36,8 @@ BANDS = 4
 """Bands on each side of the diagonal."""
 EXPONENT, LONGEST = 2.2, 10_000
 """Of the power law of row lengths, and its end."""
+COLUMNS = (4, 16)
+"""Of the block vectors."""
 WAVES = (1, 2, 4, 8, 16, 32)
 """Work-items that share a row of CSR, on GPUs."""
 
@@ -86,7 +90,12 @@ def of_matrix(name: str, matrix: str, *, quick: bool) -> dict[str, Any]:
     ours: dict[str, Callable[[], Any]] = {
         form: waited(device, partial(operator.apply, x, out)) for form, operator in made.items()
     }
-    theirs = {f"peer {form}": run for form, run in peers(name, A, values).items() if form in made}
+    for columns in COLUMNS:
+        block = np.random.default_rng(2).random((A.shape[0], columns))
+        placed = device.array(block, block.dtype), device.array(np.zeros_like(block), block.dtype)
+        product = made["csr"].block(columns).apply
+        ours[f"csr, {columns} columns"] = waited(device, partial(product, *placed))
+    theirs = {f"peer {form}": run for form, run in peers(name, A, values).items() if form in ours}
     seconds = interleaved(ours | theirs, 3 if quick else 15)
     return {
         "rows": A.shape[0],
@@ -100,7 +109,7 @@ def of_matrix(name: str, matrix: str, *, quick: bool) -> dict[str, Any]:
             for form, found in words.items()
             if form not in made
         },
-        **{form: row(form, seconds, words[form.partition(":")[0]]) for form in made},
+        **{form: row(form, seconds, words[re.split("[:,]", form)[0]]) for form in ours},
     }
 
 
@@ -118,17 +127,20 @@ def row(form: str, seconds: dict[str, list[float]], found: Any) -> dict[str, Any
 
 def peers(name: str, A: sparse.csr_array, x: np.ndarray) -> dict[str, Callable[[], Any]]:
     """The products of SciPy, or of CuPy on CUDA, in the formats that they have."""
+    blocks = {f"csr, {s} columns": np.random.default_rng(2).random((A.shape[0], s)) for s in COLUMNS}
     if name != "cuda":
-        return {form: partial(A.asformat(form).__matmul__, x) for form in ("csr", "coo")} | _diagonals(A, x)
+        known = {form: partial(A.asformat(form).__matmul__, x) for form in ("csr", "coo")}
+        return known | {form: partial(A.__matmul__, block) for form, block in blocks.items()} | _diagonals(A, x)
     cupy, library = importlib.import_module("cupy"), importlib.import_module("cupyx.scipy.sparse")
-    placed, csr = cupy.asarray(x), library.csr_matrix(A)
+    csr = library.csr_matrix(A)
     wait = cupy.cuda.Stream.null.synchronize
 
-    def run(matrix: Any) -> None:
+    def run(matrix: Any, placed: Any) -> None:
         matrix.dot(placed)
         wait()
 
-    return {"csr": partial(run, csr), "coo": partial(run, csr.tocoo())}
+    known = {"csr": partial(run, csr, cupy.asarray(x)), "coo": partial(run, csr.tocoo(), cupy.asarray(x))}
+    return known | {form: partial(run, csr, cupy.asarray(block, order="F")) for form, block in blocks.items()}
 
 
 def _diagonals(A: sparse.csr_array, x: np.ndarray) -> dict[str, Callable[[], Any]]:

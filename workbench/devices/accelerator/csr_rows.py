@@ -20,6 +20,9 @@ SHORT, LONG = 8, 32
 H200."""
 MOST_ITEMS_PER_ROW = 32
 """More than a warp would wait longer at barriers than for memory."""
+MOST_SHARED = 64
+"""Entries of a row per work-item that shares a column of it, at most; a group takes longer rows. By the measurement in
+docs/benchmarks.md."""
 SHARED_ENTRIES = 16
 """Columns times work-items that share a column of a row, at most; by the measurement in docs/benchmarks.md."""
 
@@ -89,18 +92,27 @@ class SharedRows(OnAccelerator):
 
 
 class BlockRows(OnAccelerator):
-    """The product with block vectors: a work-item for each column of a row, or `width` of them."""
+    """The product with block vectors: one work-item for each column of a row, or `width`; a group for a long row."""
 
     def __init__(self, device: Launcher, request: Request, width: int) -> None:
         super().__init__(device, request)
-        added = request.constants.get("onto", False)
+        most = MOST_SHARED * width
+        self._long = self._device_rows(device, most)
         self._groups = -(-request.rows // block_products.rows_per_group(request.columns, width))
-        text = block_products.csr(request.columns, width, added=added)
+        added = request.constants.get("onto", False)
+        text = block_products.csr(request.columns, width, added=added, most=most if self._long else 0)
         index, group = self.fixed["starts"].dtype, block_products.GROUP
         self._kernel = device.kernel(text, "csr_block", request.dtype, index, group=group)
 
+    def _device_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:
+        """The numbers of the rows with more entries on the device, and how many; nothing where there are none."""
+        assert self.request.work is not None
+        rows = np.flatnonzero(np.diff(self.request.work) > most)
+        return (device.array(rows, self.fixed["starts"].dtype), np.int64(rows.size)) if rows.size else ()
+
     def __call__(self, *free: Any) -> None:
-        arguments = (*(self.fixed[name] for name in ("data", "indices", "starts")), *free, np.int64(self.request.rows))
+        fixed = (self.fixed[name] for name in ("data", "indices", "starts"))
+        arguments = (*fixed, *self._long, *free, np.int64(self.request.rows))
         self._device.launch(self._kernel, self._groups, *arguments, group=block_products.GROUP, spread=True)
 
 

@@ -21,21 +21,25 @@ def column_copies(count: int, *, taken: bool) -> str:
     )
 
 
-def csr(columns: int, width: int, *, added: bool = False) -> str:
+def csr(columns: int, width: int, *, added: bool = False, most: int = 0) -> str:
     """y = A x for a CSR matrix, or y + A x.
 
-    width: work-items that share a column of a row, a power of two; times columns at most `GROUP`.
+    width: work-items that share a column of a row, a power of two; times columns at most `GROUP`. most: entries of
+    a row that is so shared; a group shares a longer one, and the numbers of these are an argument. 0: there are none.
     """
     place = f"y[row*{columns} + k]"
+    common = {"columns": columns, "result": f"T_ADD({place}, sum)" if added else "sum"}
     return fill(
         "csr_block",
-        columns=columns,
         width=width,
         lanes=width * columns,
         rows_per_group=rows_per_group(columns, width),
-        result=f"T_ADD({place}, sum)" if added else "sum",
         # Where nothing is added nothing is read.
         wanted=" && starts[row] < starts[row + 1]" if added else "",
+        long_arguments=", GLOBAL const INDEX* RESTRICT long_rows, const I64 longs" if most else "",
+        long_rows=fill("csr_block_long", sharing=GROUP // columns, **common) if most else "",
+        short=f" && starts[row + 1] - starts[row] <= {most}" if most else "",
+        **common,
     )
 
 
