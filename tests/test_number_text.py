@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.number_text import amount, count, duration, number, relative
+from workbench.number_text import amount, count, deviation_text, duration, number, relative
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,19 @@ def test_amounts_and_residuals():
         "0 B", "268 MB", "1.10 GB", "999 B", "1.00 MB",
     ]  # fmt: skip
     assert relative(float("nan")) == "not finite"
+
+
+@pytest.mark.parametrize(
+    ("percents", "text"),
+    [
+        (36.4, "+36.4%"),
+        (-4.13, "−4.13%"),
+        (0, "0%"),
+        (899, "+899%"),
+        (900, "10.0 times"),
+        (121_100, "1210 times"),
+        (None, "–"),
+    ],
+)
+def test_deviations_in_percent_or_times(percents, text):
+    assert deviation_text(percents) == text

@@ -45,6 +45,16 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 or share == 0 else f"{100 * share:.1g}%"
 
 
+def deviation_text(percents: float | None) -> str:
+    """How far a value is from another, given in percent: +36%, −4.1%; where it is ten times the other or more, how many
+    times: 1210 times."""
+    if percents is None:
+        return MISSING
+    if percents >= 900:
+        return f"{number(float(f'{1 + percents / 100:.3g}'))} times"
+    return f"{'+' if percents > 0 else ''}{number(percents)}%"
+
+
 def seconds(value: float) -> str:
     """Seconds without a unit, with three decimals below ten seconds, one above."""
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"

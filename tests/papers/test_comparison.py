@@ -55,7 +55,7 @@ def test_large_deviations_have_a_reason_or_are_not_explained():
     values = compare(rows, ("name",), (column,))
     assert [value.said for value in values] == ["it is small", "not explained", "the ninth", "not explained", ""]
     assert unexplained(values) == [
-        "Not explained, more than 15% from the print: b (-50%); b (hybrid2 and not hybrid1)."
+        "Not explained, more than 15% from the print: b (−50.0%); b (hybrid2 and not hybrid1)."
     ]
     assert unexplained(values[:1]) == []
 

@@ -170,7 +170,7 @@ def test_a_page_of_a_real_item():
     text = page([(entry, "")])
     assert "not compared: 16 here, 500 printed" in text
     assert "500, 3x4" in text
-    assert "-17%" in text
+    assert "−17.3%" in text
 
 
 def test_quick_sizes_are_not_below_the_smallest():

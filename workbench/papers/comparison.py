@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from workbench.number_text import deviation_text
+
 NOTABLE = 15.0
 """Percent beyond which a deviation from the print needs a reason."""
 NOT_EXPLAINED = "not explained"
@@ -184,5 +186,5 @@ def unexplained(values: Iterable[PrintedValue]) -> list[str]:
 
 def _how_far(value: PrintedValue) -> str:
     if value.percent is not None:
-        return f"{value.percent:+.0f}%"
+        return deviation_text(value.percent)
     return f"{value.modelled if value.ours is None else value.ours} and not {value.printed}"

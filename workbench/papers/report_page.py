@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.data_files import PACKAGE
 from workbench.html_table import Html, html_table
-from workbench.number_text import duration
+from workbench.number_text import deviation_text, duration
 from workbench.papers import papers
 from workbench.papers.comparison import NOT_EXPLAINED, NOTABLE
 from workbench.papers.reproduction import cell_text, cells_of
@@ -114,7 +114,7 @@ def summary_rows(entries: Iterable[Entry]) -> list[list[str]]:
             f"{entry['paper']} {entry['target']}",
             kinds(entry),
             str(entry["configuration"]["max_n"]),
-            percent_text(worst(entry)),
+            deviation_text(worst(entry)),
             explained(entry),
             duration(entry["seconds"]),
         ]
@@ -123,14 +123,6 @@ def summary_rows(entries: Iterable[Entry]) -> list[list[str]]:
 
 
 SUMMARY = ("item", "next to the print", "n at most", "largest deviation", "more than 15% from print", "made in")
-
-
-def percent_text(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if round(value) == 0:
-        return "0%"
-    return f"{value:+.0f}%" if abs(value) < 1000 else f"{1 + value / 100:.0f} times"
 
 
 def _summary(entries: Sequence[Entry]) -> str:
@@ -187,7 +179,7 @@ def _compared(values: Sequence[Entry]) -> str:
                 value["row"],
                 value["column"].removeprefix("printed").replace("_", " ").strip() or "-",
                 *(cell_text(value[name]) for name in ("printed", "ours", "spread", "ratio", "modelled")),
-                percent_text(value["percent"]),
+                deviation_text(value["percent"]),
                 Html(f'<span class="{state}">{_text(said)}</span>'),
             ]
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.live.papers.computing import Computed
 from workbench.live.ui.sort_table import sample
-from workbench.number_text import number, said
+from workbench.number_text import deviation_text, number, said
 from workbench.papers.comparison import NOTABLE
 from workbench.papers.item_scene import Styles, item_layers, place
 from workbench.papers.items import COUNTED, MODELLED, Curve, Item, Point, mean_deviation
@@ -16,6 +16,8 @@ from workbench.scenes.style import curve_style
 
 MOST_FAR = 3
 """Points that the sentence names."""
+MANY = 900.0
+"""A mean deviation in percent that says nothing any more."""
 
 
 def picture(item: Item, printed: Sequence[Curve], computed: Computed, styles: Styles) -> Scene:
@@ -44,9 +46,13 @@ def sentence(item: Item, computed: Computed) -> str:
         found = "no printed point is computed" + (" yet" if computed.busy else "")
     else:
         of = f"{len(known)} of {len(points)} printed points" if len(known) < len(points) else f"{len(points)} points"
-        found = f"ours deviate from print by {number(mean)}% on average ({of})"
         farthest = max(known, key=lambda each: abs(each.value.percent or 0.0))
-        found += f", at most {signed(farthest)} ({farthest.curve}, {place(item, farthest.x)})"
+        most = f"{deviation_text(farthest.value.percent)} ({farthest.curve}, {place(item, farthest.x)})"
+        if mean < MANY:
+            found = f"ours deviate from print by {number(mean)}% on average ({of}), at most {most}"
+        else:
+            near = sum(abs(point.value.percent or 0.0) <= NOTABLE for point in known)
+            found = f"{near} of {of} lie within {NOTABLE:.0f}% of print; the farthest is {most}"
     return f"{where} {found}."
 
 
@@ -59,18 +65,12 @@ def why(item: Item, computed: Computed) -> str:
     said_of = []
     for reason in dict.fromkeys(point.value.said for point in far):
         of = [point for point in far if point.value.said == reason]
-        named = "; ".join(f"{point.curve}, {place(item, point.x)} ({signed(point)})" for point in of[:MOST_FAR])
+        named = "; ".join(
+            f"{point.curve}, {place(item, point.x)} ({deviation_text(point.value.percent)})" for point in of[:MOST_FAR]
+        )
         more = f" and {len(of) - MOST_FAR} more" if len(of) > MOST_FAR else ""
         said_of.append(f"{named}{more}: {reason}.")
     return f"More than {NOTABLE:.0f}% from print: {' '.join(said_of)}"
-
-
-def signed(point: Point) -> str:
-    """The deviation of a point: +36%, −4.1%."""
-    percent = point.value.percent
-    if percent is None:
-        return "–"
-    return f"{'+' if percent > 0 else ''}{number(percent)}%"
 
 
 def columns(item: Item) -> list[str]:
@@ -90,7 +90,7 @@ def rows(item: Item, points: Sequence[Point]) -> list[list[Any]]:
                 {"key": point.x, "text": place(item, point.x)},
                 _cell(item, point.value.printed),
                 None if ours is None else _cell(item, ours),
-                {"key": point.value.percent, "text": signed(point)},
+                {"key": point.value.percent, "text": deviation_text(point.value.percent)},
                 None if ours is None else MODELLED if modelled else COUNTED,
             ]
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from workbench.live.papers.paper_scene import MANY
 from workbench.live.papers.paper_view import KNOWN
 from workbench.live.ui.assets import script
 from workbench.live.ui.view import LiveWidget
@@ -53,19 +54,20 @@ def _paper(paper: Paper) -> dict[str, Any]:
 
 def _item(item: Item) -> dict[str, Any]:
     printed = item.printed()
-    deviation, curves = KNOWN.get((item.paper, item.name), (None, ()))
-    badge, tone = _badge(deviation, printed=bool(printed))
+    mean, curves = KNOWN.get((item.paper, item.name), (None, ()))
+    badge, tone = _badge(mean, printed=bool(printed))
     points, lines = thumbnail(item, printed, curves)
     return {"name": item.name, "title": item.title, "badge": badge, "tone": tone, "points": points, "lines": lines}
 
 
-def _badge(deviation: float | None, *, printed: bool) -> tuple[str, str]:
+def _badge(mean: float | None, *, printed: bool) -> tuple[str, str]:
     """How far ours are from print, and whether that is near or far."""
     if not printed:
         return "no printed numbers", ""
-    if deviation is None:
+    if mean is None:
         return "not computed here yet", ""
-    return f"{number(deviation)}% from print", "far" if deviation > NOTABLE else "near"
+    words = f"{number(mean)}% from print" if mean < MANY else "far from print"
+    return words, "far" if mean > NOTABLE else "near"
 
 
 Places = list[list[float]]
