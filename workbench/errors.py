@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+__all__ = ["DeviceError", "InputError"]
+
 
 class InputError(ValueError):
     """Wrong input. The message is a complete sentence for the user; the command line exits with status 2.

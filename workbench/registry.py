@@ -23,6 +23,8 @@ from typing import Any, ClassVar, Self, TypeVar
 from workbench.block_text import quoted_where_needed, values_by_name
 from workbench.errors import InputError, quoted
 
+__all__ = ["Block", "Parameter", "catalogue", "find", "parameter", "register"]
+
 Value = int | float | str | bool
 
 

@@ -11,6 +11,8 @@ from workbench.lines.types import Application, Dot, Formula, Line
 from workbench.run import Run, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
+__all__ = ["BlockCost", "block_costs"]
+
 HEADINGS = ("solver", "A", "M", "X^H Y", "X C", "reductions", "blocks", "bytes", "flops")
 WARM_UP = 2
 """Rows before the counted iteration: the start, and a first iteration."""

@@ -12,6 +12,8 @@ from workbench.registry import unknown_name
 if TYPE_CHECKING:
     from workbench.devices.protocol import Device
 
+__all__ = ["DEVICES", "device", "names"]
+
 DEVICES = ("cpu", "opencl", "cuda", "auto")
 """Names of devices; opencl and cuda may be followed by a colon and which one: opencl:1, opencl:intel, cuda:1."""
 

@@ -7,14 +7,12 @@ from workbench.figures.plane import draw_plane
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
 from workbench.figures.saving import save
-from workbench.recording import kernel_table
 
 __all__ = [
     "Boundaries",
     "boundaries",
     "draw",
     "draw_plane",
-    "kernel_table",
     "pattern_counts",
     "plotted_data",
     "read_provenance",

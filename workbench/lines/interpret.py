@@ -31,6 +31,8 @@ from workbench.lines.types import (
     small,
 )
 
+__all__ = ["evaluate"]
+
 _FUNCTIONS = {"sqrt": np.sqrt, "abs": np.abs, "conj": np.conj}
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,

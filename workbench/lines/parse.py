@@ -41,6 +41,8 @@ from workbench.lines.types import (
     Solve,
 )
 
+__all__ = ["parse", "parse_expression"]
+
 SOLVE, DOTS = "solve", "dots"
 EXAMPLES = {SOLVE: "alpha = solve(delta, gamma)", DOTS: "delta = dots(P, S)"}
 MOST_LEVELS = 200

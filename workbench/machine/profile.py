@@ -16,6 +16,8 @@ from workbench.errors import InputError, printable_path
 from workbench.files import read_bytes
 from workbench.registry import unknown_name
 
+__all__ = ["Number", "Profile", "profile", "profiles"]
+
 MAX_BYTES = 1 << 16
 """Limit for the size of a profile file."""
 KINDS = ("cpu", "gpu")

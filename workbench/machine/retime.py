@@ -9,6 +9,8 @@ from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST, is_wor
 from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 
+__all__ = ["compare", "machines_for", "retime"]
+
 Rescheduled = TypeVar("Rescheduled", covariant=True)
 MODELLED = "modelled"
 REHEARSED = "rehearsed"

@@ -32,10 +32,10 @@ from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result, as_column
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session
-from workbench.run.snapshots import Look, Quantity, Snapshot, SnapshotRequests
+from workbench.run.snapshots import Quantity
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
-from workbench.settings import BLOCKS, RUN, read_size
+from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
 
@@ -48,7 +48,6 @@ __all__ = [
     "Column",
     "Configuration",
     "Job",
-    "Look",
     "Norm",
     "Quantity",
     "QueueSlot",
@@ -60,15 +59,12 @@ __all__ = [
     "Run",
     "RunQueue",
     "Session",
-    "Snapshot",
-    "SnapshotRequests",
     "State",
     "Stopping",
     "Sweep",
     "configure",
     "on_both",
     "race",
-    "read_size",
     "run_through",
     "solve",
     "start_run",

@@ -16,6 +16,8 @@ from workbench.run.configuration import Configuration
 from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared, without_address
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
 
+__all__ = ["from_link", "load_configuration", "save_configuration", "to_command", "to_link", "to_python", "to_script"]
+
 
 def to_python(configuration: Configuration, *imported: str) -> str:
     """Python text that assigns an equal configuration. imported: what else it imports from workbench.run.

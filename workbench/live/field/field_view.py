@@ -26,7 +26,7 @@ from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import module, script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
-from workbench.run import Quantity, Snapshot
+from workbench.run.snapshots import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 

@@ -9,8 +9,8 @@ import numpy as np
 from workbench.live.field.cuts import Cut
 from workbench.number_text import amount, count
 from workbench.recording.film import Film
-from workbench.run import Quantity, Snapshot
 from workbench.run.filming import CELLS, PIXELS, film_cut
+from workbench.run.snapshots import Quantity, Snapshot
 
 LATER = (
     "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "

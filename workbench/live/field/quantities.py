@@ -10,7 +10,7 @@ from workbench.figures import Boundaries
 from workbench.live.field.cuts import Cut
 from workbench.live.field.pictures import NONE, Picture, blank, notes_on, plane_picture
 from workbench.number_text import count as grouped
-from workbench.run import Quantity, Snapshot
+from workbench.run.snapshots import Quantity, Snapshot
 from workbench.scenes.colormap import Colormap
 from workbench.scenes.plane import Plane
 

@@ -22,7 +22,7 @@ from workbench.live.transport.publisher import PollAgain
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.run_handle import RunSource
 from workbench.number_text import count as grouped
-from workbench.run import Quantity, Snapshot
+from workbench.run.snapshots import Quantity, Snapshot
 from workbench.scenes.colormap import Colormap
 
 

@@ -23,7 +23,7 @@ from workbench.live.ui.assets import script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.number_text import count as grouped
-from workbench.run import Quantity, Snapshot
+from workbench.run.snapshots import Quantity, Snapshot
 from workbench.scenes.colormap import Colormap
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"

@@ -17,7 +17,8 @@ from workbench.live.ui.run_pictures import RunView
 from workbench.number_text import number
 from workbench.papers.block_cg import gflops
 from workbench.recording import BlockHistory
-from workbench.run import Look, Run, Session, Stopping
+from workbench.run import Run, Session, Stopping
+from workbench.run.snapshots import Look
 from workbench.scenes.block import columns_scene, products_scene, rank_scenes, residuals_scene
 from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
 from workbench.scenes.scene import ITERATIONS, Axis, Scene, blank

@@ -1,0 +1,43 @@
+"""What the reference lists: modules that users import from, and the names in their `__all__`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+MODULES = (
+    "run",
+    "run.share_link",
+    "problems",
+    "analysis",
+    "analysis.block_costs",
+    "recording",
+    "scenes",
+    "figures",
+    "papers",
+    "machine",
+    "machine.profile",
+    "machine.retime",
+    "live",
+    "lessons",
+    "lines",
+    "lines.parse",
+    "lines.interpret",
+    "registry",
+    "solvers",
+    "preconditioners",
+    "deflation",
+    "operators",
+    "devices",
+    "errors",
+)
+"""In the order of the reference, without `workbench.` before them."""
+
+
+def public() -> Iterator[tuple[str, str, Any]]:
+    """Module, name and object of all that is public: functions, classes and constants."""
+    for name in MODULES:
+        module = importlib.import_module(f"workbench.{name}")
+        for each in module.__all__:
+            yield name, each, getattr(module, each)
