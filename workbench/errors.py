@@ -13,6 +13,13 @@ class InputError(ValueError):
     changes: choices of a configuration that mend it, such as {"preconditioner": "jacobi", "problem.n": 1024}, where
     other choices of that configuration are what is wrong; `workbench.run.conflicts` collects them. at: the choice at
     fault where only its user knows what mends it.
+
+    Examples:
+        >>> from workbench.errors import InputError
+        >>> from workbench.run import configure
+        >>> try: configure("two-layer", solver="cq")
+        ... except InputError as error: print(error)
+        unknown solver 'cq'; did you mean cg?
     """
 
     def __init__(self, *message: object, changes: Mapping[str, Any] | None = None, at: str = "") -> None:
@@ -21,7 +28,13 @@ class InputError(ValueError):
 
 
 class DeviceError(InputError):
-    """A device stopped responding after it had worked; a run in progress ends with this reason."""
+    """A device stopped responding after it had worked; a run in progress ends with this reason.
+
+    Examples:
+        >>> from workbench.errors import DeviceError, InputError
+        >>> issubclass(DeviceError, InputError)
+        True
+    """
 
 
 KERNEL_MEMORY = "WORKBENCH_KERNEL_MEMORY"

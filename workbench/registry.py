@@ -34,6 +34,12 @@ class Parameter:
 
     low, high: inclusive bounds. above: exclusive lower bound. high = infinity admits infinity, which is refused
     otherwise. unit: empty for pure numbers. empty: what None stands for, in words; without it None is refused.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> (order, *_) = find("preconditioner", "neumann").parameters()
+        >>> order.kind, order.bounds()
+        (<class 'int'>, 'between 1 and 16')
     """
 
     name: str
@@ -127,7 +133,13 @@ def parameter(
     unit: str = "",
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices."""
+    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices.
+
+    Examples:
+        >>> from workbench.registry import parameter
+        >>> parameter(0.5, "the number", low=0.0, high=1.0).metadata["high"]
+        1.0
+    """
     about = {
         "kind": type(default),
         "default": default,
@@ -142,7 +154,14 @@ def parameter(
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """Base of all registered dataclasses. The constructor checks every parameter and raises InputError."""
+    """Base of all registered dataclasses. The constructor checks every parameter and raises InputError.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> block = find("preconditioner", "neumann:3")
+        >>> block.text, [parameter.name for parameter in block.parameters()]
+        ('neumann:3', ['order'])
+    """
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
@@ -216,7 +235,14 @@ _packages: dict[str, list[str]] = {}
 
 
 def register(cls: AnyBlock) -> AnyBlock:
-    """Class decorator: register a block under its kind and name. Raises ValueError if the name is taken."""
+    """Class decorator: register a block under its kind and name. Raises ValueError if the name is taken.
+
+    Examples:
+        >>> from workbench.registry import find, register
+        >>> jacobi = type(find("preconditioner", "jacobi"))
+        >>> register(jacobi) is jacobi
+        True
+    """
     named = _registry.setdefault(cls.kind, {})
     if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
@@ -295,6 +321,11 @@ def find(kind: str, spec: str, **values: Any) -> Block:
     """The block described by `name`, `name:argument` or `name:key=value,...`; `values` set parameters by name.
 
     `a + b` is the block of the class that joins others by +, if there is one of this kind.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> find("deflation", "stripes:4").text
+        'stripes:4'
     """
     # Only a text with a sign between spaces can be of such a class, and asking for all imports their files.
     for cls in registered(kind).values() if re.search(r" \S ", spec) else ():
@@ -335,7 +366,13 @@ def unknown_name(what: str, name: str, known: Any) -> str:
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
-    """All registered blocks by kind as plain data: name, title and declared parameters."""
+    """All registered blocks by kind as plain data: name, title and declared parameters.
+
+    Examples:
+        >>> from workbench.registry import catalogue
+        >>> "cg" in [block["name"] for block in catalogue()["solver"]]
+        True
+    """
     return {kind: [_described(cls) for cls in registered(kind).values()] for kind in kinds()}
 
 

@@ -20,7 +20,13 @@ LARGEST_SIZE = 2**63
 
 
 class Norm(enum.StrEnum):
-    """Norms that can be compared with the tolerance."""
+    """Norms that can be compared with the tolerance.
+
+    Examples:
+        >>> from workbench.run import Norm
+        >>> [norm.value for norm in Norm]
+        ['residual', 'preconditioned', 'natural', 'error']
+    """
 
     RESIDUAL = "residual"
     """||r||"""

@@ -84,6 +84,12 @@ class Advice:
     """Pairs ranked by seconds: measured ones first, then predictions.
 
     refused: error messages of pairs that cannot be used, by name. probe_seconds: time spent on probing.
+
+    Examples:
+        >>> from workbench.analysis import advise
+        >>> advice = advise("poisson5", n=8)
+        >>> advice.best.solver.name, advice.estimates[0].measured
+        ('cg', True)
     """
 
     problem: Problem

@@ -47,6 +47,11 @@ def advise(
     alone; None also solves with the best pairs at full size. progress: called with one sentence per stage.
 
     Cost: about ten solves with the best pair. Raises InputError for unknown names and when no pair converges.
+
+    Examples:
+        >>> from workbench.analysis import advise
+        >>> advise("poisson5", n=8).best.problem.n
+        8
     """
     asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n}
     for event in advising(problem, **asked, **parameters):  # pyright: ignore[reportArgumentType]
@@ -70,6 +75,12 @@ def advising(
     """The events of `advise` as they happen; the last one is `Ranked`.
 
     stopped: cancellation request, tested before each solve; no event follows it.
+
+    Examples:
+        >>> from workbench.analysis import advising
+        >>> stage = next(advising("two-layer", n=8))
+        >>> stage.full, stage.candidates > 10
+        (True, True)
     """
     started = time.perf_counter()
     full = configure(problem).problem if isinstance(problem, str) else problem

@@ -25,6 +25,12 @@ class BlockCost:
     with_a, with_m: applications of A and M to a block vector. grams: Gram matrices; products: block vectors times an
     s x s matrix. reductions: times that it waits for dot products. blocks: block vectors (N, s) stored in addition to
     B, X included. bytes, flops: per unknown and right-hand side, A and M included.
+
+    Examples:
+        >>> from workbench.analysis.block_costs import block_costs
+        >>> costs = block_costs("poisson5", columns=4)
+        >>> all(cost.columns == 4 for cost in costs)
+        True
     """
 
     solver: str
@@ -51,6 +57,11 @@ def block_costs(
     """Costs of the registered block methods with so many right-hand sides, least traffic first.
 
     Runs three iterations of each on the CPU. Raises InputError for unknown names.
+
+    Examples:
+        >>> from workbench.analysis.block_costs import block_costs
+        >>> {cost.solver: cost.with_a for cost in block_costs("poisson5", columns=4) if cost.solver == "block-cg"}
+        {'block-cg': 1}
     """
     names = [name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)]
     costs = [_cost(problem, n, preconditioner, name, columns) for name in names]

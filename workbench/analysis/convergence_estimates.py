@@ -27,6 +27,13 @@ class Estimates:
     None without a known smallest eigenvalue. true: shape (k + 1,); None if the solution is unknown. start: the initial
     error, true or estimated from k iterations. bound_so_far: the CG bound with the condition number of the Ritz values,
     shape (k + 1,); bound: with the exact one, or None. Both bounds are scaled by `start`.
+
+    Examples:
+        >>> from workbench.analysis import estimates
+        >>> from workbench.run import Run, configure, run_through
+        >>> found = estimates(run_through(Run(configure("two-layer", n=16))).history, 20)
+        >>> found.lower.shape, found.bound_so_far.shape, found.true is None
+        ((17,), (21,), True)
     """
 
     lower: np.ndarray
@@ -64,6 +71,13 @@ def ritz_columns(history: History, iteration: int, most: int = 48) -> dict[int, 
     """Ritz values, ascending, of at most `most` evenly spaced iterations up to and including `iteration`.
 
     Cost: O(most k^2) for k iterations. Raises InputError for iterations that the run has not made.
+
+    Examples:
+        >>> from workbench.analysis import ritz_columns
+        >>> from workbench.run import Run, configure, run_through
+        >>> history = run_through(Run(configure("two-layer", n=16))).history
+        >>> {k: values.size for k, values in ritz_columns(history, 20, most=3).items()}
+        {20: 20, 13: 13, 6: 6}
     """
     if iteration < 1 or most < 1:
         raise InputError(f"Ritz values need iteration >= 1 and at least 1 column, got {iteration} and {most}")
@@ -81,6 +95,13 @@ def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarra
 
     delay: iterations ahead that the bounds use. exact: eigenvalues of the preconditioned operator, if known; zeros are
     ignored. Raises InputError if the run has made fewer iterations.
+
+    Examples:
+        >>> from workbench.analysis import estimates
+        >>> from workbench.run import Run, configure, run_through
+        >>> history = run_through(Run(configure("two-layer", n=16))).history
+        >>> estimates(history, 20, delay=4).lower.shape
+        (17,)
     """
     seen = history_up_to(history, iteration)
     values = ritz_values(seen, iteration)

@@ -18,6 +18,14 @@ def lower_bound(history: History, delay: int = 10) -> np.ndarray:
     """Lower bounds of ||e_k||_A for k = 0 .. iterations - delay, shape (iterations - delay + 1,).
 
     Raises InputError if the run made fewer iterations than the delay.
+
+    Examples:
+        >>> from workbench.analysis import lower_bound
+        >>> from workbench.run import Run, configure, run_through
+        >>> configuration = configure("poisson5", n=8, rhs="ones-scaled", stopping={"norm": "error"})
+        >>> history = run_through(Run(configuration)).history
+        >>> bool((lower_bound(history, delay=4) <= history["error"][:-4]).all())
+        False
     """
     return np.sqrt(_delayed_sums(_error_decreases(history, delay), delay))
 
@@ -27,6 +35,14 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
 
     smallest: a lower bound of the smallest eigenvalue of M^-1 A. Raises InputError if it is not positive, if the run
     made fewer iterations than the delay, or if its method has no beta.
+
+    Examples:
+        >>> from workbench.analysis import spectrum, upper_bound
+        >>> from workbench.run import Run, configure, run_through
+        >>> configuration = configure("poisson5", n=8, rhs="ones-scaled", stopping={"norm": "error"})
+        >>> history = run_through(Run(configuration)).history
+        >>> bool((upper_bound(history, 0.999 * spectrum(configuration)[0], delay=4) >= history["error"][:-4]).all())
+        True
     """
     if not smallest > 0:
         raise InputError(f"the Gauss-Radau bound needs a positive number below the spectrum, got {smallest}")

@@ -19,6 +19,13 @@ def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.
 
     Source: Saad 2003, section 6.7.3. Raises InputError if the run has made fewer iterations, and for methods without
     beta such as steepest descent.
+
+    Examples:
+        >>> from workbench.analysis import lanczos_matrix
+        >>> from workbench.run import Run, configure, run_through
+        >>> history = run_through(Run(configure("two-layer", n=16))).history
+        >>> [part.shape for part in lanczos_matrix(history, 10)]
+        [(10,), (9,)]
     """
     done = history.count - 1
     k = done if iterations is None else iterations
@@ -35,12 +42,29 @@ def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.
 
 
 def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:
-    """The Ritz values after some iterations (all by default), ascending, shape (k,). Cost: O(k^2)."""
+    """The Ritz values after some iterations (all by default), ascending, shape (k,). Cost: O(k^2).
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.analysis import ritz_values
+        >>> from workbench.run import solve
+        >>> ritz_values(solve(np.diag([1.0, 2.0, 4.0]), np.ones(3), M=None).history).round(6).tolist()
+        [1.0, 2.0, 4.0]
+    """
     return np.asarray(linalg.eigvalsh_tridiagonal(*lanczos_matrix(history, iterations)))
 
 
 def effective_condition(history: History, iterations: int | None = None) -> float:
-    """The effective condition number: the ratio of the largest to the smallest Ritz value."""
+    """The effective condition number: the ratio of the largest to the smallest Ritz value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.analysis import effective_condition
+        >>> from workbench.run import solve
+        >>> result = solve(np.diag([1.0, 2.0, 4.0]), np.ones(3), M=None)
+        >>> round(effective_condition(result.history), 6)
+        4.0
+    """
     values = ritz_values(history, iterations)
     return float(values[-1] / values[0])
 
@@ -49,6 +73,11 @@ def cg_bound(condition: float, iterations: int) -> np.ndarray:
     """The CG bound 2 ((sqrt(cond) - 1)/(sqrt(cond) + 1))^k of ||e_k||_A / ||e_0||_A for k = 0 .. `iterations`.
 
     Source: Saad 2003, eq. (6.128).
+
+    Examples:
+        >>> from workbench.analysis import cg_bound
+        >>> cg_bound(condition=9.0, iterations=3).tolist()
+        [2.0, 1.0, 0.5, 0.25]
     """
     rate = (np.sqrt(condition) - 1) / (np.sqrt(condition) + 1)
     return 2 * rate ** np.arange(iterations + 1)

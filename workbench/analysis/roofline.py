@@ -20,6 +20,12 @@ class RooflinePoint:
     """Totals over all calls of one kernel: seconds, bytes and operations; zero if the kernel does not state them.
 
     share: fraction of the time of all kernels in its lane.
+
+    Examples:
+        >>> from workbench.analysis import RooflinePoint
+        >>> point = RooflinePoint("A p", calls=10, seconds=1e-3, share=0.5, bytes=8_000_000, flops=2_000_000)
+        >>> point.intensity, point.bandwidth, point.of_roof(bandwidth=16e9)
+        (0.25, 8000000000.0, 0.5)
     """
 
     kernel: str
@@ -60,6 +66,13 @@ def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
     """The kernels of a lane, longest total time first. Calls of one kernel with different sizes make one point.
 
     Raises InputError for an unknown lane, for a lane without events, and for a trace without times (a dry run).
+
+    Examples:
+        >>> from workbench.analysis import roofline_points
+        >>> from workbench.run import Run, configure, run_through
+        >>> trace = run_through(Run(configure("two-layer", n=16), trace=True)).trace
+        >>> all(point.bytes > 0 for point in roofline_points(trace))
+        True
     """
     rank(lane)
     events, kernels = trace.rows, list(trace.kernels)

@@ -35,6 +35,11 @@ class Cost:
     points, the longest chain of dependent reductions; hidden: for each the operators that can overlap with it. vectors:
     stored in addition to b, x included. passes: over memory, products included. bytes_per_unknown: read and written.
     flops_per_unknown: real floating-point operations. Bytes and flops include A and M.
+
+    Examples:
+        >>> from workbench.analysis import solver_costs
+        >>> {cost.solver: cost.reductions for cost in solver_costs("poisson5") if cost.solver in ("cg", "pipecg")}
+        {'cg': 2, 'pipecg': 1}
     """
 
     solver: str
@@ -75,6 +80,12 @@ def solver_costs(
 
     Methods for many right-hand sides are counted by `block_costs`. Programs are planned but not run. Raises InputError
     for unknown names.
+
+    Examples:
+        >>> from workbench.analysis import solver_costs
+        >>> costs = solver_costs("poisson5", preconditioner="neumann:2")
+        >>> next(cost.bytes_per_unknown for cost in costs if cost.solver == "cg")
+        136.0
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))

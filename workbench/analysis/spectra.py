@@ -26,6 +26,13 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 
     Cost: 10 N^3 flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for variants other than def1,
     whose preconditioners are not Hermitian; auto is def1 here.
+
+    Examples:
+        >>> from workbench.analysis import spectrum
+        >>> from workbench.run import configure
+        >>> values = spectrum(configure("two-layer", n=8, deflation="blocks:2"))
+        >>> values.shape, int((abs(values) < 1e-10).sum())
+        ((64,), 4)
     """
     if configuration.variant.name == AUTO:
         configuration = dataclasses.replace(configuration, variant="def1")
@@ -47,7 +54,15 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 
 
 def spectra(configuration: Configuration, system: LinearSystem | None = None) -> dict[str, np.ndarray]:
-    """Eigenvalues before and after each level: "A", "M^-1 A" and, with deflation, "M^-1 P A"."""
+    """Eigenvalues before and after each level: "A", "M^-1 A" and, with deflation, "M^-1 P A".
+
+    Examples:
+        >>> from workbench.analysis import spectra
+        >>> from workbench.run import configure
+        >>> found = spectra(configure("two-layer", n=8, deflation="blocks:2"))
+        >>> {name: values.size for name, values in found.items()}
+        {'A': 64, 'M^-1 A': 64, 'M^-1 P A': 64}
+    """
     identity, no_deflation = find("preconditioner", "none"), find("deflation", "none")
     assert isinstance(identity, Preconditioner)
     assert isinstance(no_deflation, Deflation)

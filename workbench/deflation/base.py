@@ -26,6 +26,14 @@ class DeflationContext:
     phase: the phase of each unknown, shape (N,); None for a problem without phases.
     null_space: of A.
     seed: of random numbers.
+
+    Examples:
+        >>> from workbench.deflation import DeflationContext
+        >>> from workbench.devices import device
+        >>> from workbench.registry import find
+        >>> A, M = find("problem", "poisson5:4").assemble().operator, find("preconditioner", "jacobi")
+        >>> DeflationContext(A, A.bind(device()), M.setup(A, device()), device(), grid=(4, 4)).null_space.is_constant
+        False
     """
 
     operator: Operator
@@ -40,7 +48,13 @@ class DeflationContext:
 
 @dataclasses.dataclass(frozen=True)
 class Deflation(Block):
-    """Base of all deflation spaces. Piecewise constant spaces implement `labels`, others override `space`."""
+    """Base of all deflation spaces. Piecewise constant spaces implement `labels`, others override `space`.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> find("deflation", "blocks:2").labels(16, (4, 4)).reshape(4, 4).tolist()
+        [[0, 0, 1, 1], [0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 3]]
+    """
 
     kind: ClassVar[str] = "deflation"
     needs_grid: ClassVar[bool] = False

@@ -17,7 +17,15 @@ from workbench.registry import Block, register
 
 @dataclasses.dataclass(frozen=True)
 class CoarseSolver(Block):
-    """Base of all coarse solvers."""
+    """Base of all coarse solvers.
+
+    Examples:
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> from workbench.registry import find
+        >>> find("coarse", "cholesky").factor(sparse.csr_array(np.diag([1.0, 4.0]))).solve(np.ones(2)).tolist()
+        [1.0, 0.25]
+    """
 
     kind: ClassVar[str] = "coarse"
     accepts_singular: ClassVar[bool] = False

@@ -45,6 +45,14 @@ class Projection(Corrections):
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
 
     Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
+
+    Examples:
+        >>> from workbench.deflation import PiecewiseConstant, Projection
+        >>> from workbench.devices import device
+        >>> from workbench.registry import find
+        >>> A, Z = find("problem", "poisson5:4").assemble().operator, find("deflation", "blocks:2").labels(16, (4, 4))
+        >>> Projection(A, A.bind(device()), PiecewiseConstant(Z), find("coarse", "cholesky"), device()).count
+        4
     """
 
     def __init__(
@@ -239,6 +247,7 @@ class Projection(Corrections):
 
     @property
     def traffic(self) -> int:
+        """Bytes of one application."""
         return self.system_traffic + self.coarse_traffic - self._product.saved + self._az.traffic
 
     @property
@@ -273,6 +282,7 @@ class Projection(Corrections):
 
     @property
     def flops(self) -> int:
+        """Operations of one application."""
         return self.bound.flops + self._work.size + self.solve_traffic // 4 + 2 * self._az.entries
 
 

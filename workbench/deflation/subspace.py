@@ -120,7 +120,14 @@ class BoundSubspace:
 
 
 class Subspace:
-    """Base of deflation subspaces."""
+    """Base of deflation subspaces.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.deflation import Subspace, as_subspace
+        >>> isinstance(as_subspace(np.ones((6, 1)), 6), Subspace)
+        True
+    """
 
     piecewise_constant: ClassVar[bool] = False
 
@@ -141,6 +148,12 @@ class PiecewiseConstant(Subspace):
     grid.
 
     Raises InputError for a subdomain without unknowns.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.deflation import PiecewiseConstant
+        >>> PiecewiseConstant(np.array([0, 0, 1, 1, 1, 2], np.int32)).sizes.tolist()
+        [2, 3, 1]
     """
 
     piecewise_constant: ClassVar[bool] = True
@@ -192,6 +205,12 @@ class DenseSubspace(Subspace):
     Cost: memory 2 d vectors (Z and AZ), setup d applications of A and about 8 N d^2 flops, 4 N d flops per application.
 
     Raises InputError for entries that are not finite, and for an A that is indefinite on the span.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.deflation import DenseSubspace
+        >>> DenseSubspace(np.ones((6, 1))).piecewise_constant
+        False
     """
 
     def __init__(self, vectors: np.ndarray) -> None:
@@ -266,6 +285,12 @@ def as_subspace(Z: Any, size: int) -> Subspace:
     Columns with one constant value each and disjoint supports that cover all unknowns become labels.
 
     Raises InputError for any other shape or dtype.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.deflation import as_subspace
+        >>> as_subspace(np.repeat(np.eye(2), 3, axis=0), 6).labels.tolist()
+        [0, 0, 0, 1, 1, 1]
     """
     if not sparse.issparse(Z):
         if isinstance(Z, np.ma.MaskedArray):

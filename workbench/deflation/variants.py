@@ -28,7 +28,13 @@ from workbench.registry import Block, register
 
 @dataclasses.dataclass(frozen=True)
 class Variant(Block):
-    """Base of all variants. Costs are per iteration, in addition to one application each of A and M."""
+    """Base of all variants. Costs are per iteration, in addition to one application each of A and M.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> find("variant", "auto").resolved(exact=False).name
+        'a-def2'
+    """
 
     kind: ClassVar[str] = "variant"
     projects_system: ClassVar[bool] = False

@@ -27,6 +27,11 @@ def names() -> tuple[str, ...]:
     """The devices that drivers of this machine offer, the CPU first, and `auto` where there is a choice.
 
     A driver may offer a device and fail to compile for it; creating the device shows that.
+
+    Examples:
+        >>> from workbench.devices import names
+        >>> names()[0]
+        'cpu'
     """
     from workbench.devices.discovery import cuda_devices, opencl_devices
 
@@ -40,6 +45,11 @@ def device(name: str = "cpu") -> Device:
     """The device of that name; `auto` is the fastest of this machine. Each device is created once and shared.
 
     Raises InputError for an unknown name, with the nearest known, and where a library, a driver or a device is missing.
+
+    Examples:
+        >>> from workbench.devices import device
+        >>> device("cpu") is device("cpu")
+        True
     """
     kind, _, which = name.partition(":")
     if kind not in DEVICES or (which and kind not in ("opencl", "cuda")):

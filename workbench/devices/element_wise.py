@@ -18,6 +18,12 @@ class ElementWise(OperatorTraits):
     """A diagonal M^-1, applied element by element inside the fused kernels of a solver.
 
     formula: an expression in `v`, the argument, and in the names of `factors`, vectors on the device.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.preconditioners import ElementWise
+        >>> ElementWise("d*v", {"d": np.full(4, 0.5)}).formula
+        'd*v'
     """
 
     formula: str

@@ -48,7 +48,15 @@ class OperatorTraits:
 
 
 class DeviceOperator(Protocol):
-    """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct."""
+    """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct.
+
+    Examples:
+        >>> from workbench.devices import device
+        >>> from workbench.registry import find
+        >>> A = find("problem", "poisson5:4").assemble().operator.bind(device())
+        >>> A.flops > 0, A.traffic > 0
+        (True, True)
+    """
 
     @property
     def waits(self) -> bool: ...

@@ -15,6 +15,13 @@ class Boundaries:
     """Segments (x0, y0, x1, y1) in side lengths, shape (k, 4), with y = 0 at row 0.
 
     step: 1 if every boundary is included, m if only every m-th is.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.figures import boundaries
+        >>> found = boundaries(np.array([[0, 0, 1, 1], [0, 0, 1, 1]]))
+        >>> found.segments.tolist(), found.step
+        ([[0.5, 0.0, 0.5, 1.0]], 1)
     """
 
     segments: np.ndarray
@@ -26,6 +33,12 @@ def boundaries(labels: np.ndarray, most: int = MAX_LINES) -> Boundaries:
 
     labels: shape (ny, nx). most: full-length lines per direction above which boundaries are skipped. Cost: two passes
     over the labels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.figures import boundaries
+        >>> boundaries(np.arange(16).reshape(4, 4) // 8).segments.shape
+        (1, 4)
     """
     across, step_across = _edges(labels, most)
     along, step_along = _edges(labels.T, most)

@@ -46,6 +46,12 @@ def draw(
 
     title: stands above, before those of the scenes. side_by_side: the panels have one vertical axis. height: by default
     follows the number of panels and the legend. Raises InputError without a scene.
+
+    Examples:
+        >>> from workbench import figures, scenes
+        >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
+        >>> figures.draw(scene, width=3.35).get_size_inches()[0].item()
+        3.35
     """
     if not scenes:
         raise InputError("there is no picture to draw yet")

@@ -13,6 +13,12 @@ def pattern_counts(matrix: sparse.csr_array, pixels: int = 256, every: int = 1) 
 
     every: count only every such row, as a sample of a large matrix; those rows are copied. Cost: one pass over the
     indices of the rows counted.
+
+    Examples:
+        >>> from scipy import sparse
+        >>> from workbench.figures import pattern_counts
+        >>> pattern_counts(sparse.csr_array(sparse.eye_array(8)), pixels=2).tolist()
+        [[4, 0], [0, 4]]
     """
     size = matrix.shape[0]
     side = min(size, pixels)

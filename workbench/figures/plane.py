@@ -20,7 +20,16 @@ DRAWABLE = (1e-300, 1e300)
 
 
 def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
-    """An image with a colour bar, or a band. width in inches."""
+    """An image with a colour bar, or a band. width in inches.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.figures import draw_plane
+        >>> from workbench.scenes.colormap import Colormap
+        >>> from workbench.scenes.plane import Plane
+        >>> draw_plane(Plane(np.eye(4), "x", Colormap.of(np.eye(4), logarithmic=False), "batlow")).axes[0].get_xlabel()
+        'x (side lengths)'
+    """
     figure = new_figure(width, 0.8 * width, square=plane.sides[0] != "")
     axes = figure.add_subplot()
     axes.set_title(", ".join(filter(None, [plane.title, plane.where])))

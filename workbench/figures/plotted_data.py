@@ -31,6 +31,12 @@ def plotted_data(figure: Figure) -> Table:
     an image cell, or the length of a bar from x (horizontal) or y (vertical); otherwise NaN. Ticks are short line
     segments as of `vlines`, listed by their midpoints. A band is listed by its corners. Images of more than 16,384
     cells are omitted. Cost: proportional to the number of points.
+
+    Examples:
+        >>> from workbench import figures, scenes
+        >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
+        >>> figures.plotted_data(figures.draw(scene))["y"]
+        [1.0, 1e-08, 1.0, 1e-08]
     """
     rows: list[tuple[Any, ...]] = []
     # A colour bar repeats the data of its image.

@@ -44,6 +44,12 @@ def save(
     default the figure keeps its size.
 
     Raises InputError for another format and for a folder that cannot be written.
+
+    Examples:
+        >>> from workbench import figures, scenes
+        >>> figure = figures.draw(scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])}))
+        >>> figures.save(figure, "gap.pdf", {"solver": "cg"}, figures.plotted_data(figure), columns=1).name
+        'gap.pdf'
     """
     path = Path(path)
     kind = path.suffix.lstrip(".").lower()

@@ -18,7 +18,13 @@ __all__ = ["LESSONS", "Exercise", "Lesson", "Verdict", "lesson"]
 
 @dataclass(frozen=True)
 class Lesson:
-    """number: its place in the order; name: as in addresses and files; question: what it answers."""
+    """number: its place in the order; name: as in addresses and files; question: what it answers.
+
+    Examples:
+        >>> from workbench.lessons import lesson
+        >>> lesson("waiting").number, lesson("waiting").stem
+        (6, '6_waiting')
+    """
 
     number: int
     name: str
@@ -54,7 +60,13 @@ LESSONS = {
 
 
 def lesson(name: str) -> Lesson:
-    """A lesson. Raises InputError, which lists all, for an unknown name."""
+    """A lesson. Raises InputError, which lists all, for an unknown name.
+
+    Examples:
+        >>> from workbench.lessons import lesson
+        >>> lesson("waiting").question
+        'How does pipelined CG follow from CG, and what is it good for?'
+    """
     if name not in LESSONS:
         raise InputError(unknown_name("lesson", name, LESSONS))
     return LESSONS[name]

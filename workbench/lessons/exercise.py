@@ -12,7 +12,13 @@ from workbench.errors import InputError, quoted
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, and one sentence with what was computed to decide it."""
+    """Whether an answer is right, and one sentence with what was computed to decide it.
+
+    Examples:
+        >>> from workbench.lessons import Verdict
+        >>> str(Verdict(True, "CG takes 2 steps."))
+        'Right: CG takes 2 steps.'
+    """
 
     right: bool
     sentence: str
@@ -71,7 +77,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Exercise:
-    """judge: given the answer, as `answer.read` returns it; computes what decides, now."""
+    """judge: given the answer, as `answer.read` returns it; computes what decides, now.
+
+    Examples:
+        >>> from workbench.lessons import lesson
+        >>> exercise = lesson("without-pain").exercises[0]
+        >>> exercise.check(2).right, exercise.check(3).right
+        (True, False)
+    """
 
     question: str
     answer: Number | Choice | Text

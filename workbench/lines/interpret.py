@@ -48,7 +48,16 @@ Operators = Mapping[str, Callable[[np.ndarray], np.ndarray]]
 
 
 def evaluate(text: str, values: MutableMapping[str, Any], operators: Operators | None = None) -> None:
-    """Run the lines of `text` over `values`, arrays and numbers by name, and leave the results there."""
+    """Run the lines of `text` over `values`, arrays and numbers by name, and leave the results there.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.lines.interpret import evaluate
+        >>> values = {"p": np.array([1.0, 2.0])}
+        >>> evaluate("s = A(p)", values, {"A": lambda p: 3 * p})
+        >>> values["s"].tolist()
+        [3.0, 6.0]
+    """
     lines = parse(text)
     shapes = infer(lines, shapes_of_arrays(values))
     for line in lines:

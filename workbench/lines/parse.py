@@ -56,7 +56,13 @@ _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 @functools.lru_cache(maxsize=256)
 def parse(text: str) -> tuple[Line, ...]:
-    """The lines of a program, in order. Raises LinesError, with its place, for anything outside the language."""
+    """The lines of a program, in order. Raises LinesError, with its place, for anything outside the language.
+
+    Examples:
+        >>> from workbench.lines.parse import parse
+        >>> [type(line).__name__ for line in (*parse("s = A(p)"), *parse("delta = (p, s)"))]
+        ['Application', 'Dot']
+    """
     source = textwrap.dedent(text)
     margins = _margins(text, source)
     _check_characters(source, margins)
@@ -70,7 +76,13 @@ def parse(text: str) -> tuple[Line, ...]:
 
 @functools.lru_cache(maxsize=256)
 def parse_expression(text: str) -> Expression:
-    """A formula by itself, such as that of an operator that acts element by element."""
+    """A formula by itself, such as that of an operator that acts element by element.
+
+    Examples:
+        >>> from workbench.lines.parse import parse_expression
+        >>> str(parse_expression("0.5*v"))
+        '(0.5 * v)'
+    """
     (line,) = parse(f"formula = {text}")
     if not isinstance(line, Formula):
         raise LinesError(f"{text!r} is not a formula; an operator that acts element by element has one, such as d*v")

@@ -30,6 +30,13 @@ class LinesError(InputError):
 
     The sentence quotes the line. line, column: where, counted from 1 in the program's text; None where the error
     belongs to no line. program: which of the texts compiled together, counted from 0.
+
+    Examples:
+        >>> from workbench.lines import LinesError
+        >>> from workbench.lines.parse import parse
+        >>> try: parse("x = A(p) + q")
+        ... except LinesError as error: print(error.line, error)
+        1 line 'x = A(p) + q': an operator must stand alone on its line, as in s = A(p)
     """
 
     def __init__(self, sentence: str, place: Place | None = None, program: int = 0) -> None:

@@ -19,6 +19,11 @@ def describe_machine() -> dict[str, Any]:
 
     Contains no host or user name. Nothing is measured, and neither numba nor a driver is called. Cost: about 10 ms;
     versions are cached.
+
+    Examples:
+        >>> from workbench.machine import describe_machine
+        >>> describe_machine()["cores_usable"] >= 1
+        True
     """
     total, _ = limits.memory()
     return {

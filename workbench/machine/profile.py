@@ -47,6 +47,11 @@ class Number:
     """A number with its source.
 
     basis: `nominal`, the vendor's specification; `measured`; or `assumed`, with the reason as source.
+
+    Examples:
+        >>> from workbench.machine.profile import Number
+        >>> Number(208e9, "nominal", "data sheet").value
+        208000000000.0
     """
 
     value: float
@@ -62,6 +67,12 @@ class Profile:
     per second. launch_latency: time of a kernel in addition to its memory traffic. to_device, to_host: copies between
     host and accelerator. cache_bytes: the last-level cache. peer: messages of a GPU to others of its node, in each
     direction; network: the same to those of other nodes.
+
+    Examples:
+        >>> from workbench.machine.profile import Number, Profile
+        >>> mine = Profile("mine", "My machine", "cpu", bandwidth_measured=Number(40e9, "measured", "triad"))
+        >>> mine.bandwidth.value, Profile.from_dict(mine.to_dict()) == mine
+        (40000000000.0, True)
     """
 
     name: str
@@ -124,12 +135,24 @@ class Profile:
 
 
 def profiles() -> dict[str, Profile]:
-    """The profiles shipped with the workbench, by name."""
+    """The profiles shipped with the workbench, by name.
+
+    Examples:
+        >>> from workbench.machine.profile import profiles
+        >>> "k20m" in profiles()
+        True
+    """
     return _profiles(data_folder() / "machines")
 
 
 def profile(machine: str) -> Profile:
-    """A profile by name, or from a .toml file written by `workbench calibrate`. Raises InputError for unknown names."""
+    """A profile by name, or from a .toml file written by `workbench calibrate`. Raises InputError for unknown names.
+
+    Examples:
+        >>> from workbench.machine.profile import profile
+        >>> profile("k20m").kind
+        'gpu'
+    """
     if machine.endswith(".toml"):
         return load_profile(Path(machine))
     known = profiles()

@@ -42,6 +42,14 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     notes of the returned trace list what the model does not cover.
 
     Raises InputError if a profile lacks a required bandwidth, and for a trace that is modelled itself.
+
+    Examples:
+        >>> from workbench.machine.profile import profile
+        >>> from workbench.machine.retime import retime
+        >>> from workbench.run import Run, configure, run_through
+        >>> trace = run_through(Run(configure("two-layer", n=16), trace=True)).trace
+        >>> retime(trace, profile("k20m")).label
+        'modelled'
     """
     if trace.label == MODELLED:
         raise InputError("the trace is modelled already; retime the measured trace from which it was made")
@@ -58,6 +66,13 @@ def machines_for(lanes: Iterable[str], known: Sequence[Profile]) -> tuple[list[P
 
     With events both on the cores and on an accelerator these are CPUs and GPUs, one of each to be chosen; else every
     machine with the numbers that the events need, and no accelerator.
+
+    Examples:
+        >>> from workbench.machine.profile import profiles
+        >>> from workbench.machine.retime import machines_for
+        >>> cores, accelerators = machines_for(["cpu", "accelerator"], list(profiles().values()))
+        >>> {one.kind for one in cores}, {one.kind for one in accelerators}
+        ({'cpu'}, {'gpu'})
     """
     own = {lane for lane in lanes if not is_worker(lane)}
     fitting = [one for one in known if all(_has_numbers(one, lane) for lane in own & {ACCELERATOR, *COPIES})]
@@ -79,6 +94,14 @@ def compare(trace: Any, modelled: Any) -> list[dict[str, Any]]:
 
     The seconds of a lane are its busy time. The total is the time from the first start to the last end; it includes
     host work between kernels only if that was measured.
+
+    Examples:
+        >>> from workbench.machine.profile import profile
+        >>> from workbench.machine.retime import compare, retime
+        >>> from workbench.run import Run, configure, run_through
+        >>> trace = run_through(Run(configure("two-layer", n=16), trace=True)).trace
+        >>> [row["lane"] for row in compare(trace, retime(trace, profile("k20m")))]
+        ['cpu', 'total']
     """
     original, model = trace.busy(), modelled.busy()
     pairs = {lane: (original[lane], model[lane]) for lane in original} | {"total": (trace.seconds, modelled.seconds)}

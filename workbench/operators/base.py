@@ -35,6 +35,11 @@ class Size:
 
     grid: cells per side of a stencil, None for other operators. two_phases: entries come from a byte per cell.
     constant_diagonal: D is one number.
+
+    Examples:
+        >>> from workbench.operators import Size
+        >>> Size.of_stencil((64, 64)).unknowns
+        4096
     """
 
     unknowns: int
@@ -76,13 +81,28 @@ class Size:
 
 
 def stored_bytes(operator: Any) -> int:
-    """Bytes of an operator in device memory; 0 if unknown."""
+    """Bytes of an operator in device memory; 0 if unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.operators import as_operator, stored_bytes
+        >>> stored_bytes(as_operator(np.diag([1.0, 2.0, 4.0])))
+        52
+    """
     return getattr(operator, "nbytes", 0)
 
 
 @runtime_checkable
 class Operator(Protocol):
-    """A square Hermitian operator in host memory."""
+    """A square Hermitian operator in host memory.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.operators import Operator, as_operator
+        >>> A = as_operator(np.diag([1.0, 2.0, 4.0]))
+        >>> isinstance(A, Operator), A.shape, A.nnz, A.diagonal().tolist()
+        (True, (3, 3), 3, [1.0, 2.0, 4.0])
+    """
 
     @property
     def shape(self) -> tuple[int, int]:

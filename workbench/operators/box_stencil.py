@@ -34,6 +34,11 @@ class BoxStencil:
 
     Raises InputError for an empty grid, a reach outside 1 to 8, entries that are not finite and real, and an
     unsupported dtype.
+
+    Examples:
+        >>> from workbench.operators import BoxStencil
+        >>> BoxStencil((3, 3, 3), reach=1, diagonal_entry=26.0, coupling=-1.0).nnz
+        343
     """
 
     grid: tuple[int, ...]

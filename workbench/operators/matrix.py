@@ -37,6 +37,12 @@ class Matrix:
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 
     Raises InputError with the first offending entry.
+
+    Examples:
+        >>> from scipy import sparse
+        >>> from workbench.operators import Matrix
+        >>> Matrix(sparse.csr_array([[2.0, -1.0], [-1.0, 2.0]])).in_format("ell").form
+        'ell'
     """
 
     csr: sparse.csr_array
@@ -106,6 +112,12 @@ class ComplexSymmetricMatrix(Matrix):
     """A sparse matrix with A = A^T, complex or real, for COCG; not Hermitian where it is complex.
 
     Construction checks as `Matrix` does, with A = A^T in place of A = A^H, and without the sign of the diagonal.
+
+    Examples:
+        >>> from scipy import sparse
+        >>> from workbench.operators import ComplexSymmetricMatrix
+        >>> ComplexSymmetricMatrix(sparse.csr_array([[2.0 + 1j, 1j], [1j, 2.0]])).dtype.name
+        'complex128'
     """
 
     def _check(self) -> None:
@@ -116,6 +128,12 @@ class UnsymmetricMatrix(Matrix):
     """A sparse matrix that need not be symmetric, to show what a method for symmetric ones makes of it.
 
     Construction checks as `Matrix` does, but for symmetry.
+
+    Examples:
+        >>> from scipy import sparse
+        >>> from workbench.operators import UnsymmetricMatrix
+        >>> UnsymmetricMatrix(sparse.csr_array([[2.0, -1.0], [0.0, 2.0]])).nnz
+        3
     """
 
     def _check(self) -> None:
@@ -128,6 +146,13 @@ class LinearOperatorAdapter:
 
     vector_dtype: the dtype of the vectors, if it differs from that of the operator. main: its main diagonal, shape
     (N,), if it is known.
+
+    Examples:
+        >>> import numpy as np
+        >>> from scipy.sparse.linalg import LinearOperator
+        >>> from workbench.operators import LinearOperatorAdapter
+        >>> LinearOperatorAdapter(LinearOperator((3, 3), lambda x: 2 * x, dtype=np.float64)).nnz is None
+        True
     """
 
     linear: LinearOperator
@@ -215,6 +240,12 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
 
     Raises InputError for any other type, for entries that double precision cannot represent, for sparse arrays with
     indices out of range, and for whatever `Matrix` refuses.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.operators import as_operator
+        >>> as_operator(np.diag([1, 2, 4])).dtype.name
+        'float64'
     """
     if isinstance(A, Operator):
         return A

@@ -17,7 +17,14 @@ from workbench.operators.base import BoundOperator
 
 
 class Stencil(abc.ABC):
-    """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions, however its entries are stored."""
+    """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions, however its entries are stored.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> A = find("problem", "poisson5:4").assemble().operator
+        >>> A.grid, A.strides, A.nnz
+        ((4, 4), (1, 4), 64)
+    """
 
     def __init__(self, grid: tuple[int, ...]) -> None:
         self.grid = grid
@@ -115,6 +122,13 @@ class BandStencil(Stencil):
 
     Raises InputError for a wrong shape or dtype, values that are not finite, a diagonal that is not real, and a
     coupling across the boundary of the grid.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.operators import BandStencil
+        >>> west = np.array([0.0, -1.0, -1.0, -1.0])
+        >>> BandStencil((4,), np.full(4, 2.0), (west,)).to_csr().toarray()[1].tolist()
+        [-1.0, 2.0, -1.0, 0.0]
     """
 
     def __init__(self, grid: tuple[int, ...], main: np.ndarray, lower: tuple[np.ndarray, ...]) -> None:
@@ -203,7 +217,13 @@ class BandStencil(Stencil):
 
 
 def check_diagonal(diagonal: np.ndarray) -> None:
-    """Raise InputError for a diagonal with a zero, by which a preconditioner would divide. Cost: one read."""
+    """Raise InputError for a diagonal with a zero, by which a preconditioner would divide. Cost: one read.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.operators import check_diagonal
+        >>> check_diagonal(np.array([2.0, 4.0]))
+    """
     if not np.all(diagonal):
         row = int(np.flatnonzero(diagonal == 0)[0])
         raise InputError(

@@ -18,6 +18,12 @@ class TwoPhaseStencil(Stencil):
 
     The entries are those of the bands, exactly, and a row times a constant is zero exactly. One product reads N bytes
     and a vector and writes a vector. Bands are made only where a preconditioner asks for them, and then kept.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> A = find("problem", "two-layer:16").assemble().operator
+        >>> type(A).__name__, A.nbytes
+        ('TwoPhaseStencil', 256)
     """
 
     def __init__(self, grid: tuple[int, ...], faces: FaceCodes, dtype: np.dtype = DOUBLE) -> None:

@@ -129,11 +129,18 @@ PAPERS: dict[str, dict[str, Target]] = {
         **turning("mpcg", *mpcg_figures.FIGURES),
     },
 }
+"""Tables and figures by the names of their paper and their own."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
-    """A paper with its items. name: as `reproduce` takes it. who: authors, year, and an earlier paper on the same."""
+    """A paper with its items. name: as `reproduce` takes it. who: authors, year, and an earlier paper on the same.
+
+    Examples:
+        >>> from workbench.papers import papers
+        >>> papers()["mpcg"].who
+        'H. Chen, 2022'
+    """
 
     name: str
     title: str
@@ -142,7 +149,13 @@ class Paper:
 
 
 def papers() -> dict[str, Paper]:
-    """All papers by name, with title, authors and year as in data/papers, and the items that can be turned."""
+    """All papers by name, with title, authors and year as in data/papers, and the items that can be turned.
+
+    Examples:
+        >>> from workbench.papers import papers
+        >>> list(papers())
+        ['two-level', 'hybrid-pipecg', 'block-cg', 'mpcg']
+    """
     found = {}
     for name in FILES:
         about = printed_in(name)
@@ -158,7 +171,13 @@ def _who(about: Mapping[str, Any]) -> str:
 
 
 def item_of(paper: str, name: str) -> Item:
-    """An item by the names of its paper and its own. Raises InputError, which lists them, for an unknown one."""
+    """An item by the names of its paper and its own. Raises InputError, which lists them, for an unknown one.
+
+    Examples:
+        >>> from workbench.papers import item_of
+        >>> item_of("two-level", "table2").title
+        'Table 2: iterations, two layers, 2n stripes'
+    """
     known = papers()
     if paper not in known:
         raise InputError(f"a paper is one of {', '.join(known)}, got {quoted(paper)}")
@@ -169,7 +188,13 @@ def item_of(paper: str, name: str) -> Item:
 
 
 def target_of(paper: str, target: str) -> Target:
-    """A table or figure of a paper. Raises InputError, which lists them, for an unknown paper or target."""
+    """A table or figure of a paper. Raises InputError, which lists them, for an unknown paper or target.
+
+    Examples:
+        >>> from workbench.papers import target_of
+        >>> target_of("block-cg", "fig1").draws
+        True
+    """
     if paper not in PAPERS:
         raise InputError(unknown_name("paper", paper, PAPERS))
     if target not in PAPERS[paper]:
@@ -182,6 +207,11 @@ def reproduce(paper: str, target: str, max_n: int = 512, progress: Progress = la
 
     progress: called with one sentence per step. Raises InputError for an unknown paper or target, and for a max_n below
     the smallest size of the target.
+
+    Examples:
+        >>> from workbench.papers import reproduce
+        >>> reproduce("two-level", "fig1", max_n=32).name
+        'fig1'
     """
     chosen = target_of(paper, target)
     chosen.check(max_n, f"{paper} {target}")

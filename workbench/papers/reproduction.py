@@ -35,6 +35,11 @@ class Target:
     named: the columns that name a row. compared: its printed columns and ours; none where the paper prints no numbers.
     quick: the largest size that takes a minute at most. on_device: `make` takes a device in place of the paper's GPU.
     item: that it is made of, if it can be turned on the page too.
+
+    Examples:
+        >>> from workbench.papers import target_of
+        >>> target_of("two-level", "table2").smallest
+        128
     """
 
     make: Callable[..., Reproduction]
@@ -71,6 +76,12 @@ class Reproduction:
 
     rows: plain data, one dictionary per row, all with the same keys. notes: sentences on what the paper does not
     specify, and on differences and their reasons. compared: its printed numbers, each next to ours.
+
+    Examples:
+        >>> from workbench.papers import reproduce
+        >>> made = reproduce("block-cg", "fig1")
+        >>> made.title, made.figure is not None
+        ('Figure 1: work grid', True)
     """
 
     name: str

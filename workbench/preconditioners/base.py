@@ -15,7 +15,15 @@ from workbench.registry import Block
 
 @dataclasses.dataclass(frozen=True)
 class Preconditioner(Block):
-    """Base of all first-level preconditioners."""
+    """Base of all first-level preconditioners.
+
+    Examples:
+        >>> from workbench.devices import device
+        >>> from workbench.registry import find
+        >>> A = find("problem", "poisson5:8").assemble().operator
+        >>> find("preconditioner", "jacobi").setup(A, device()).formula
+        '0.25*v'
+    """
 
     kind: ClassVar[str] = "preconditioner"
     element_wise: ClassVar[bool] = False

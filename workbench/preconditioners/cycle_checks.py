@@ -19,6 +19,14 @@ class MultigridCycle(BoundOperator, Protocol):
     """M^-1 by a multigrid cycle, which may lack a property that CG needs.
 
     suspect: the cause to name if (r, M^-1 r) <= 0 is computed; remedy: what to use instead.
+
+    Examples:
+        >>> from workbench.devices import device
+        >>> from workbench.preconditioners import MultigridCycle
+        >>> from workbench.registry import find
+        >>> A = find("problem", "poisson5:8").assemble().operator
+        >>> isinstance(find("preconditioner", "amg").setup(A, device()), MultigridCycle)
+        True
     """
 
     suspect: str

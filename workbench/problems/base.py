@@ -38,6 +38,12 @@ class LinearSystem:
     notes: sentences on changes made to a user's system, for the provenance.
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
         `Problem.given_rhs`.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> system = configure("bubbles-2d", n=32).problem.assemble()
+        >>> system.operator.shape, system.grid, system.b.shape
+        ((1024, 1024), (32, 32), (1024,))
     """
 
     operator: Operator
@@ -68,7 +74,14 @@ class LinearSystem:
 
 @dataclasses.dataclass(frozen=True)
 class Problem(Block):
-    """Base class of all problems."""
+    """Base class of all problems.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> problem = find("problem", "two-layer:16")
+        >>> problem.grid, problem.assemble().operator.nnz
+        ((16, 16), 1216)
+    """
 
     kind: ClassVar[str] = "problem"
     has_grid: ClassVar[bool] = True

@@ -73,6 +73,11 @@ def problem_from_text(text: str) -> Problem:
     """Parse a problem: a registered name (`name` or `name:argument`), the path of a matrix file or a SuiteSparse name.
 
     Raises InputError for a path without a file and for an unknown name.
+
+    Examples:
+        >>> from workbench.problems import problem_from_text
+        >>> problem_from_text("two-layer:64").n
+        64
     """
     if known("problem", text.partition(":")[0]):
         return _problem(text)

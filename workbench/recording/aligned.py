@@ -16,6 +16,13 @@ class AlignedTraces:
 
     start: that time, in s; by default when the first event that is taken starts. kernels: of all traces; groups: the
     place of each one's trace among them. `take` adds events; one thread calls it. Cost: 32 bytes an event.
+
+    Examples:
+        >>> from workbench.recording import AlignedTraces, Event, Trace
+        >>> early, late = Trace(), Trace()
+        >>> _ = early.append(Event("A p", "cpu", 1.0, 2.0)), late.append(Event("A p", "cpu", 5.0, 6.0))
+        >>> AlignedTraces([early, late]).rows["start"].tolist()
+        [1.0, 1.0]
     """
 
     def __init__(self, traces: Sequence[Trace | None] = (), start: float | None = None) -> None:

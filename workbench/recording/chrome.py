@@ -81,12 +81,24 @@ def from_chrome(plain: Any) -> Trace:
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
-    """Write a trace for Perfetto, about 250 bytes per event. Raises InputError if the folder cannot be written."""
+    """Write a trace for Perfetto, about 250 bytes per event. Raises InputError if the folder cannot be written.
+
+    Examples:
+        >>> from workbench.recording import Trace, save_trace
+        >>> save_trace(Trace("one core"), "empty.trace.json").name
+        'empty.trace.json'
+    """
     return write(Path(path), json.dumps(to_chrome(trace), allow_nan=False).encode())
 
 
 def load_trace(path: str | Path) -> Trace:
-    """Read a trace file. Raises InputError if it is missing or is no trace of this workbench."""
+    """Read a trace file. Raises InputError if it is missing or is no trace of this workbench.
+
+    Examples:
+        >>> from workbench.recording import Trace, load_trace, save_trace
+        >>> load_trace(save_trace(Trace("one core"), "empty.trace.json")).machine
+        'one core'
+    """
     content = read_bytes(path, MAX_BYTES, "trace file")
     try:
         plain = read_json(content)

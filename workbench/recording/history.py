@@ -26,6 +26,14 @@ class History:
 
     Thread safety: one thread appends, any number read. The count is increased after a row is written, and growing
     replaces the arrays.
+
+    Examples:
+        >>> from workbench.recording import History
+        >>> history = History()
+        >>> history.append(residual=1.0)
+        >>> history.append(residual=0.25)
+        >>> history.count, history["residual"].tolist()
+        (2, [1.0, 0.25])
     """
 
     def __init__(self) -> None:
@@ -126,6 +134,13 @@ class BlockHistory(History):
     columns, shape (count, s): ||r_j||/||b_j||; of a column that has ended, that of its end, and NaN of one in a chunk
     that has not begun. rank, shape (count,):
     columns that the search directions span. pivot, shape (count,): the smallest over the largest, NaN without one.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import solve
+        >>> history = solve(np.diag([1.0, 2.0, 4.0]), np.eye(3)[:, :2]).history
+        >>> type(history).__name__, history.columns.shape[1]
+        ('BlockHistory', 2)
     """
 
     def __init__(self, columns: int) -> None:
@@ -178,8 +193,10 @@ class BlockHistory(History):
 
     @property
     def rank(self) -> np.ndarray:
+        """Columns that the search directions span, by iteration, shape (count,)."""
         return np.array([rank for rank, _ in self._ranks[: self.count]], dtype=int)
 
     @property
     def pivot(self) -> np.ndarray:
+        """The smallest over the largest pivot, by iteration, shape (count,); NaN without one."""
         return np.array([pivot for _, pivot in self._ranks[: self.count]])

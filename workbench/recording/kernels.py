@@ -17,6 +17,13 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
 
     bandwidth: of the machine's memory in bytes per second; with it, rows have their fraction of it, which exceeds 1 if
     caches served part of the traffic. Bytes and derived values are None if the kernel does not state its bytes.
+
+    Examples:
+        >>> from workbench.recording import kernel_table
+        >>> from workbench.run import Run, configure, run_through
+        >>> table = kernel_table(run_through(Run(configure("two-layer", n=16), trace=True)).trace)
+        >>> sorted(table[0])
+        ['GB_per_s', 'bytes', 'calls', 'kernel', 'lane', 'of_bandwidth', 'seconds', 'share']
     """
     events, kernels = trace.rows, list(trace.kernels)
     span = float(events["end"].max() - events["start"].min()) if events.size else 0.0
@@ -54,6 +61,14 @@ def with_levels_summed(table: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of `kernel_table` with all kernels of a coarse solve by cycles in one row, `coarse solve`.
 
     Behind it comes a row for each level, finest first, such as `coarse solve, level 1`; their sum is the row before.
+
+    Examples:
+        >>> from workbench.recording import kernel_table, with_levels_summed
+        >>> from workbench.run import Run, configure, run_through
+        >>> run = Run(configure("two-layer", n=64, deflation="blocks:32", coarse="multilevel"), trace=True)
+        >>> rows = with_levels_summed(kernel_table(run_through(run).trace))
+        >>> [row["kernel"] for row in rows if row["kernel"].startswith("coarse solve")]
+        ['coarse solve', 'coarse solve, level 0', 'coarse solve, coarsest level']
     """
     kept = [row for row in table if not level_of(row["kernel"])]
     for lane in dict.fromkeys(row["lane"] for row in table):

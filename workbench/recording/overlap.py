@@ -11,7 +11,15 @@ COPIES = (TO_DEVICE, TO_HOST)
 
 
 def hidden_fraction(trace: Trace) -> float | None:
-    """The fraction of the total copy time that overlaps with computation; None without copies."""
+    """The fraction of the total copy time that overlaps with computation; None without copies.
+
+    Examples:
+        >>> from workbench.recording import Event, Trace, hidden_fraction
+        >>> trace = Trace()
+        >>> _ = trace.append(Event("A p", "cpu", 0.0, 2.0)), trace.append(Event("r", "copy to host", 1.0, 3.0))
+        >>> hidden_fraction(trace)
+        0.5
+    """
     events = list(trace)
     computing = _merged((event.start, event.end) for event in events if event.lane in (CPU, ACCELERATOR))
     copying = [(event.start, event.end) for event in events if event.lane in COPIES]

@@ -43,6 +43,12 @@ class Record:
     solution: x, shape (N,), or (N, s) for many right-hand sides, if it was stored. trace: events, if the run was
     traced. film: frames, if the run was filmed. style: index of its colour, dash and mark, None where it was never
     drawn.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> record = run_through(Run(configure("two-layer", n=16))).record()
+        >>> record.label, record.summary["converged"], bool(record.relative_residual[-1] <= 1e-6)
+        ('CG, Jacobi', True, True)
     """
 
     summary: dict[str, Any]
@@ -89,7 +95,14 @@ class Record:
 
 def save(record: Record, path: str | Path) -> Path:
     """Write a run to a file, about 56 bytes per iteration, and its film. Raises InputError if the folder cannot
-    be written."""
+    be written.
+
+    Examples:
+        >>> from workbench.recording import save
+        >>> from workbench.run import Run, configure, run_through
+        >>> save(run_through(Run(configure("two-layer", n=16))).record(), "layers.run.npz").name
+        'layers.run.npz'
+    """
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -114,6 +127,13 @@ def load(path: str | Path) -> Record:
     """Read a run file, limited in size as in `read_arrays`.
 
     Raises InputError for a missing file, another format, a damaged file, and a later format version.
+
+    Examples:
+        >>> from workbench.recording import load, save
+        >>> from workbench.run import Run, configure, run_through
+        >>> record = run_through(Run(configure("two-layer", n=16))).record()
+        >>> load(save(record, "layers.run.npz")).history.count == record.history.count
+        True
     """
     with opened(path, "run file") as stream:
         try:
@@ -223,7 +243,15 @@ class _Provenance:
 
 
 def to_csv(record: Record, path: str | Path) -> Path:
-    """Write the history as CSV, one row per iteration, with the summary in comment lines that start with #."""
+    """Write the history as CSV, one row per iteration, with the summary in comment lines that start with #.
+
+    Examples:
+        >>> from workbench.recording import to_csv
+        >>> from workbench.run import Run, configure, run_through
+        >>> record = run_through(Run(configure("two-layer", n=16))).record()
+        >>> "iteration,residual" in to_csv(record, "layers.csv").read_text()
+        True
+    """
     text = io.StringIO()
     for key, value in record.summary.items():
         text.write(f"# {key}: {json.dumps(value)}\n")

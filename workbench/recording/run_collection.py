@@ -31,6 +31,12 @@ class NamedRun:
     """A run with what a list of runs knows of it. style: index of colour, dash and mark.
 
     name: given by the user, or "".
+
+    Examples:
+        >>> from workbench.recording import NamedRun
+        >>> from workbench.run import Run, configure, run_through
+        >>> NamedRun(run_through(Run(configure("two-layer", n=16))).record(), "first").record.problem_label
+        'Two layers, 16²'
     """
 
     record: Record
@@ -42,7 +48,15 @@ class NamedRun:
 
 
 def save_runs(runs: Sequence[NamedRun], path: str | Path) -> Path:
-    """Write runs to one file. Raises InputError for no run, and if the folder cannot be written."""
+    """Write runs to one file. Raises InputError for no run, and if the folder cannot be written.
+
+    Examples:
+        >>> from workbench.recording import NamedRun, save_runs
+        >>> from workbench.run import Run, configure, run_through
+        >>> record = run_through(Run(configure("two-layer", n=16))).record()
+        >>> save_runs([NamedRun(record, "first")], "all.runs.npz").name
+        'all.runs.npz'
+    """
     if not runs:
         raise InputError("there is no run with a result to save; let one end first")
     head = {"format": FORMAT, "version": VERSION, "runs": [_facts(run, place) for place, run in enumerate(runs)]}
@@ -60,6 +74,13 @@ def load_runs(path: str | Path) -> list[NamedRun]:
 
     Memory: that of the runs, all together at most `workbench.limits.unpacked`. Raises InputError for a missing file,
     another format, a damaged file, and a later format version.
+
+    Examples:
+        >>> from workbench.recording import NamedRun, load_runs, save_runs
+        >>> from workbench.run import Run, configure, run_through
+        >>> record = run_through(Run(configure("two-layer", n=16))).record()
+        >>> [run.name for run in load_runs(save_runs([NamedRun(record, "a"), NamedRun(record, "b")], "both.runs.npz"))]
+        ['a', 'b']
     """
     named = printable_path(path)
     with opened(path, "file of runs") as stream:

@@ -14,9 +14,10 @@ from workbench.devices.clock import WAITING, earliest, rank
 from workbench.errors import InputError
 from workbench.recording.typed import read
 
-MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS = ("measured", "modelled", "replayed", "rehearsed")
+LABELS = ("measured", "modelled", "replayed", "rehearsed")
 """Origin of the times: timed on this machine; computed from a machine profile; played back from a recording; or absent,
 in a dry run, which records events without computing."""
+MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS
 
 MAX_ITERATIONS = 2**31 - 1
 ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
@@ -39,6 +40,11 @@ class Event:
 
     start, end: seconds from the trace's origin. after: indices of events that it depends on; the order within a lane is
     implied and not included.
+
+    Examples:
+        >>> from workbench.recording import Event
+        >>> Event("A p", "cpu", start=0.5, end=0.75, bytes=8_000_000).seconds
+        0.25
     """
 
     name: str
@@ -52,6 +58,7 @@ class Event:
 
     @property
     def seconds(self) -> float:
+        """Its duration."""
         return self.end - self.start
 
 
@@ -61,6 +68,13 @@ class Trace:
     label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: description for display. notes: limits of a
     model, as sentences. Thread safety: one thread adds events, any number read; the count is increased after an event
     is written, and growing replaces the array.
+
+    Examples:
+        >>> from workbench.recording import Trace
+        >>> trace = Trace("one core")
+        >>> event = trace.add(trace.kernel("A p", "cpu", bytes_moved=8_000_000), start=0.0, end=0.5)
+        >>> trace.busy(), len(trace.rows)
+        ({'cpu': 0.5}, 1)
     """
 
     def __init__(self, machine: str = "", label: str = MEASURED, notes: Sequence[str] = ()) -> None:

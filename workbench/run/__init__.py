@@ -133,6 +133,14 @@ def solve(
     does x, unless b has to be scaled; everything else is checked on the host. No argument is changed; functions get
     copies, as NumPy arrays. Raises InputError for what cannot be solved, for a LinearOperator that is not symmetric,
     and for a vector of nullspace that A does not map to zero.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import solve
+        >>> A = 2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1)
+        >>> result = solve(A, np.ones(50), M="neumann:2", deflation="blocks:5")
+        >>> result.converged, bool(np.linalg.norm(A @ result.x - 1) < 1e-5)
+        (True, True)
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
@@ -170,6 +178,11 @@ def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Resul
     """Step a run to its end.
 
     callback: as in `solve`. An object whose method `before_iterations` is called with the run first, if it has one.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> run_through(Run(configure("two-layer", n=16, solver="pipecg"))).reason.name
+        'CONVERGED'
     """
     with MACHINE_USE:
         if callback is None:
@@ -211,5 +224,11 @@ def race(configurations: Sequence[Configuration]) -> list[Result]:
     """Run several configurations round-robin, one iteration each, each on its own clock.
 
     Returns what `Race.wait` does: a result for each, in their order; that of one that failed says why.
+
+    Examples:
+        >>> from workbench.run import configure, race
+        >>> results = race([configure("two-layer", n=16), configure("two-layer", n=16, deflation="stripes")])
+        >>> [result.converged for result in results]
+        [True, True]
     """
     return Race(configurations, slice_seconds=0, queue=None).wait()

@@ -21,7 +21,16 @@ ONE_BY_ONE = "The accelerator is the processor itself: they run one after the ot
 @dataclasses.dataclass(frozen=True)
 class BothDevices:
     """runs: on the cores and on the accelerator, of the same problem. sentence: whether they run at once or one after
-    the other, and why."""
+    the other, and why.
+
+    Examples:
+        >>> from workbench.run import BothDevices, Session, configure
+        >>> configuration = configure("two-layer", n=8)
+        >>> both = BothDevices((Session(configuration), Session(configuration)), "In turns.")
+        >>> both.start()
+        >>> [run.wait().converged for run in both.runs]
+        [True, True]
+    """
 
     runs: tuple[Session, Session]
     sentence: str
@@ -39,6 +48,13 @@ def on_both(configuration: Configuration, *, filmed: bool = False, queue: RunQue
     On a GPU they hold the machine together; where the accelerator is the processor itself, one after the other. filmed:
     with a film, see `Camera`. queue: as of a `Session`. Cost: creating the device, up to seconds the first time. Raises
     InputError where there is no accelerator, and for choices that one of the devices rules out.
+
+    Examples:
+        >>> from workbench.run import configure, on_both
+        >>> both = on_both(configure("two-layer", n=16))
+        >>> both.start()
+        >>> [run.wait().converged for run in both.runs]
+        [True, True]
     """
     named, why = configuration.device, ""
     if named.partition(":")[0] not in ("opencl", "cuda"):

@@ -36,6 +36,12 @@ class Configuration:
     cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
     for here. memory_limit: bytes of device memory that the run may use, None for all. Raises InputError for unknown
     names and for values out of the bounds in `workbench.settings`.
+
+    Examples:
+        >>> from workbench.run import Configuration, configure
+        >>> configuration = configure("two-layer", n=16, deflation="blocks:4")
+        >>> Configuration.from_dict(configuration.to_dict()) == configuration
+        True
     """
 
     problem: Problem
@@ -121,6 +127,11 @@ def configure(
     `workbench.run.share_link`), which the keywords then override. None keeps the default, or what the link says; the
     defaults are declared in `workbench.settings`. stopping: a mapping replaces the criteria that it names. parameters
     and further keywords: parameters of the problem. Raises InputError with the nearest known name for unknown ones.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").label
+        'CG, Neumann 2, stripes along x'
     """
     base = _base(problem)
     arguments = {

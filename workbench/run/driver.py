@@ -43,6 +43,12 @@ class Run:
     stopped: cancellation request, tested between the parts of the setup. phases: where those of the setup are noted.
     camera: takes the frames of a film between two steps, of a run with one right-hand side.
     Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
+
+    Examples:
+        >>> from workbench.run import Run, configure
+        >>> run = Run(configure("two-layer", n=16))
+        >>> run.step(), run.step(), run.iterations, run.x.shape
+        (True, True, 1, (256,))
     """
 
     def __init__(

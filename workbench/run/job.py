@@ -19,7 +19,13 @@ from workbench.run.setup_phases import SetupPhases
 
 
 class State(enum.StrEnum):
-    """The state of a job."""
+    """The state of a job.
+
+    Examples:
+        >>> from workbench.run import Session, State, configure
+        >>> Session(configure("two-layer", n=16)).state is State.IDLE
+        True
+    """
 
     IDLE = "idle"
     QUEUED = "queued"
@@ -42,6 +48,12 @@ class Job:
     A cancelled job counts as ended `GRACE` seconds after the request. An iteration or a setup, which cannot be
     interrupted, then finishes in the background (`lingering`): the iteration is kept, so that x belongs to the last row
     of the history, and the result of a setup is discarded.
+
+    Examples:
+        >>> from workbench.run import Job, Session, configure
+        >>> session = Session(configure("two-layer", n=16))
+        >>> isinstance(session, Job), session.alive
+        (True, False)
     """
 
     def __init__(self, slot: QueueSlot) -> None:

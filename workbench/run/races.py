@@ -28,6 +28,12 @@ class RaceEntry(Job):
 
     number: in the race; a page with a list of runs sets that of the list. held: it is not to advance. iteration_bytes:
     memory traffic of an ordinary iteration, None before the setup and where it is unknown.
+
+    Examples:
+        >>> from workbench.run import Race, configure
+        >>> (entry,) = Race([configure("two-layer", n=16)]).entries
+        >>> entry.label, entry.begun
+        ('1: CG, Jacobi', False)
     """
 
     def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
@@ -116,6 +122,12 @@ class Race:
 
     A race takes one slot in the run queue, and releases it while all entries are held. queue: None for a queue of its
     own, so that it runs concurrently with all other jobs.
+
+    Examples:
+        >>> from workbench.run import Race, configure
+        >>> race = Race(configure("two-layer", n=16, solver=solver) for solver in ("cg", "pipecg"))
+        >>> [result.converged for result in race.wait()]
+        [True, True]
     """
 
     def __init__(

@@ -49,6 +49,14 @@ class RitzKeeper:
 
     most: number of iterations to keep. Memory: one vector each. Raises InputError for less than 2, and for a run of
     another method than cg without deflation.
+
+    Examples:
+        >>> from workbench.run import RitzKeeper, configure, solve
+        >>> system = configure("two-layer", n=16).problem.assemble()
+        >>> keeper = RitzKeeper(50)
+        >>> first = solve(system.operator, system.b, callback=keeper)
+        >>> solve(system.operator, 2 * system.b, deflation=keeper.vectors(4)).iterations < first.iterations
+        True
     """
 
     def __init__(self, most: int = 50) -> None:

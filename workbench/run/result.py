@@ -16,7 +16,14 @@ from workbench.run.stopping import Reason
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """The end of one of many right-hand sides: why, at which iteration, and its residuals over ||b_j||."""
+    """The end of one of many right-hand sides: why, at which iteration, and its residuals over ||b_j||.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import solve
+        >>> [column.converged for column in solve(np.diag([1.0, 2.0, 4.0]), np.eye(3)).columns]
+        [True, True, True]
+    """
 
     reason: Reason
     iteration: int
@@ -44,6 +51,13 @@ class Result:
     all columns, and the history is a `BlockHistory`.
     detail: the iteration and value at which it ended, and what was changed in b or x. seconds are wall-clock; the setup
     includes assembly, and not the compilation of kernels, which happens once per machine: `summary["compile_seconds"]`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import solve
+        >>> result = solve(np.diag([1.0, 2.0, 4.0]), np.ones(3), M=None)
+        >>> result.converged, result.iterations, result.x.round(6).tolist()
+        (True, 3, [1.0, 0.5, 0.25])
     """
 
     x: np.ndarray

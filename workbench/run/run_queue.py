@@ -38,6 +38,12 @@ class RunQueue:
 
     use: entered while any job is queued. tidy: called `IDLE_SECONDS` after the last job has left, unless another one is
     queued by then.
+
+    Examples:
+        >>> from workbench.run import RunQueue, Session, configure
+        >>> session = Session(configure("two-layer", n=16), queue=RunQueue())
+        >>> session.wait().converged
+        True
     """
 
     def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
@@ -91,6 +97,15 @@ class QueueSlot:
 
     together: another slot of the queue; while one of both is the first, both hold the machine. All methods may be
     called from any thread; all but `acquire` return at once.
+
+    Examples:
+        >>> from workbench.run import QueueSlot, RunQueue
+        >>> queue = RunQueue()
+        >>> first, second = QueueSlot(queue), QueueSlot(queue)
+        >>> first.enqueue(), second.enqueue()
+        (None, None)
+        >>> first.held, second.ahead
+        (True, 1)
     """
 
     def __init__(self, queue: RunQueue, together: QueueSlot | None = None) -> None:

@@ -33,6 +33,13 @@ class Session(ThreadJob):
     one, so that both run at the same time.
 
     `stop` sets the state to DONE within `GRACE` seconds; a lingering session keeps its slot, see `Job`.
+
+    Examples:
+        >>> from workbench.run import Session, configure
+        >>> session = Session(configure("two-layer", n=16))
+        >>> session.start()
+        >>> session.wait().converged, session.state.name
+        (True, 'DONE')
     """
 
     def __init__(

@@ -23,6 +23,12 @@ def to_python(configuration: Configuration, *imported: str) -> str:
     """Python text that assigns an equal configuration. imported: what else it imports from workbench.run.
 
     Raises InputError for in-memory blocks.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import to_python
+        >>> to_python(configure("two-layer", n=16)).splitlines()[0]
+        'from workbench.run import configure'
     """
     _check_registered(configuration)
     stopping = _stopping(configuration)
@@ -36,14 +42,28 @@ def to_python(configuration: Configuration, *imported: str) -> str:
 
 
 def to_script(configuration: Configuration) -> str:
-    """Python text that solves an equal configuration and prints how that ended. Raises InputError as `to_python`."""
+    """Python text that solves an equal configuration and prints how that ended. Raises InputError as `to_python`.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import to_script
+        >>> to_script(configure("two-layer", n=16)).splitlines()[-2]
+        'result = run_through(Run(configuration))'
+    """
     ran = "result = run_through(Run(configuration))\n"
     printed = "print(result.reason.sentence, result.iterations, result.true_relative_residual)\n"
     return f"{to_python(configuration, 'Run', 'run_through')}{ran}{printed}"
 
 
 def to_command(configuration: Configuration) -> str:
-    """The `workbench solve` command of the run, quoted for a POSIX shell. Raises InputError for in-memory blocks."""
+    """The `workbench solve` command of the run, quoted for a POSIX shell. Raises InputError for in-memory blocks.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import to_command
+        >>> to_command(configure("two-layer", n=16, solver="pipecg"))
+        'workbench solve two-layer --n 16 --solver pipecg'
+    """
     _check_registered(configuration)
     words = ["workbench", "solve", configuration.problem.name]
     for name, value in configuration.problem.differing.items():
@@ -58,6 +78,12 @@ def to_link(configuration: Configuration) -> str:
     """A share link: `cgw1.`, then letters, digits, - and _ that encode the configuration.
 
     Raises InputError for in-memory blocks, and for links of more than 65536 characters.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import to_link
+        >>> to_link(configure("two-layer", n=16))[:5]
+        'cgw1.'
     """
     _check_registered(configuration)
     return pack(configuration.to_dict())
@@ -67,6 +93,12 @@ def from_link(text: str) -> Configuration:
     """The configuration of a share link, checked like any other input. Raises InputError for bad text.
 
     Decoding runs, reads and fetches nothing; the unpacked size is bounded by 256 KiB.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import from_link, to_link
+        >>> from_link(to_link(configure("two-layer", n=16))).problem.n
+        16
     """
     if not LINK.match(text):
         raise InputError(f"a link begins with {PREFIX}, got {text.strip()[:20]!r}; copy the whole text")
@@ -78,6 +110,12 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
 
     The address of a scheduler is left out.
     Raises InputError for in-memory blocks and for paths that cannot be written.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import save_configuration
+        >>> save_configuration(configure("two-layer", n=16), "layers").name
+        'layers.cg.json'
     """
     _check_registered(configuration)
     path = path_of(path)
@@ -90,7 +128,15 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
 
 
 def load_configuration(path: str | Path) -> Configuration:
-    """The configuration that `save_configuration` wrote. Raises InputError for any other file."""
+    """The configuration that `save_configuration` wrote. Raises InputError for any other file.
+
+    Examples:
+        >>> from workbench.run import configure
+        >>> from workbench.run.share_link import load_configuration, save_configuration
+        >>> path = save_configuration(configure("two-layer", n=16), "layers.cg.json")
+        >>> load_configuration(path) == configure("two-layer", n=16)
+        True
+    """
     if not str(path).strip().endswith(ENDING):
         raise InputError(f"a saved configuration ends with {ENDING}, got {path}; choose another file")
     return Configuration.from_dict(read_shared(str(path)))

@@ -36,7 +36,13 @@ RECOMPUTED = "b − A x, recomputed"
 
 
 class Quantity(enum.StrEnum):
-    """A vector that a snapshot can show: x, b - A x, or the exact solution minus x."""
+    """A vector that a snapshot can show: x, b - A x, or the exact solution minus x.
+
+    Examples:
+        >>> from workbench.run import Quantity
+        >>> [quantity.value for quantity in Quantity]
+        ['solution', 'residual', 'error']
+    """
 
     SOLUTION = "solution"
     RESIDUAL = "residual"

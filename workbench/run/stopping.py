@@ -18,7 +18,13 @@ __all__ = ["Norm", "Reason", "Stopping"]
 
 
 class Reason(enum.Enum):
-    """Why a run ended; the value is the sentence for the user."""
+    """Why a run ended; the value is the sentence for the user.
+
+    Examples:
+        >>> from workbench.run import Reason
+        >>> Reason.CONVERGED.sentence, Reason.MAXITER.converged
+        ('converged, verified by the true residual', False)
+    """
 
     CONVERGED = "converged, verified by the true residual"
     CONSISTENT = (
@@ -72,6 +78,7 @@ class Reason(enum.Enum):
 
     @property
     def sentence(self) -> str:
+        """The value."""
         return self.value
 
     def begins(self, sentence: str) -> bool:
@@ -95,6 +102,11 @@ class Stopping:
     accelerator itself ends at the iteration that meets the tolerance. true_every: iterations between two true residuals
     b - A x in the history, each costing one matrix-vector product that is not counted as iteration time; None computes
     only those that confirm convergence. Raises InputError for values out of the bounds in `workbench.settings`.
+
+    Examples:
+        >>> from workbench.run import Stopping
+        >>> Stopping(rtol=1e-8).changed({"norm": "natural"}).limit(unknowns=256)
+        2560
     """
 
     rtol: float = STOPPING["rtol"].default

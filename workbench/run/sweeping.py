@@ -50,6 +50,12 @@ class Sweep:
 
     over: the values of each swept choice. cancelled: it ended before all runs were made. provenance: the first
     configuration in full, versions, machine and time.
+
+    Examples:
+        >>> from workbench.run import sweep
+        >>> swept = sweep("two-layer", {"n": [8, 16]})
+        >>> swept.converged, [row["N"] for row in swept.rows]
+        (True, [64, 256])
     """
 
     over: dict[str, list[Any]]
@@ -91,6 +97,12 @@ def sweep(
     its row, as with Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held
     during each run; by default in a new queue. Raises InputError for unknown names and wrong values
     before the first run; a combination that cannot be solved has a row with the reason.
+
+    Examples:
+        >>> from workbench.run import sweep
+        >>> found = sweep("two-layer", {"n": [8, 16], "deflation": ["none", "stripes"]})
+        >>> [(row["n"], row["deflation_vectors"]) for row in found.rows]
+        [(8, 0), (8, 16), (16, 0), (16, 32)]
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

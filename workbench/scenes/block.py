@@ -44,7 +44,15 @@ def products(columns: np.ndarray) -> np.ndarray:
 
 
 def residuals_scene(run: Record | History, tolerance: float) -> Scene:
-    """A curve for each column against iterations."""
+    """A curve for each column against iterations.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import residuals_scene
+        >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
+        >>> [curve.name for curve in residuals_scene(result.record(), 1e-6).layers[:4]]
+        ['column 0', 'column 1', 'column 2', 'column 3']
+    """
     columns = block_history(run).columns
     k = np.arange(len(columns))
     curves = [CurveOf(f"column {j}", k, column, j) for j, column in enumerate(columns.T)]
@@ -54,7 +62,15 @@ def residuals_scene(run: Record | History, tolerance: float) -> Scene:
 
 
 def products_scene(run: Record | History, tolerance: float) -> Scene:
-    """All columns against the columns multiplied by A; the largest, which ends the run, is strong."""
+    """All columns against the columns multiplied by A; the largest, which ends the run, is strong.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import products_scene
+        >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
+        >>> bool(products_scene(result.record(), 1e-6).layers[0].x[-1] == 4 * result.iterations)
+        True
+    """
     relative = block_history(run).columns
     x = products(relative)
     columns = np.where(relative > 0, relative, np.nan)
@@ -74,6 +90,13 @@ def comparison_scenes(runs: Mapping[str, Runs], tolerance: float | None = None) 
     """The largest ||r_j||/||b_j|| against iterations, and against columns multiplied by A, one curve per method.
 
     runs: by name; of a sequence of single columns iteration k is the k-th of each. Raises InputError without a run.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import comparison_scenes
+        >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
+        >>> [scene.name for scene in comparison_scenes({"block CG": result.record()})]
+        ['iterations', 'products']
     """
     if not runs:
         raise InputError("a comparison needs at least one run")
@@ -100,7 +123,15 @@ def _largest(given: Runs) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
 
 
 def columns_scene(run: Record | History, tolerance: float) -> Scene:
-    """The relative residual by column and iteration as a map. Columns that have not begun are empty."""
+    """The relative residual by column and iteration as a map. Columns that have not begun are empty.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import columns_scene
+        >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
+        >>> columns_scene(result.record(), 1e-6).layers[0].values.shape[0]
+        4
+    """
     relative = block_history(run).columns.T
     values = np.where(np.isfinite(relative), np.maximum(relative, FLOOR), np.nan)
     cells = CellsOf(RESIDUAL, values, map="viridis", figures=False, absent=["not begun"] * values.size)
@@ -112,7 +143,15 @@ def columns_scene(run: Record | History, tolerance: float) -> Scene:
 
 
 def rank_scenes(run: Record | History) -> list[Scene]:
-    """The rank of the search directions, and the smallest over the largest pivot."""
+    """The rank of the search directions, and the smallest over the largest pivot.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import rank_scenes
+        >>> result = run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4")))
+        >>> [scene.name for scene in rank_scenes(result.record())]
+        ['rank', 'pivot']
+    """
     history = block_history(run)
     ranks, s = history.rank, history.size
     iterations, pivots = np.arange(ranks.size), history.pivot[: ranks.size]

@@ -47,6 +47,13 @@ def convergence_scene(
     names: one per run, by default what distinguishes it. tolerance: drawn as a level line. styles: of each run, by
     default those that are kept with them where they differ, else the first ones. drift: also draw ||Z^T r||/||b||
     of deflated runs, dotted, which should stay near rounding.
+
+    Examples:
+        >>> from workbench.run import configure, race
+        >>> from workbench.scenes import convergence_scene
+        >>> results = race([configure("two-layer", n=16), configure("two-layer", n=16, deflation="stripes")])
+        >>> len(convergence_scene([result.record() for result in results], tolerance=1e-6).layers)
+        5
     """
     names = distinct_names([record.parts for record in records]) if names is None else names
     if styles is None:
@@ -75,6 +82,12 @@ def residual_gap_scene(
     """||r|| as lines and ||b - A x|| as marks against iterations, one style per method.
 
     residuals: by name, recurrence norms and true norms by iteration. at: an iteration to mark.
+
+    Examples:
+        >>> from workbench.scenes import residual_gap_scene
+        >>> scene = residual_gap_scene({"CG": ([1.0, 1e-8, 1e-16], [1.0, 1e-8, 1e-15])}, at=2)
+        >>> len(scene.layers)
+        3
     """
     layers: list[Layer] = []
     for style, (name, (recurrence, true_residual)) in enumerate(residuals.items()):

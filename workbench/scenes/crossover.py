@@ -20,6 +20,12 @@ def crossover_scene(
     Times are divided by N, since they span orders of magnitude, which would hide differences between methods.
     unknowns: N, ascending. seconds: per iteration, by method, None where it cannot run. at: a value of N to mark.
     Raises InputError if a curve and `unknowns` differ in length, or if no method can run.
+
+    Examples:
+        >>> from workbench.scenes import crossover_scene
+        >>> scene = crossover_scene([1000, 2000], {"CG": [1e-5, 4e-5], "pipelined CG": [2e-5, 3e-5]})
+        >>> [layer.name for layer in scene.layers]
+        ['CG', 'pipelined CG', 'the fastest']
     """
     for name, values in seconds.items():
         if len(values) != len(unknowns):

@@ -21,7 +21,15 @@ GAP = 2
 
 
 def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.ndarray], when: str) -> Scene:
-    """The outlines of the boxes over |b - A x|. pieces: the unknowns of each. Raises InputError for a 3D grid."""
+    """The outlines of the boxes over |b - A x|. pieces: the unknowns of each. Raises InputError for a 3D grid.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import boxes_scene
+        >>> boxes = [np.array([0, 1, 4, 5]), np.array([10, 11, 14, 15])]
+        >>> [layer.name for layer in boxes_scene(np.ones(16), (4, 4), boxes, "iteration 3").layers[1:]]
+        ['box 0', 'box 1']
+    """
     _check(grid)
     sizes = np.abs(values).reshape(grid)
     largest = float(sizes.max()) or 1.0
@@ -41,6 +49,12 @@ def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Sce
     """The directions of an iteration side by side, each scaled by its largest value. block: shape (N, k).
 
     Raises InputError for a grid that is not in 2D, and for no direction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import directions_scene
+        >>> directions_scene(np.eye(16)[:, :2], (4, 4), "iteration 3").layers[0].values.shape
+        (4, 10)
     """
     _check(grid)
     count = min(MOST, block.shape[1])
@@ -64,7 +78,15 @@ def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Sce
 
 
 def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
-    """The weight of each term in the step of an iteration, counted from 0. Raises InputError for one not made."""
+    """The weight of each term in the step of an iteration, counted from 0. Raises InputError for one not made.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import weights_scene
+        >>> from workbench.solvers.multi.basis import Step
+        >>> weights_scene([Step(2, 0, 2.5, np.array([0.75, 0.25]))], 0).layers[0].y.tolist()
+        [0.75, 0.25]
+    """
     step = _step(steps, iteration)
     values = np.real(step.shares)
     terms = np.arange(values.size)
@@ -76,7 +98,15 @@ def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
 
 
 def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
-    """Directions of each block, and the condition number of its scaled P^H A P. Raises InputError without a step."""
+    """Directions of each block, and the condition number of its scaled P^H A P. Raises InputError without a step.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import conditioning_scenes
+        >>> from workbench.solvers.multi.basis import Step
+        >>> [scene.name for scene in conditioning_scenes([Step(4, 0, 2.5, np.ones(4)), Step(3, 1, 9.0, np.ones(3))])]
+        ['directions of blocks', 'conditioning']
+    """
     _step(steps, -1)
     iterations = np.arange(1, len(steps) + 1)
     directions = np.array([step.directions for step in steps])
@@ -107,6 +137,13 @@ def time_scene(steps: Sequence[Step]) -> Scene:
     """The time of each part of every iteration, as stacked bars. Raises InputError without a step.
 
     Source: Chen 2022, Figure 5, which splits the time of a solve.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import time_scene
+        >>> from workbench.solvers.multi.basis import Step
+        >>> time_scene([Step(4, 0, 2.5, np.ones(4), {"A": 0.2, "M": 0.3})]).name
+        'time of parts'
     """
     parts = list(_step(steps, -1).seconds)
     iterations = np.arange(1, len(steps) + 1)

@@ -27,6 +27,14 @@ def roofline_scene(
     """A mark for each kernel with bytes and operations, as large as its share of the time. looks: colours by kernel.
 
     Raises InputError if no kernel has both.
+
+    Examples:
+        >>> from workbench.analysis import RooflinePoint
+        >>> from workbench.machine.profile import profile
+        >>> from workbench.scenes import roofline_scene
+        >>> point = RooflinePoint("A p", 10, 1e-3, 1.0, 8_000_000, 2_000_000)
+        >>> roofline_scene([point], profile("k20m"), {"A p": "#1170aa"}, "One kernel.").name
+        'roofline'
     """
     placed = [point for point in found if point.intensity and point.flop_rate]
     if not placed:

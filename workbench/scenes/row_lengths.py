@@ -14,7 +14,14 @@ LOG_SCALE_RATIO = 100.0
 
 
 def row_lengths_scene(lengths: np.ndarray) -> Scene:
-    """lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row."""
+    """lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import row_lengths_scene
+        >>> row_lengths_scene(np.array([3, 4, 4, 5])).name
+        'row lengths'
+    """
     counts, edges = binned(lengths)
     each = int(edges[1] - edges[0])
     middles = (edges[:-1] + edges[1:]) / 2

@@ -18,6 +18,11 @@ class Axis:
     written behind. log: logarithmic at first. whole: only integers lie on it. names: what the integers from 0 on are
     called. word: what a value is called where it is read out. span: ends in values; by default those of the layers.
     marks: the values that have ticks.
+
+    Examples:
+        >>> from workbench.scenes import Axis
+        >>> Axis("time per iteration", "s", log=True).title
+        'time per iteration'
     """
 
     title: str
@@ -44,12 +49,14 @@ class Layer:
 
     @property
     def reported(self) -> dict[str, Any]:
+        """What the page is told of it, without its numbers."""
         said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore[reportArgumentType]
         numbers = [said.pop(name) for name in self.arrays]
         return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": self.colour, **said}
 
     @property
     def numbers(self) -> list[np.ndarray]:
+        """Its arrays, flat, in the order of `arrays`."""
         found = (getattr(self, name) for name in self.arrays)
         return [np.ravel(values) for values in found if values is not None]
 
@@ -70,6 +77,12 @@ class CurveOf(Styled):
 
     only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks. mark:
     marks along it. rim: around it, so that it can be seen on a map. of: the name of the curve that it belongs to.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import CurveOf
+        >>> CurveOf("CG", np.arange(3), np.array([1.0, 0.1, 0.01])).look.linestyle
+        '-'
     """
 
     layer = "curve"
@@ -111,6 +124,12 @@ class PointsOf(Styled):
     what a click gives.
     word: what one of them is called. colours: of each. tall: half the height of an upright stroke in place of
     a mark, in units of y. faint: pale, behind what matters. of: the name of the curve that they belong to.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import PointsOf
+        >>> PointsOf("printed", np.arange(2), np.array([3.1, 5.9]), outlined=True).marker
+        'o'
     """
 
     layer = "points"
@@ -137,7 +156,14 @@ class PointsOf(Styled):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BarsOf(Styled):
-    """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,)."""
+    """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,).
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import BarsOf
+        >>> BarsOf("entries of a row", np.arange(3), np.array([2.0, 5.0, 1.0])).wide
+        1.0
+    """
 
     layer, arrays = "bars", ("x", "y", "base")
 
@@ -157,7 +183,13 @@ class BarsOf(Styled):
 @dataclasses.dataclass(frozen=True)
 class LineAt(Layer):
     """A line across the plot at a value of y, or of x if it is upright. label: holds the value at {}. fitted: the axis
-    reaches it."""
+    reaches it.
+
+    Examples:
+        >>> from workbench.scenes import LineAt
+        >>> LineAt(1e-6, "tolerance {}", fitted=True).words
+        'tolerance 10⁻⁶'
+    """
 
     layer, arrays = "line", ()
 
@@ -184,6 +216,12 @@ class CellsOf(Layer):
 
     map: "batlow" for counts and times, "viridis" for magnitudes, "signed" with zero in the middle. left: the place of
     the first column. absent: a reason for each cell without a value. texts, keys: of each cell, row after row.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import CellsOf
+        >>> CellsOf("iterations", np.array([[20.0, 31.0], [44.0, np.nan]]), kind="count").values.shape
+        (2, 2)
     """
 
     layer, arrays = "cells", ("values",)
@@ -212,6 +250,13 @@ class ParallelOf(Layer):
 
     axes: of each its title and its ticks as pairs of a share from 0 to 1 and a text; the last is the result. shares:
     where each run meets each axis, shape (runs, axes), NaN for none. texts, keys: of each run.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import ParallelOf
+        >>> axes = [("n", [(0, "8"), (1, "16")]), ("iterations", [(0, "20"), (1, "40")])]
+        >>> ParallelOf(axes, np.array([[0.0, 0.1], [1.0, 0.9]]), texts=[["8"], ["16"]]).shares.shape
+        (2, 2)
     """
 
     layer, arrays = "parallel", ("shares",)
@@ -234,6 +279,13 @@ class Scene:
     title: what of the run it shows, printed above it. spoken: the picture in words, with its numbers. ways: which axes
     a zoom moves, "x", "y" or "xy". logs: which axes can be turned between logarithmic and linear. bare: without axes.
     square: a unit of x is as long as one of y. live: more is to come.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import Axis, CurveOf, Scene
+        >>> curve = CurveOf("CG", np.arange(3), np.array([1.0, 0.1, 0.01]))
+        >>> len(Scene("residuals", Axis("iteration", whole=True), Axis("residual", log=True), [curve]).layers)
+        1
     """
 
     name: str

@@ -19,7 +19,16 @@ HALF = 0.32
 
 
 def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last: int, spoken: str) -> Scene:
-    """Ritz values by iteration; lines join the smallest and the largest. exact: eigenvalues, ascending and positive."""
+    """Ritz values by iteration; lines join the smallest and the largest. exact: eigenvalues, ascending and positive.
+
+    Examples:
+        >>> from workbench.analysis import ritz_columns
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import ritz_scene
+        >>> columns = ritz_columns(run_through(Run(configure("two-layer", n=16))).history, 20)
+        >>> ritz_scene(columns, None, last=20, spoken="Ritz values of 20 iterations.").name
+        'ritz'
+    """
     iterations = sorted(columns)
     x = np.concatenate([np.full(columns[k].size, k) for k in iterations])
     newest = iterations[-1]
@@ -40,7 +49,16 @@ def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last
 
 
 def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int, spoken: str) -> Scene:
-    """||e||_A against iterations: true error, bounds, and the CG bound for the condition number of each level."""
+    """||e||_A against iterations: true error, bounds, and the CG bound for the condition number of each level.
+
+    Examples:
+        >>> from workbench.analysis import estimates
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import estimates_scene
+        >>> found = estimates(run_through(Run(configure("two-layer", n=16))).history, 20)
+        >>> estimates_scene(found, {}, last=20, spoken="Bounds of the error.").name
+        'estimates'
+    """
     steps = found.bound_so_far.size - 1
     levels = [
         (f"CG bound, κ of {NAMES.get(name, name)}", found.start * cg_bound(kappa, steps), 3 + place, (1.0, 4.0))
@@ -70,7 +88,15 @@ def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int
 
 
 def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
-    """Exact spectra one above the other, a stroke for each eigenvalue; those that deflation removes stand out."""
+    """Exact spectra one above the other, a stroke for each eigenvalue; those that deflation removes stand out.
+
+    Examples:
+        >>> from workbench.analysis import spectra
+        >>> from workbench.run import configure
+        >>> from workbench.scenes import levels_scene
+        >>> levels_scene(spectra(configure("two-layer", n=8, deflation="blocks:2"))).y.names
+        ['M⁻¹PA, κ = 12.4, 4 zeros', 'M⁻¹A, κ = 54.7', 'A, κ = 48\u202f600']
+    """
     rows = [nonzero(values) for values in spectra.values()]
     layers: list[Layer] = []
     names, spoken = [], []

@@ -189,6 +189,13 @@ def timeline_scene(
     trace: or several, each a set of lanes with a title above it, by default its label and machine; each begins at zero.
     iterations: first and last, both included; by default the two in the middle of the shortest trace. Raises InputError
     for iterations without events, or with more than 4000.
+
+    Examples:
+        >>> from workbench.run import Run, configure, run_through
+        >>> from workbench.scenes import timeline_scene
+        >>> result = run_through(Run(configure("two-layer", n=16), trace=True))
+        >>> timeline_scene(result.trace, (3, 4)).name
+        'timeline'
     """
     traces = [trace] if isinstance(trace, Trace) else list(trace)
     first, last = iterations or _middle(traces)

@@ -19,7 +19,13 @@ _ARGUMENT_OF_M = re.compile(r"\bM\((\w+)\)")
 @dataclasses.dataclass(frozen=True)
 class MethodTraits:
     """Properties of the system that a method may require. element_wise: M, with the second level where that wraps it,
-    is diagonal; deflated: there is a second level; wrapped: it wraps M."""
+    is diagonal; deflated: there is a second level; wrapped: it wraps M.
+
+    Examples:
+        >>> from workbench.solvers import MethodTraits
+        >>> MethodTraits(element_wise=True, deflated=False).wrapped
+        False
+    """
 
     element_wise: bool
     deflated: bool
@@ -44,6 +50,11 @@ class Solver(Block):
     once per iteration. At each yield these scalars are current, in the notation of docs/glossary.md: rr = (r, r),
     gamma = (r, u) and uu = (u, u) with u = M^-1 r, alpha, beta, and delta = (p, A p). delta <= 0 means a breakdown; x
     is then the last valid iterate.
+
+    Examples:
+        >>> from workbench.registry import find
+        >>> find("solver", "cg").product_label
+        'A p'
     """
 
     kind: ClassVar[str] = "solver"

@@ -62,6 +62,13 @@ def user_solver(name: str, start: str | None = None, iteration: str | None = Non
     start, iteration: paper lines as in the solvers' files; by default those of the method `like`.
 
     Raises InputError for invalid lines, and for the name of a built-in method.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import solve, user_solver
+        >>> lines = user_solver("copy").iterate.replace("u + beta*p", "u + 0.9*beta*p")
+        >>> solve(np.diag([1.0, 2.0, 4.0]), np.ones(3), solver=user_solver("damped", iteration=lines)).converged
+        True
     """
     if known("solver", name):
         raise InputError(f"the workbench has a method named {name} already; take another name, such as my-{name}")

@@ -55,6 +55,14 @@ class Workbench(View):
     configuration: at first. folder: where exports go, by default exports/ next to the notebook. A page is made when it
     is first turned to; `view(title)` is what it shows, `turn_to(title)` turns to it. Nothing is shared with another
     workbench in the same kernel but the machine, on which runs take turns.
+
+    Examples:
+        >>> from workbench.live import Workbench
+        >>> from workbench.run import configure
+        >>> page = Workbench(configure("two-layer", n=16))
+        >>> page.configuration.problem.n
+        16
+        >>> page.close()
     """
 
     def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
@@ -345,6 +353,11 @@ def workbench(
     problem may also be a share link, the name of a saved problem, or a configuration. folder: where exports go, by
     default exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for
     unknown names.
+
+    Examples:
+        >>> from workbench.live import workbench
+        >>> page = workbench("two-layer", n=16)
+        >>> page.close()
     """
     configuration, refused = asked_for(lambda: _configured(problem, choices))
     made = Workbench(configuration, folder)

@@ -42,6 +42,13 @@ class BubbleBuilder(View):
     "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. configuration: returns how its page
     solves, for solves while a bubble is dragged. A position that cannot be is shown
     as refused with its sentence, and the last valid one stays the value. Raises InputError for another problem.
+
+    Examples:
+        >>> from workbench.live import BubbleBuilder
+        >>> builder = BubbleBuilder()
+        >>> builder.problem.name
+        'bubbles-2d'
+        >>> builder.close()
     """
 
     def __init__(

@@ -41,6 +41,13 @@ class Builder(View):
 
     problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. solve: what a button to solve what
     is built does; None for no button. Display it. A builder is made when it is first looked at.
+
+    Examples:
+        >>> from workbench.live import Builder
+        >>> builder = Builder()
+        >>> builder.problem.name
+        'bubbles-2d'
+        >>> builder.close()
     """
 
     def __init__(

@@ -38,6 +38,10 @@ class MatrixBuilder(View):
 
     problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares. Before the button is
     pressed nothing is downloaded, and no file of more than 32 MiB is read.
+
+    Examples:
+        >>> from workbench.live import MatrixBuilder
+        >>> MatrixBuilder().close()
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:

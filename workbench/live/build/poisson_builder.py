@@ -36,6 +36,13 @@ class PoissonBuilder(View):
 
     problem: what it shows at first, see `load`; by default an example whose coefficient spans four decades. publisher:
     of a dashboard whose thread it shares.
+
+    Examples:
+        >>> from workbench.live import PoissonBuilder
+        >>> builder = PoissonBuilder()
+        >>> builder.problem.name
+        'poisson-2d'
+        >>> builder.close()
     """
 
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:

@@ -52,6 +52,14 @@ class RaceView(PausableView):
     Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the
     entry whose time slice it was. It shows as a flat piece against seconds, and the entry is named below the plot.
     Times to quote come from `Race(...).wait()` on a quiet machine.
+
+    Examples:
+        >>> from workbench.live import RaceView
+        >>> from workbench.run import configure
+        >>> view = RaceView(configure("two-layer", n=16), configure("two-layer", n=16, solver="pipecg"))
+        >>> len(view.race.entries)
+        2
+        >>> view.close()
     """
 
     def __init__(

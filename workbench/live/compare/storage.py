@@ -60,6 +60,13 @@ class StorageView(ControlledView):
     configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine
     in the order of the run queue. A matrix of more than 2^19 unknowns, a large file, or one that is downloaded waits
     until Measure is pressed.
+
+    Examples:
+        >>> from workbench.live import StorageView
+        >>> view = StorageView("poisson5:8")
+        >>> view.wait()
+        True
+        >>> view.close()
     """
 
     def __init__(

@@ -53,6 +53,12 @@ class Suggest(ControlledView):
     configuration: whose problem, seed, device and tolerance are used. take: called with the configuration of a pair.
     race: called with those of the three best, to be raced at once. Probing uses the machine in the order of the run
     queue.
+
+    Examples:
+        >>> from workbench.live import Suggest
+        >>> from workbench.run import configure
+        >>> view = Suggest(configure("two-layer", n=16))
+        >>> view.close()
     """
 
     def __init__(

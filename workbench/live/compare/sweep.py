@@ -50,6 +50,13 @@ class SweepView(ControlledView):
     uses the machine in the order of the run queue. folder: where `export` writes, by default exports/ next to the
     notebook. runs: the list of the page that each result is added to, hidden on plots, by default a list of its own.
     Raises InputError as `sweep` does, before anything runs.
+
+    Examples:
+        >>> from workbench.live import SweepView
+        >>> view = SweepView("two-layer", {"n": [8, 16]})
+        >>> view.wait().converged
+        True
+        >>> view.close()
     """
 
     def __init__(

@@ -42,6 +42,13 @@ class FieldView(StreamView):
     height: of the picture, in pixels; 0 follows the window. choices: offer the menus of what is shown; False where
     there is one picture only. At most ten pictures a second are sent, and while the view is out of sight no snapshots
     are taken.
+
+    Examples:
+        >>> from workbench.live import FieldView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = FieldView()
+        >>> view.follow(run_through(Run(configure("two-layer", n=16))))
+        >>> view.close()
     """
 
     _script = script("field/field.js")

@@ -42,6 +42,11 @@ class VolumeView(StreamView):
 
     During a run the solver thread reduces the vector to at most 64^3 cells, at most ten times a second and for at most
     3% of its time; at rest to at most 128^3. Without WebGL2 the page draws the three slices in 2D.
+
+    Examples:
+        >>> from workbench.live import VolumeView
+        >>> view = VolumeView()
+        >>> view.close()
     """
 
     _script = script("field/volume.js")

@@ -39,6 +39,12 @@ class InsideView(View):
     iteration or a kernel that is pointed at in one of the views is shown in all that know it. publisher: of the page
     that it is a part of. folder: where figures go, by default exports/ next to the notebook. hint: said of a run
     without a trace.
+
+    Examples:
+        >>> from workbench.live import InsideView
+        >>> from workbench.run import Session, configure
+        >>> view = InsideView(Session(configure("two-layer", n=16), trace=True))
+        >>> view.close()
     """
 
     def __init__(

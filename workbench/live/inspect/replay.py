@@ -35,6 +35,14 @@ class Replay(View):
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
     by default exports/ next to the notebook. `record` is what is shown. runs: the list that opened runs are added to.
     Raises InputError for a file that is no run.
+
+    Examples:
+        >>> from workbench.live import Replay
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = Replay(run_through(Run(configure("two-layer", n=16))).record())
+        >>> view.record.label
+        'CG, Jacobi'
+        >>> view.close()
     """
 
     def __init__(
@@ -123,7 +131,15 @@ class Replay(View):
 
 
 def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
-    """A saved run in all views. Raises InputError when the file is missing, damaged, or no run."""
+    """A saved run in all views. Raises InputError when the file is missing, damaged, or no run.
+
+    Examples:
+        >>> from workbench.live import open_run
+        >>> from workbench.recording import save
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = open_run(save(run_through(Run(configure("two-layer", n=16))).record(), "layers.run.npz"))
+        >>> view.close()
+    """
     return Replay(path, folder)
 
 

@@ -42,6 +42,12 @@ class PaperView(View):
     ours. values: of parameters at first, by default the paper's: `PaperView("two-level", "table2", stripes=4)`. runs:
     the list that its runs are added to, by default one of its own. show_runs: shows that list. Raises InputError, which
     lists what there is, for an unknown paper, item, parameter or value.
+
+    Examples:
+        >>> from workbench.live import PaperView
+        >>> view = PaperView("two-level", "table2")
+        >>> view.stop()
+        >>> view.close()
     """
 
     def __init__(

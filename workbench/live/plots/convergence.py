@@ -39,6 +39,13 @@ class ConvergenceView(StreamView):
     keys on the grip or with Shift on the plot, a tenth of a decade each; Delete gives every run its own again. A line
     that was moved or marked has a flag where the first run reaches it. It changes what is looked at and no run's
     stopping.
+
+    Examples:
+        >>> from workbench.live import ConvergenceView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = ConvergenceView()
+        >>> curve = view.add(run_through(Run(configure("two-layer", n=16))).record())
+        >>> view.close()
     """
 
     _script = script("plots/convergence.js")

@@ -70,6 +70,12 @@ class MethodView(RunView):
     The pictures follow an active run, and another picture needs no new run. Those of vectors are made by the thread
     that iterates, between two iterations; of a run whose vectors are not kept there are the others. `iteration` is that
     of the weights, the latest unless another is chosen.
+
+    Examples:
+        >>> from workbench.live import MethodView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = MethodView(run_through(Run(configure("two-layer", n=16, solver="block-cg", rhs="random:4"))))
+        >>> view.close()
     """
 
     period = PERIOD

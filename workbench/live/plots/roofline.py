@@ -49,6 +49,12 @@ class RooflineView(RunView):
     folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
     group: see `StreamView`.
     `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
+
+    Examples:
+        >>> from workbench.live import RooflineView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = RooflineView(run_through(Run(configure("two-layer", n=16), trace=True)), "k20m")
+        >>> view.close()
     """
 
     def __init__(

@@ -54,6 +54,12 @@ class SpectrumView(RunView):
     those of what CG works on last, in place of those that are computed: unasked up to 1024 unknowns, by `compute` and
     its button up to 4096. folder: where figures go, by default exports/ next to the notebook. group: see `StreamView`.
     `figures()` are the pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
+
+    Examples:
+        >>> from workbench.live import SpectrumView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = SpectrumView(run_through(Run(configure("two-layer", n=8))))
+        >>> view.close()
     """
 
     def __init__(

@@ -48,6 +48,12 @@ class TimelineView(StreamView):
     are those of the set under the pointer. run, runs: the run that the page has chosen to compare with, "" for none,
     and those that it offers, as pairs of a key and a name; who offers them shows the one that is chosen. pointed: the
     place of the set of lanes that the pointer was on last.
+
+    Examples:
+        >>> from workbench.live import TimelineView
+        >>> from workbench.run import Run, configure, run_through
+        >>> view = TimelineView(run_through(Run(configure("two-layer", n=16), trace=True)))
+        >>> view.close()
     """
 
     _script = script("plots/timeline.js")

@@ -29,6 +29,10 @@ class RunsPage(View):
     """Display it. The list stays in the kernel, so that a page that is loaded again shows it as it was.
 
     runs: the list of the page. folder: where `save` writes, by default exports/ next to the notebook.
+
+    Examples:
+        >>> from workbench.live import RunsPage
+        >>> RunsPage().close()
     """
 
     def __init__(self, runs: RunList | None = None, folder: str | Path | None = None) -> None:

@@ -57,6 +57,14 @@ class Explorer(PausableView):
     runs: the list of the page that its runs are added to, by default a list of its own; the plot shows the runs of this
     view and pinned ones of others. Run while a run is active queues another. The methods of the buttons can be called
     from code. Explorers of one kernel share the machine alone, which they use one run at a time.
+
+    Examples:
+        >>> from workbench.live import Explorer
+        >>> from workbench.run import configure
+        >>> view = Explorer(configure("two-layer", n=16))
+        >>> view.run().wait().converged
+        True
+        >>> view.close()
     """
 
     def __init__(
@@ -383,6 +391,11 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     problem may also be a share link or a saved .cg.json file, which says the whole configuration. folder: where
     exports go, by default exports/ next to the notebook. On a served page, a link in its address comes first. Raises
     InputError for unknown names.
+
+    Examples:
+        >>> from workbench.live import explore
+        >>> view = explore("two-layer", n=16, solver="pipecg")
+        >>> view.close()
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     configuration, refused = asked_for(lambda: configure(problem, **{**suggested, **choices}))

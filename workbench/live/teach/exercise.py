@@ -64,6 +64,11 @@ class Lesson:
     """The exercises of a lesson: `lesson = Lesson("without-pain")`, then `lesson.check(1)` shows the first.
 
     Raises InputError, which lists all, for an unknown lesson.
+
+    Examples:
+        >>> from workbench.live import Lesson
+        >>> exercise = Lesson("without-pain").check(1, answer=2)
+        >>> exercise.close()
     """
 
     def __init__(self, name: str) -> None:

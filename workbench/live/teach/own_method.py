@@ -37,6 +37,13 @@ class OwnMethod(View):
     original: a method that is written as paper lines. problem and choices as in `configure`: everything but the solver
     is the same in both entries. folder: where exports of the race go. runs: the list that they are added to. The text
     is parsed, never executed. Raises InputError for unknown names.
+
+    Examples:
+        >>> from workbench.live import OwnMethod
+        >>> view = OwnMethod("cg", "two-layer", n=16)
+        >>> view.check()
+        True
+        >>> view.close()
     """
 
     def __init__(

@@ -63,6 +63,12 @@ class Schedules(View):
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
     fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`analysis.several_gpus`), and
     the curves are those of strong scaling. Raises InputError for an unknown machine or method.
+
+    Examples:
+        >>> from workbench.live import Schedules
+        >>> view = Schedules("k20m", "pipecg gpu")
+        >>> view.seconds["pipecg gpu"] < view.seconds["pipecg cpu"]
+        True
     """
 
     def __init__(self, like: str = "k20m", method: str = "hybrid3") -> None:

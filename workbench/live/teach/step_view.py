@@ -34,6 +34,14 @@ class StepView(StreamView):
     64 x 64 cells the vectors are drawn. Where E is solved with on levels, `toggle_levels` shows what each removes from
     the error. Cost: the iterations, line by line in NumPy, and memory for all their vectors. Raises InputError for what
     cannot be stepped, see `linewise.Walk`.
+
+    Examples:
+        >>> from workbench.live import StepView
+        >>> view = StepView("cg", "two-layer", n=8, iterations=3)
+        >>> view.next_line()
+        >>> view.iteration
+        0
+        >>> view.close()
     """
 
     _script = script("teach/steps.js")

@@ -117,6 +117,14 @@ class RunList:
 
     Views read `runs`, and are notified of every change by `on_change`. A run that was stopped before its start leaves
     the list.
+
+    Examples:
+        >>> from workbench.live import RunList
+        >>> from workbench.run import Run, configure, run_through
+        >>> runs = RunList()
+        >>> run = runs.add(run_through(Run(configure("two-layer", n=16))), "Solve")
+        >>> runs.find(run.number) is run
+        True
     """
 
     def __init__(self) -> None:

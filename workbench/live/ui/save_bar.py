@@ -38,6 +38,14 @@ class SaveBar(View):
     plane of a slice; the provenance may always be. folder: of `save` and of the menu, by default exports/ next to the
     notebook. status: the line that says what was saved, by default one of its own. `saver` serves other buttons of the
     view too.
+
+    Examples:
+        >>> from workbench import scenes
+        >>> from workbench.live import SaveBar
+        >>> scene = scenes.residual_gap_scene({"CG": ([1.0, 1e-8], [1.0, 1e-8])})
+        >>> bar = SaveBar(lambda: {"gap": scene}, provenance=dict, folder=".")
+        >>> [path.suffix for path in bar.save("svg")]
+        ['.svg']
     """
 
     def __init__(

@@ -54,6 +54,13 @@ class ShareBar(LiveWidget):
     get: returns the form's configuration, or raises InputError. load: shows one in the form; it is called in a thread
     of the bar's own. folder: where problems are saved and looked for by name, by default exports/ next to the notebook;
     on a page without code problems are only downloaded. A file of the user's is chosen and opened in the page.
+
+    Examples:
+        >>> from workbench.live import ShareBar
+        >>> from workbench.run import configure
+        >>> bar = ShareBar(lambda: configure("two-layer", n=16), load=print)
+        >>> bar.written("command")
+        'workbench solve two-layer --n 16'
     """
 
     _script = script("ui/share.js")
