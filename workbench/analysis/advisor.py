@@ -74,7 +74,7 @@ def advising(
 ) -> Iterator[Event]:
     """The events of `advise` as they happen; the last one is `Ranked`.
 
-    stopped: cancellation request, tested before each solve; no event follows it.
+    stopped: cancellation request, tested before each solve; no event follows it. Raises InputError as `advise`.
 
     Examples:
         >>> from workbench.analysis import advising

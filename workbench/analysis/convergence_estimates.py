@@ -94,7 +94,7 @@ def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarra
     """Estimates of the error from the iterations up to `iteration`.
 
     delay: iterations ahead that the bounds use. exact: eigenvalues of the preconditioned operator, if known; zeros are
-    ignored. Raises InputError if the run has made fewer iterations.
+    ignored. Cost: O(k^2) for the Ritz values of k iterations. Raises InputError if the run has made fewer iterations.
 
     Examples:
         >>> from workbench.analysis import estimates

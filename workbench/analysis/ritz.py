@@ -44,6 +44,8 @@ def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.
 def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:
     """The Ritz values after some iterations (all by default), ascending, shape (k,). Cost: O(k^2).
 
+    Raises InputError as `lanczos_matrix` does.
+
     Examples:
         >>> import numpy as np
         >>> from workbench.analysis import ritz_values
@@ -56,6 +58,8 @@ def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:
 
 def effective_condition(history: History, iterations: int | None = None) -> float:
     """The effective condition number: the ratio of the largest to the smallest Ritz value.
+
+    iterations, cost and errors: as of `ritz_values`.
 
     Examples:
         >>> import numpy as np

@@ -1,8 +1,4 @@
-"""Roofline points of the kernels of a trace: operations per byte and operations per second.
-
-Source: Williams, Waterman, Patterson, Roofline: an insightful visual performance model for multicore architectures,
-Communications of the ACM 52(4), 2009.
-"""
+"""Roofline points of the kernels of a trace: operations per byte and operations per second."""
 
 from __future__ import annotations
 
@@ -65,7 +61,8 @@ class RooflinePoint:
 def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
     """The kernels of a lane, longest total time first. Calls of one kernel with different sizes make one point.
 
-    Raises InputError for an unknown lane, for a lane without events, and for a trace without times (a dry run).
+    Source: Williams, Waterman, Patterson, Communications of the ACM 52(4), 2009. Cost: a pass over the events. Raises
+    InputError for an unknown lane, for a lane without events, and for a trace without times (a dry run).
 
     Examples:
         >>> from workbench.analysis import roofline_points

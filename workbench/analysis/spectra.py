@@ -56,6 +56,8 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 def spectra(configuration: Configuration, system: LinearSystem | None = None) -> dict[str, np.ndarray]:
     """Eigenvalues before and after each level: "A", "M^-1 A" and, with deflation, "M^-1 P A".
 
+    system, cost and errors: as of `spectrum`, for each.
+
     Examples:
         >>> from workbench.analysis import spectra
         >>> from workbench.run import configure

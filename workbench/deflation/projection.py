@@ -1,8 +1,6 @@
 """Deflation as a projected system: the solver solves P A x^ = P b, and x is recovered from x^ afterwards.
 
-    P = I - A Q,  Q = Z E^-1 Z^T,  E = Z^T A Z,  x = Q b + P^T x^
-
-Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (7a) to (7d).
+P = I - A Q,  Q = Z E^-1 Z^T,  E = Z^T A Z,  x = Q b + P^T x^
 """
 
 from __future__ import annotations
@@ -44,7 +42,8 @@ class Projection(Corrections):
     AZ is computed when first needed, or by `prepare_az`. exact: whether E has to be solved with to rounding, for a
     coarse solver that leaves the choice open. phase: called around the parts of the setup.
 
-    Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
+    Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (7a) to (7d). Raises InputError for a
+    subspace that cannot deflate A, and for an E that is not positive definite.
 
     Examples:
         >>> from workbench.deflation import PiecewiseConstant, Projection

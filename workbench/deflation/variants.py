@@ -1,7 +1,6 @@
 """Two-level PCG variants, by their use of the projection P and the coarse correction Q.
 
-M1 is the preconditioner passed to the solver. After table 1 of Tang, Nabben, Vuik, Erlangga, "Comparison of two-level
-preconditioners derived from deflation, domain decomposition and multigrid methods", J. Sci. Comput. 39, 2009:
+M1 is the preconditioner passed to the solver:
 
     DEF1     system P A, M1 = M^-1,               and x = Q b + P^T x^
     DEF2     x0 projected, directions P^T M^-1 r
@@ -29,6 +28,9 @@ from workbench.registry import Block, register
 @dataclasses.dataclass(frozen=True)
 class Variant(Block):
     """Base of all variants. Costs are per iteration, in addition to one application each of A and M.
+
+    Source: Tang, Nabben, Vuik, Erlangga, Comparison of two-level preconditioners derived from deflation, domain
+    decomposition and multigrid methods, J. Sci. Comput. 39, 2009, table 1.
 
     Examples:
         >>> from workbench.registry import find

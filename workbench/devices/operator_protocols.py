@@ -74,7 +74,7 @@ class DeviceOperator(Protocol):
     def fused_dots(self) -> Sequence[str]: ...
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
-        """wanted: the dot products to compute, "xy" for (x, out), "yy" for (out, out) and "xx" for (x, x).
+        """out = A x. wanted: the dot products to compute, "xy" for (x, out), "yy" for (out, out) and "xx" for (x, x).
 
         A kernel that has them in the same pass computes all three; what is not asked for is undefined.
         """

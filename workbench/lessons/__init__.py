@@ -18,7 +18,7 @@ __all__ = ["LESSONS", "Exercise", "Lesson", "Verdict", "lesson"]
 
 @dataclass(frozen=True)
 class Lesson:
-    """number: its place in the order; name: as in addresses and files; question: what it answers.
+    """A lesson. number: its place in the order; name: as in addresses and files; question: what it answers.
 
     Examples:
         >>> from workbench.lessons import lesson

@@ -77,7 +77,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Exercise:
-    """judge: given the answer, as `answer.read` returns it; computes what decides, now.
+    """A question of a lesson. judge: given the answer, as `answer.read` returns it; computes what decides, now.
 
     Examples:
         >>> from workbench.lessons import lesson

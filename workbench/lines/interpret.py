@@ -50,6 +50,9 @@ Operators = Mapping[str, Callable[[np.ndarray], np.ndarray]]
 def evaluate(text: str, values: MutableMapping[str, Any], operators: Operators | None = None) -> None:
     """Run the lines of `text` over `values`, arrays and numbers by name, and leave the results there.
 
+    operators: functions of arrays by name. Cost: an array for each operation. Raises LinesError for lines that do not
+    fit the values.
+
     Examples:
         >>> import numpy as np
         >>> from workbench.lines.interpret import evaluate

@@ -76,7 +76,7 @@ def parse(text: str) -> tuple[Line, ...]:
 
 @functools.lru_cache(maxsize=256)
 def parse_expression(text: str) -> Expression:
-    """A formula by itself, such as that of an operator that acts element by element.
+    """A formula by itself, such as that of an operator that acts element by element. Raises LinesError.
 
     Examples:
         >>> from workbench.lines.parse import parse_expression

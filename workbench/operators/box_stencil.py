@@ -24,10 +24,9 @@ MAX_NNZ = 2**31 - 1
 class BoxStencil:
     """A = (diagonal - coupling) I + coupling S, where S sums over the (2 reach + 1)^d cells of a box around each cell.
 
-    grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z). Values outside the grid are
-        zero. In 3D, reach 1 is the 27-point operator and reach 2 the 125-point operator.
-    diagonal_entry, coupling: the diagonal and off-diagonal entries of A, real.
-    dtype: of the vectors; float64 by default.
+    grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown `i = x + nx*(y + ny*z)`. Values outside the grid are
+    zero. In 3D, reach 1 is the 27-point operator and reach 2 the 125-point operator. diagonal_entry, coupling: the
+    diagonal and off-diagonal entries of A, real. dtype: of the vectors; float64 by default.
 
     S is a product of moving sums along z, y and x: a row takes 6 reach additions in 3D instead of (2 reach + 1)^3
     multiplications. Nothing is stored; one product reads and writes N words.

@@ -113,7 +113,7 @@ class Stencil(abc.ABC):
 class BandStencil(Stencil):
     """A stencil stored as its diagonal and lower bands.
 
-    grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z).
+    grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown `i = x + nx*(y + ny*z)`.
     main: the diagonal, shape (N,).
     lower: one band of shape (N,) per dimension, x first; lower[k][i] = A[i, i - stride_k], zero if that neighbour does
         not exist. The upper bands are the conjugates, so 2D stores 3 arrays and 3D stores 4.

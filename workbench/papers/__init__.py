@@ -205,7 +205,8 @@ def target_of(paper: str, target: str) -> Target:
 def reproduce(paper: str, target: str, max_n: int = 512, progress: Progress = lambda _: None) -> Reproduction:
     """Reproduce a table or figure of a paper with grids of at most `max_n` points per side.
 
-    progress: called with one sentence per step. Raises InputError for an unknown paper or target, and for a max_n below
+    Cost: that of the solves; `Target.quick` is a max_n that takes a minute at most. progress: called with one sentence
+    per step. Raises InputError for an unknown paper or target, and for a max_n below
     the smallest size of the target.
 
     Examples:

@@ -131,10 +131,6 @@ class History:
 class BlockHistory(History):
     """The history of a run with s right-hand sides; its `residual` is the largest ||r_j||/||b_j||.
 
-    columns, shape (count, s): ||r_j||/||b_j||; of a column that has ended, that of its end, and NaN of one in a chunk
-    that has not begun. rank, shape (count,):
-    columns that the search directions span. pivot, shape (count,): the smallest over the largest, NaN without one.
-
     Examples:
         >>> import numpy as np
         >>> from workbench.run import solve
@@ -188,7 +184,8 @@ class BlockHistory(History):
 
     @property
     def columns(self) -> np.ndarray:
-        """||r_j||/||b_j|| by iteration, shape (count, s)."""
+        """||r_j||/||b_j|| by iteration, shape (count, s); of a column that has ended, that of its end, and NaN of one
+        in a chunk that has not begun."""
         return np.array(self._rows[: self.count]).reshape(-1, self.size)
 
     @property

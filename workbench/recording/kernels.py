@@ -16,7 +16,8 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
     """One row per kernel, longest total time first, and one for the time in which all lanes were idle.
 
     bandwidth: of the machine's memory in bytes per second; with it, rows have their fraction of it, which exceeds 1 if
-    caches served part of the traffic. Bytes and derived values are None if the kernel does not state its bytes.
+    caches served part of the traffic. Bytes and derived values are None if the kernel does not state its bytes. Cost: a
+    few passes over the events.
 
     Examples:
         >>> from workbench.recording import kernel_table

@@ -11,7 +11,8 @@ COPIES = (TO_DEVICE, TO_HOST)
 
 
 def hidden_fraction(trace: Trace) -> float | None:
-    """The fraction of the total copy time that overlaps with computation; None without copies.
+    """The fraction of the total copy time that overlaps with computation; None without copies. Cost: a sort of the
+    events.
 
     Examples:
         >>> from workbench.recording import Event, Trace, hidden_fraction

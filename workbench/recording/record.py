@@ -245,6 +245,8 @@ class _Provenance:
 def to_csv(record: Record, path: str | Path) -> Path:
     """Write the history as CSV, one row per iteration, with the summary in comment lines that start with #.
 
+    Raises InputError if the folder cannot be written.
+
     Examples:
         >>> from workbench.recording import to_csv
         >>> from workbench.run import Run, configure, run_through

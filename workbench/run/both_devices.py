@@ -20,8 +20,8 @@ ONE_BY_ONE = "The accelerator is the processor itself: they run one after the ot
 
 @dataclasses.dataclass(frozen=True)
 class BothDevices:
-    """runs: on the cores and on the accelerator, of the same problem. sentence: whether they run at once or one after
-    the other, and why.
+    """Two runs of the same problem, on the cores and on the accelerator. sentence: whether they run at once or one
+    after the other, and why.
 
     Examples:
         >>> from workbench.run import BothDevices, Session, configure

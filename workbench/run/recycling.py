@@ -2,8 +2,7 @@
 
 After k iterations of CG the vectors u_j = M^-1 r_j span a Krylov space in which alpha and beta give the Lanczos matrix
 (Saad 2003, section 6.7.3); its smallest eigenvalues and their Ritz vectors approximate those of M^-1 A, which limit
-the convergence of CG. Source: Saad, Yeung, Erhel, Guyomarc'h, A deflated version of the conjugate gradient algorithm,
-SIAM J. Sci. Comput. 21, 2000.
+the convergence of CG.
 """
 
 from __future__ import annotations
@@ -43,12 +42,8 @@ def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np
 class RitzKeeper:
     """Callback that keeps the search directions of a run and makes Ritz vectors of them, `vectors(count)`.
 
-        keeper = RitzKeeper(50)
-        solve(A, b, callback=keeper)
-        solve(A, another_b, deflation=keeper.vectors(10))
-
-    most: number of iterations to keep. Memory: one vector each. Raises InputError for less than 2, and for a run of
-    another method than cg without deflation.
+    most: number of iterations to keep. Memory: one vector each. Source: Saad, Yeung, Erhel, Guyomarc'h, SIAM J. Sci.
+    Comput. 21, 2000. Raises InputError for less than 2, and for a run of another method than cg without deflation.
 
     Examples:
         >>> from workbench.run import RitzKeeper, configure, solve

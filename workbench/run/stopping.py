@@ -18,7 +18,7 @@ __all__ = ["Norm", "Reason", "Stopping"]
 
 
 class Reason(enum.Enum):
-    """Why a run ended; the value is the sentence for the user.
+    """Why a run ended, as a sentence for the user.
 
     Examples:
         >>> from workbench.run import Reason
@@ -78,7 +78,7 @@ class Reason(enum.Enum):
 
     @property
     def sentence(self) -> str:
-        """The value."""
+        """Its value."""
         return self.value
 
     def begins(self, sentence: str) -> bool:

@@ -44,7 +44,8 @@ def products(columns: np.ndarray) -> np.ndarray:
 
 
 def residuals_scene(run: Record | History, tolerance: float) -> Scene:
-    """A curve for each column against iterations.
+    """||r_j||/||b_j|| as a curve for each column against iterations. Raises InputError for a run with one right-hand
+    side.
 
     Examples:
         >>> from workbench.run import Run, configure, run_through
@@ -63,6 +64,8 @@ def residuals_scene(run: Record | History, tolerance: float) -> Scene:
 
 def products_scene(run: Record | History, tolerance: float) -> Scene:
     """All columns against the columns multiplied by A; the largest, which ends the run, is strong.
+
+    Raises InputError for a run with one right-hand side.
 
     Examples:
         >>> from workbench.run import Run, configure, run_through
@@ -125,6 +128,8 @@ def _largest(given: Runs) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
 def columns_scene(run: Record | History, tolerance: float) -> Scene:
     """The relative residual by column and iteration as a map. Columns that have not begun are empty.
 
+    Raises InputError for a run with one right-hand side.
+
     Examples:
         >>> from workbench.run import Run, configure, run_through
         >>> from workbench.scenes import columns_scene
@@ -144,6 +149,8 @@ def columns_scene(run: Record | History, tolerance: float) -> Scene:
 
 def rank_scenes(run: Record | History) -> list[Scene]:
     """The rank of the search directions, and the smallest over the largest pivot.
+
+    Raises InputError for a run with one right-hand side.
 
     Examples:
         >>> from workbench.run import Run, configure, run_through

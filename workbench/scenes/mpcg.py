@@ -21,7 +21,9 @@ GAP = 2
 
 
 def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.ndarray], when: str) -> Scene:
-    """The outlines of the boxes over |b - A x|. pieces: the unknowns of each. Raises InputError for a 3D grid.
+    """The outlines of the boxes over |b - A x| on a grid (ny, nx).
+
+    values: b - A x, shape (N,). pieces: the unknowns of each box. when: the title. Raises InputError for a 3D grid.
 
     Examples:
         >>> import numpy as np
@@ -46,7 +48,9 @@ def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.n
 
 
 def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Scene:
-    """The directions of an iteration side by side, each scaled by its largest value. block: shape (N, k).
+    """The directions of an iteration side by side, each scaled by its largest value.
+
+    block: shape (N, k). grid: (ny, nx). when: the title.
 
     Raises InputError for a grid that is not in 2D, and for no direction.
 
@@ -98,7 +102,9 @@ def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
 
 
 def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
-    """Directions of each block, and the condition number of its scaled P^H A P. Raises InputError without a step.
+    """Directions of each block, and the condition number of its scaled P^H A P.
+
+    steps: as in `History.steps`. Raises InputError without a step.
 
     Examples:
         >>> import numpy as np

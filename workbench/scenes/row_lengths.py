@@ -1,4 +1,4 @@
-"""The entries per row of a matrix as a histogram."""
+"""A histogram of the entries per row of a matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LOG_SCALE_RATIO = 100.0
 
 
 def row_lengths_scene(lengths: np.ndarray) -> Scene:
-    """lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row.
+    """The number of rows that have so many entries, as bars, with the mean.
+
+    lengths: entries of each row, shape (N,). Cost: one pass over them. Raises InputError without a row.
 
     Examples:
         >>> import numpy as np

@@ -14,10 +14,10 @@ from workbench.scenes.style import CurveStyle, curve_style
 
 @dataclasses.dataclass(frozen=True)
 class Axis:
-    """title: the quantity. kind: of number: "" plain, "count", "s" or "B", whose unit fits, or any other unit, which is
-    written behind. log: logarithmic at first. whole: only integers lie on it. names: what the integers from 0 on are
-    called. word: what a value is called where it is read out. span: ends in values; by default those of the layers.
-    marks: the values that have ticks.
+    """An axis of a plot. title: the quantity. kind: of number: "" plain, "count", "s" or "B", whose unit fits, or any
+    other unit, which is written behind. log: logarithmic at first. whole: only integers lie on it. names: what the
+    integers from 0 on are called. word: what a value is called where it is read out. span: ends in values; by default
+    those of the layers. marks: the values that have ticks.
 
     Examples:
         >>> from workbench.scenes import Axis
@@ -274,11 +274,12 @@ class ParallelOf(Layer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
-    """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
+    """A picture as data: layers over two axes. note: the sentence of an empty one.
 
-    title: what of the run it shows, printed above it. spoken: the picture in words, with its numbers. ways: which axes
-    a zoom moves, "x", "y" or "xy". logs: which axes can be turned between logarithmic and linear. bare: without axes.
-    square: a unit of x is as long as one of y. live: more is to come.
+    name: as long as it stays, so does what the user zoomed to. title: what of the run it shows, printed above it.
+    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
+    can be turned between logarithmic and linear. bare: without axes. square: a unit of x is as long as one of y. live:
+    more is to come.
 
     Examples:
         >>> import numpy as np

@@ -19,7 +19,9 @@ HALF = 0.32
 
 
 def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last: int, spoken: str) -> Scene:
-    """Ritz values by iteration; lines join the smallest and the largest. exact: eigenvalues, ascending and positive.
+    """Ritz values by iteration; lines join the smallest and the largest.
+
+    columns: as `ritz_columns` returns them. exact: eigenvalues, ascending and positive. last: where the axis ends.
 
     Examples:
         >>> from workbench.analysis import ritz_columns
@@ -89,6 +91,8 @@ def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int
 
 def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
     """Exact spectra one above the other, a stroke for each eigenvalue; those that deflation removes stand out.
+
+    spectra: ascending, by the names that `analysis.spectra` gives them.
 
     Examples:
         >>> from workbench.analysis import spectra

@@ -54,7 +54,8 @@ VERBS = (
 
 
 class StorageView(ControlledView):
-    """Display it; press Measure. `storage` is what is known of the matrix, `seconds` the medians so far.
+    """A matrix in every format: words, bytes, and the time of a product. Display it; press Measure. `storage` is what
+    is known of the matrix, `seconds` the medians so far.
 
     base: a configuration, or a problem; by default one that is drawn entry by entry. take: called with the
     configuration that has the format chosen; without it that of the view, `base`, changes. Measuring uses the machine

@@ -48,7 +48,8 @@ WORKING = "pairs are solved on coarser grids, then the best ones on the whole pr
 
 
 class Suggest(ControlledView):
-    """Display it and press Find. `estimates` is the ranking so far, `advice` the result.
+    """A search for the best pair of levels, as `analysis.advise` makes it. Display it and press Find. `estimates` is
+    the ranking so far, `advice` the result.
 
     configuration: whose problem, seed, device and tolerance are used. take: called with the configuration of a pair.
     race: called with those of the three best, to be raced at once. Probing uses the machine in the order of the run

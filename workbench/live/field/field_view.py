@@ -32,7 +32,8 @@ NO_RUN = "the solution, the residual and the error are seen here as soon as a ru
 
 
 class FieldView(StreamView):
-    """Shows one picture at a time. In 3D it is a section: `normal` to x, y or z, at the cell `index` along that side.
+    """The coefficient of a problem, or a vector of a run, as a picture. In 3D it is a section: `normal` to x, y or z,
+    at the cell `index` along that side.
 
     `show(scene)` draws a problem before it is run; `follow(run)` looks at a run, and `quantity` says at what:
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear

@@ -65,7 +65,8 @@ STEPS: dict[str, Callable[[list[Any], int], list[Scene]]] = {
 
 
 class MethodView(RunView):
-    """Display it, or `box`, which is empty for a run of any other method. `follow(run)` shows another run.
+    """What a block method or multipreconditioned CG does. Display it, or `box`, which is empty for a run of any other
+    method. `follow(run)` shows another run.
 
     The pictures follow an active run, and another picture needs no new run. Those of vectors are made by the thread
     that iterates, between two iterations; of a run whose vectors are not kept there are the others. `iteration` is that

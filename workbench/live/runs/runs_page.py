@@ -26,7 +26,8 @@ from workbench.live.ui.view import View
 
 
 class RunsPage(View):
-    """Display it. The list stays in the kernel, so that a page that is loaded again shows it as it was.
+    """All runs of a page, and their file. Display it. The list stays in the kernel, so that a page that is loaded again
+    shows it as it was.
 
     runs: the list of the page. folder: where `save` writes, by default exports/ next to the notebook.
 

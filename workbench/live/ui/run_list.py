@@ -149,7 +149,7 @@ class RunList:
         return [run for run in self.runs if run.origin in origins]
 
     def find(self, number: int) -> ListedRun:
-        """Raises InputError for a number that is not in the list."""
+        """The run of a number. Raises InputError for one that is not in the list."""
         found = next((run for run in self.runs if run.number == number), None)
         if found is None:
             raise InputError(f"run {number} is not in the list of runs; it was deleted or dropped")
@@ -218,7 +218,7 @@ class RunList:
             self.notify()
 
     def rename(self, run: ListedRun, name: str) -> None:
-        """Raises InputError for an empty and for a long name."""
+        """Name a run. Raises InputError for an empty and for a long name."""
         name = " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME:
             raise InputError(f"a name has 1 to {LONGEST_NAME} characters, got {len(name)}; the run keeps its name")

@@ -29,8 +29,8 @@ WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
 
 
 class SaveBar(View):
-    """Display it, or `box`, below a view. The functions are called when the button is pressed, and `pictures`
-    also when the dialog is opened.
+    """A button that saves the pictures of a view. Display it, or `box`, below the view. The functions are called when
+    the button is pressed, and `pictures` also when the dialog is opened.
 
     pictures: by name, which begins the name of the file; scenes are drawn as they are saved. The numbers that each
     shows are written as CSV next to it. provenance: what it took to make them, as plain data. about: the rest of the

@@ -49,7 +49,7 @@ MOST_TEXT = 1 << 20
 
 
 class ShareBar(LiveWidget):
-    """Buttons and a line over some form.
+    """Buttons that write what a form says as a link, Python, a command or a file, and a line that reads them.
 
     get: returns the form's configuration, or raises InputError. load: shows one in the form; it is called in a thread
     of the bar's own. folder: where problems are saved and looked for by name, by default exports/ next to the notebook;
