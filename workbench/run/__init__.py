@@ -134,7 +134,7 @@ def solve(
     copies, as NumPy arrays. Raises InputError for what cannot be solved, for a LinearOperator that is not symmetric,
     and for a vector of nullspace that A does not map to zero.
 
-    Cost of an iteration: O(nnz + N) for each right-hand side, of block methods O(N s^2) for all together, and with
+    Cost of an iteration without M: O(nnz + N) for each right-hand side, block methods O(N s^2) more for all, and with
     deflation by vectors 4 N d flops more; `workbench.analysis.solver_costs` counts the vectors of each method too.
 
     Examples:
