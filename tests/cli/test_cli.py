@@ -102,6 +102,9 @@ def test_save_show_and_export(capsys, tmp_path):
     assert "poisson5" in out
     assert run(capsys, "show", file, "--csv", table)[0] == 0
     assert (tmp_path / "a.csv").read_text().count("\n") > 3
+    status, out, _ = run(capsys, "show", file, "--html", str(tmp_path / "a.html"))
+    assert (status, out.strip()) == (0, str(tmp_path / "a.html"))
+    assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
 
 
 def test_blocks_lists_the_registry(capsys):

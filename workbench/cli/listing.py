@@ -17,9 +17,10 @@ def add(verbs: Any) -> None:
     doctor = verbs.add_parser("doctor", help="devices and packages of this machine, and how to install missing ones")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
-    show = verbs.add_parser("show", help="print the summary of a saved run, or export it as CSV")
+    show = verbs.add_parser("show", help="print the summary of a saved run, or export it")
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the convergence history as CSV")
+    show.add_argument("--html", metavar="FILE", help="write a page with its plots, which needs no kernel")
     show.set_defaults(command=_show)
 
 
@@ -55,6 +56,10 @@ def _show(options: argparse.Namespace) -> int:
     record = load(options.file)
     if options.csv:
         print(to_csv(record, options.csv))
-    else:
+    if options.html:
+        from workbench.live.inspect.plain import save_page
+
+        print(save_page(record, options.html))
+    if not (options.csv or options.html):
         print_summary(record.summary, record.provenance.get("notes", []))
     return CONVERGED

@@ -18,7 +18,7 @@ from workbench.files import check_target, ended_in_order
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-OUTPUTS = ("save", "trace", "csv", "output", "picture")
+OUTPUTS = ("save", "trace", "csv", "html", "output", "picture")
 """Options that name output files."""
 
 

@@ -12,6 +12,7 @@ from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.inspect.inside import InsideView
+from workbench.live.inspect.plain import html_of, page_of
 from workbench.live.inspect.replay import Replay, open_run
 from workbench.live.papers.paper_view import PaperView
 from workbench.live.plots.convergence import ConvergenceView
@@ -63,7 +64,9 @@ __all__ = [
     "VolumeView",
     "Workbench",
     "explore",
+    "html_of",
     "open_run",
+    "page_of",
     "workbench",
 ]
 

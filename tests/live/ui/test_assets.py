@@ -9,8 +9,9 @@ from workbench.live.ui.assets import SHEETS, STATIC, imports, joined, module, st
 
 FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
 WIDGETS = sorted(name for name, text in FILES.items() if "export default" in text)
-WORKERS = {
+OTHERS = {
     "field/fieldworker.js": "class FieldPlot",
+    "inspect/plain.js": "function modelOf(",
 }
 PLOTS = ("plots/convergence.js", "plots/chart.js")
 MOST_BYTES = {
@@ -24,10 +25,10 @@ ROOMS = ("transport", "ui", "plots", "field", "build", "solve", "compare", "insp
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
 
-@pytest.mark.parametrize("name", WORKERS)
-def test_a_worker_is_joined_too_and_exports_nothing(name):
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_widget_is_joined_too_and_exports_nothing(name):
     text = module(name)
-    assert WORKERS[name] in text
+    assert OTHERS[name] in text
     assert not re.search(r"^(import|export) ", text, re.MULTILINE)
 
 
@@ -74,7 +75,7 @@ def test_every_module_is_part_of_a_widget():
     def reached(name: str) -> set[str]:
         return {name}.union(*(reached(wanted) for wanted in imports(name)))
 
-    assert set().union(*(reached(name) for name in (*WIDGETS, *WORKERS))) == set(FILES)
+    assert set().union(*(reached(name) for name in (*WIDGETS, *OTHERS))) == set(FILES)
 
 
 def test_nothing_is_fetched_from_elsewhere():
@@ -83,7 +84,7 @@ def test_nothing_is_fetched_from_elsewhere():
 
 
 def test_no_two_modules_of_a_text_define_one_name_twice():
-    for name in (*WIDGETS, *WORKERS):
+    for name in (*WIDGETS, *OTHERS):
         found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+|\[[^\]]*\])", joined(name), re.MULTILINE)
         names = [part for text in found for part in re.findall(r"\w+", text)]
         assert len(names) == len(set(names)), f"{name}: {sorted({twice for twice in names if names.count(twice) > 1})}"
