@@ -124,8 +124,8 @@ def test_what_does_not_fit_or_is_not_modelled_says_why():
     assert {name for name in METHODS if found[name].seconds} == set(ON_SEVERAL)
     assert found["hybrid3"].why == "it is modelled with one GPU alone"
     assert "leave fewer than two" in expected_on("cg gpu", Sizes(1000, 7000), a_machine(), FABRIC, 512).why
-    for gpus in (0, 1025):
-        with pytest.raises(InputError, match=f"the model has 1 to 1024 GPUs, got {gpus}"):
+    for gpus in (0, 4097):
+        with pytest.raises(InputError, match=f"the model has 1 to 4096 GPUs, got {gpus}"):
             expected_on("cg gpu", sizes, a_machine(), FABRIC, gpus)
     with pytest.raises(InputError, match="the profile c2070 has no gpus per node; add"):
         Fabric.of(profile("c2070"))

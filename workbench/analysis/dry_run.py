@@ -65,7 +65,7 @@ def dry_run(
 
 
 @functools.lru_cache
-def steps_of(solver: str) -> tuple[Step, ...]:
+def steps_of(solver: str | Solver) -> tuple[Step, ...]:
     """The steps of an iteration of a method for one device, with Jacobi.
 
     A dry run on the accelerator has an event there for each that launches a kernel, in this order.

@@ -14,21 +14,27 @@ from workbench.machine.profile import Profile
 from workbench.machine.retime import retime
 from workbench.naming import name_of, sentence_case
 from workbench.recording.trace import Trace
+from workbench.solvers import Solver
 
 
 @dataclasses.dataclass(frozen=True)
 class Method:
     """A solver and its device, as in `dry_run`; fuse: fused passes, or one pass per line as in vector libraries."""
 
-    solver: str
+    solver: str | Solver
     on: str
     fuse: bool = True
 
     @property
     def label(self) -> str:
         """The solver, and where it runs if that is one device."""
-        name = sentence_case(name_of("solver", self.solver))
-        return name if self.solver.startswith("hybrid") else f"{name} on the {self.on}"
+        name = sentence_case(name_of("solver", self.name))
+        return name if self.name.startswith("hybrid") else f"{name} on the {self.on}"
+
+    @property
+    def name(self) -> str:
+        """That of the solver."""
+        return self.solver if isinstance(self.solver, str) else self.solver.name
 
 
 METHODS = {
@@ -91,7 +97,7 @@ def expected(
         if method not in METHODS:
             raise InputError(f"a method is one of {', '.join(METHODS)}, got {method!r}")
         method = METHODS[method]
-    if method.solver.startswith("hybrid3") and cut is None:
+    if method.name.startswith("hybrid3") and cut is None:
         requested = balanced_share(machine.cores, machine.accelerator) if share is None else share
         fits = largest_share(sizes, machine.memory / USABLE)
         try:

@@ -1,4 +1,4 @@
-"""Modelled iterations of CG and pipelined CG on 2 to 1,024 GPUs of several nodes, rows shared in slabs.
+"""Modelled iterations of CG and pipelined CG on 2 to 4,096 GPUs of several nodes, rows shared in slabs.
 
 Nothing here was measured. Each GPU runs the solver's own steps on its rows, timed as on one GPU. In front of a product
 with A the GPUs exchange the rows next to their slabs. Dot products end in an all-reduce by recursive doubling: one
@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from workbench.analysis.dry_run import steps_of
-from workbench.analysis.schedules import METHODS, Expected, Machine, cached_dry_run, per_iteration
+from workbench.analysis.schedules import METHODS, Expected, Machine, Method, cached_dry_run, per_iteration
 from workbench.devices.clock import ACCELERATOR, GPU, NETWORK, WAITING
 from workbench.devices.dry_run import ITERATIONS, Sizes
 from workbench.errors import InputError
@@ -24,7 +24,7 @@ from workbench.machine.profile import Profile
 from workbench.machine.retime import MODELLED, retime
 from workbench.recording.trace import Event, Trace
 
-MOST = 1024
+MOST = 4096
 """GPUs."""
 ON_SEVERAL = ("cg gpu", "pipecg gpu")
 """The methods that are modelled, as in `METHODS`."""
@@ -76,25 +76,27 @@ class Fabric:
         return max(seconds.values())
 
 
-def expected_on(method: str, sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int) -> Expected:
+def expected_on(method: str | Method, sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int) -> Expected:
     """The modelled time of one iteration on several GPUs of a machine; see `schedules.expected`.
 
-    The trace has a lane for the first GPU, one in the middle and the last, and one for the network. Raises InputError
-    for an unknown method and a number of GPUs that is not modelled.
+    method: its name, or one for one device, such as a user-defined one on the accelerator. The trace has a lane for
+    the first GPU, one in the middle and the last, and one for the network. Raises InputError for an unknown method and
+    a number of GPUs that is not modelled.
     """
-    if method not in METHODS:
+    if isinstance(method, str) and method not in METHODS:
         raise InputError(f"a method is one of {', '.join(METHODS)}, got {method!r}")
     if not 1 <= gpus <= MOST:
         raise InputError(f"the model has 1 to {MOST} GPUs, got {gpus}")
     if 2 * gpus > sizes.size:
         return Expected(None, f"{sizes.size} rows leave fewer than two to each of {gpus} GPUs")
-    if method not in ON_SEVERAL:
+    if isinstance(method, str) and method not in ON_SEVERAL:
         return Expected(None, "it is modelled with one GPU alone")
+    method = METHODS[method] if isinstance(method, str) else method
     shown = sorted({0, gpus // 2, gpus - 1})
     slabs = {place: _slab(sizes, gpus, place) for place in shown}
     largest = max(slabs.values(), key=lambda slab: slab.size)
     received = 2 * _border(sizes) * sizes.dtype.itemsize if gpus > 1 else 0
-    needs = cached_dry_run(METHODS[method], largest, None).device_bytes + received
+    needs = cached_dry_run(method, largest, None).device_bytes + received
     if needs > machine.memory:
         return Expected(
             None, f"needs {needs / 1e9:.3g} GB on each of {gpus} GPUs, which have {machine.memory / 1e9:.3g} GB usable"
@@ -119,7 +121,7 @@ class _Simulation:
     """Iterations on the GPUs that are shown, as a trace. slabs: the sizes of their rows, by place."""
 
     def __init__(
-        self, method: str, sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int, slabs: dict[int, Sizes]
+        self, method: Method, sizes: Sizes, machine: Machine, fabric: Fabric, gpus: int, slabs: dict[int, Sizes]
     ) -> None:
         title = f"{gpus} x {machine.accelerator.title}, {fabric.per_node} a node"
         self.trace = Trace(title, MODELLED, NOTES)
@@ -233,10 +235,10 @@ def _launches(step: Step) -> bool:
     return isinstance(step, Apply) or bool(step.body)
 
 
-def _timed(method: str, sizes: Sizes, machine: Machine) -> list[tuple[Step, Event | None]]:
+def _timed(method: Method, sizes: Sizes, machine: Machine) -> list[tuple[Step, Event | None]]:
     """The steps of an iteration, and the event of each on one GPU; None for scalars alone."""
-    trace = retime(cached_dry_run(METHODS[method], sizes, None).trace, machine.cores, machine.accelerator)
+    trace = retime(cached_dry_run(method, sizes, None).trace, machine.cores, machine.accelerator)
     events = [event for event in trace if event.iteration == 1 and event.lane == ACCELERATOR]
-    steps = steps_of(METHODS[method].solver)
+    steps = steps_of(method.solver)
     launched = iter(events)
     return [(step, next(launched) if _launches(step) else None) for step in steps]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,22 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Order:
+    """Lines in another order. start: the lines, as they are shown at first."""
+
+    start: str
+
+    def read(self, answer: Any) -> str:
+        """The lines. Raises InputError unless they are those of `start`, each as often."""
+        lines = Text().read(answer).strip("\n").split("\n")
+        given = Counter(self.start.split("\n"))
+        for line in {**Counter(lines), **given}:
+            if lines.count(line) != given[line]:
+                raise InputError(f"the answer has line {quoted(line)} {lines.count(line)} times, and not {given[line]}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
 class Exercise:
     """A question of a lesson. judge: given the answer, as `answer.read` returns it; computes what decides, now.
 
@@ -87,7 +104,7 @@ class Exercise:
     """
 
     question: str
-    answer: Number | Choice | Text
+    answer: Number | Choice | Text | Order
     judge: Callable[[Any], Verdict]
 
     def check(self, answer: Any) -> Verdict:

@@ -51,7 +51,7 @@ GPUS = {
 }
 """By name in `Fabric`, in the same way. Sliders have the name behind `PEERS`."""
 PEERS = "gpus_"
-COUNTS = [2**k for k in range(11)]
+COUNTS = [2**k for k in range(13)]
 """GPUs. A node has one of the first `OF_A_NODE`."""
 OF_A_NODE = 7
 
