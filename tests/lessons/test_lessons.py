@@ -21,11 +21,10 @@ each_lesson = pytest.mark.parametrize("taught", WRITTEN, ids=lambda taught: taug
 def solved(source: Path) -> dict[int, object]:
     """The answers of the solutions, by the number of the exercise: `lesson.check(1, 2)`."""
     found = {}
-    for line in source.read_text(encoding="utf-8").splitlines():
-        if line.startswith("lesson.check("):
-            number, *answer = ast.parse(line, mode="eval").body.args
-            if answer:
-                found[ast.literal_eval(number)] = ast.literal_eval(answer[0])
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lesson.check" and len(node.args) == 2:
+            number, answer = map(ast.literal_eval, node.args)
+            found[number] = answer
     return found
 
 

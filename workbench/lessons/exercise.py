@@ -84,7 +84,7 @@ class Order:
 
     def read(self, answer: Any) -> str:
         """The lines. Raises InputError unless they are those of `start`, each as often."""
-        lines = Text().read(answer).strip("\n").split("\n")
+        lines = [line.strip() for line in Text().read(answer).strip().split("\n")]
         given = Counter(self.start.split("\n"))
         for line in {**Counter(lines), **given}:
             if lines.count(line) != given[line]:

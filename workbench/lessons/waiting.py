@@ -30,14 +30,16 @@ from workbench.solvers.user_defined import UserSolver
 from workbench.solvers.user_text import tidied
 
 START = tidied(PipelinedCG.start)
-"""What stands before the loop: whatever a method of the lesson reads first; beta = 0 and alpha = 1, so that the lines of
-an iteration may begin with those that end the one before."""
+"""What stands before the loop: whatever a method of the lesson reads first. With beta = 0 and alpha = 1 an iteration
+may begin with lines that end the one before."""
 SMALL = configure("two-layer", n=8)
 """What both methods are run on."""
 MACHINE, RANKS = "h200", 4096
+MIDDLE = f"{GPU}{RANKS // 2 + 1}"
+"""It has neighbours on both sides, so no other is ready later: it waits for sums alone."""
 POWERS = [2**k for k in range(13)]
-SIZES = Sizes(10**8, 7 * 10**8)
-"""Of the modelled system: a 7-point stencil on 464 points per side."""
+SIZES = Sizes(3 * 10**7, 21 * 10**7)
+"""Of the modelled system: a matrix with 7 entries a row, as of a 7-point stencil."""
 SLOWER = 1.02
 """Over the modelled time of the lines in their best order: rounding, and no more."""
 
@@ -53,9 +55,9 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Assessed:
-    """Lines of an iteration: where x parts from that of CG, what must wait, what the lines apply, and an iteration on
-    `RANKS` GPUs, modelled: its seconds, those in which the first GPU waits, and two iterations as a trace. moments: of
-    the method on `SMALL`, the start and each iteration."""
+    """Lines of an iteration: the start and each iteration on `SMALL`, where x parts from that of CG, what must wait,
+    and what the lines apply. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU waits for
+    sums, and two iterations as a trace."""
 
     moments: Sequence[Moment]
     parting: Parting | None
@@ -82,7 +84,7 @@ def assessed(lines: str) -> Assessed:
     solver = solver_of(lines)
     seconds, trace = _modelled(Method(solver, ACCELERATOR), RANKS)
     shown = slice_iterations(trace, 4, 5)
-    waited = sum(event.seconds for event in shown if event.name == WAITING and event.lane == f"{GPU}1") / 2
+    waited = sum(event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE) / 2
     moments = walked(solver)
     return Assessed(moments, parting(walked(CG()), moments), waiting(lines), line_counts(lines), seconds, waited, shown)
 
@@ -103,11 +105,11 @@ def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
 def parted(found: Parting) -> str:
     """A sentence on where x parts from that of CG."""
     if not found.line:
-        return f"x parts from that of CG in iteration {found.iteration}, where the method breaks down or differs in x alone."
+        return f"x parts from that of CG in iteration {found.iteration}, where no line before it gives another value."
     apart = f"it differs by {number(found.apart)} of it" if found.apart < 1e3 else "it is far from it"
     return (
-        f"x parts from that of CG in iteration {found.iteration}, and {typeset(found.line)} is the first line that gives "
-        f"another value than in CG: {apart}."
+        f"x parts from that of CG in iteration {found.iteration}, and {typeset(found.line)} is the first line that "
+        f"gives another value than in CG: {apart}."
     )
 
 
@@ -124,8 +126,8 @@ def _one_reduction(lines: str) -> Verdict:
     before = assessed(CG_LINES).seconds
     return Verdict(
         True,
-        f"x is that of CG, one reduction remains, and an iteration on {count(RANKS)} GPUs takes {duration(found.seconds)} "
-        f"in the model where CG takes {duration(before)}.",
+        f"x is that of CG, one reduction remains, and an iteration on {count(RANKS)} GPUs takes "
+        f"{duration(found.seconds)} in the model where CG takes {duration(before)}.",
     )
 
 
@@ -261,20 +263,20 @@ EXPOSED = "\n".join((_without(PIPELINED, *_SUMS), *_SUMS))
 
 EXERCISES = (
     Exercise(
-        "Rewrite these lines of CG so that one reduction remains of two, A is applied once, and every x stays the same. "
+        "Rewrite these lines of CG so that one reduction of two remains, A is applied once, and x stays the same. "
         "Before the loop u = M(r), w = A(u), omega = (u, w), gamma = (r, u), p = u, s = w, alpha = 1 and beta = 0.",
         Text(CG_LINES),
         _one_reduction,
     ),
     Exercise(
-        f"These are the lines of pipelined CG, but on {count(RANKS)} GPUs its sums are waited for. Move lines, and change "
-        "none, so that an iteration is as short as it can be in the model.",
+        f"These are the lines of pipelined CG, but on {count(RANKS)} GPUs its sums are waited for. Move lines, and "
+        "change none, so that an iteration is as short as it can be in the model.",
         Order(EXPOSED),
         _hidden,
     ),
     Exercise(
-        f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG in the "
-        f"model, for {count(SIZES.size)} unknowns with 7 entries a row?",
+        f"From how many GPUs on (1, 2, 4, …, {count(RANKS)}) is an iteration of pipelined CG shorter than one of CG "
+        f"in the model, for {count(SIZES.size)} unknowns with 7 entries a row?",
         Number(1, RANKS, whole=True, unit="GPUs"),
         _crossover,
     ),

@@ -9,7 +9,8 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
 from workbench.lessons import Exercise, lesson
-from workbench.lessons.exercise import Choice, Number
+from workbench.lessons.exercise import Choice, Number, Order
+from workbench.live.teach.line_order import LineOrder
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
@@ -91,4 +92,6 @@ def _field(exercise: Exercise) -> Any:
         return widgets.Dropdown(options=[("choose …", None), *((each, each) for each in kind.options)])
     if isinstance(kind, Number):
         return widgets.Text(placeholder="a number", layout={"width": "120px"})
+    if isinstance(kind, Order):
+        return LineOrder(value=kind.start)
     return widgets.Textarea(kind.start, rows=max(4, kind.start.count("\n") + 2), layout={"width": "100%"})
