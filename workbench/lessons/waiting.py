@@ -67,6 +67,11 @@ class Assessed:
     waited: float
     trace: Trace
 
+    @property
+    def waiting(self) -> str:
+        """In words, how much of an iteration is waiting."""
+        return f"{duration(self.waited) if self.waited > 0 else 'none'} of it waiting for sums"
+
 
 def solver_of(lines: str) -> UserSolver:
     """The method with these lines in every iteration, and before the loop those of `START` that it reads.
@@ -106,10 +111,9 @@ def parted(found: Parting) -> str:
     """A sentence on where x parts from that of CG."""
     if not found.line:
         return f"x parts from that of CG in iteration {found.iteration}, where no line before it gives another value."
-    apart = f"it differs by {number(found.apart)} of it" if found.apart < 1e3 else "it is far from it"
     return (
         f"x parts from that of CG in iteration {found.iteration}, and {typeset(found.line)} is the first line that "
-        f"gives another value than in CG: {apart}."
+        f"gives another value than in CG, relative difference {number(found.apart)}."
     )
 
 
@@ -136,8 +140,8 @@ def _hidden(lines: str) -> Verdict:
     if found.parting:
         return Verdict(False, parted(found.parting))
     said = (
-        f"x is that of CG, and an iteration on {count(RANKS)} GPUs takes {duration(found.seconds)} in the model, in "
-        f"{duration(found.waited)} of which a GPU waits"
+        f"x is that of CG, and an iteration on {count(RANKS)} GPUs takes {duration(found.seconds)} in the model, "
+        f"{found.waiting}"
     )
     if found.seconds > SLOWER * best:
         return Verdict(False, f"{said}; there is an order with {duration(best)}.")

@@ -92,6 +92,8 @@ class MoveLines(View):
         except Exception as error:  # The status line is the only place that the reader sees.
             self.verdict.say(error_message(error), "bad")
             return
+        if (before, after) != (self.before.value, self.after.value):
+            return
         gone, new = _differences(before, after)
         self.before.notes, self.before.marks = _notes(before, left), gone
         if right.parting and right.parting.line:
@@ -105,13 +107,15 @@ def said(found: Assessed) -> str:
     """What lines do, in sentences."""
     if found.parting:
         return parted(found.parting)
-    waits = found.waits
-    hidden = [f"{' and '.join(typeset(name) for name in names)}" for names in waits.hidden if names]
-    follow = "2 reductions follow one another" if waits.reductions == 2 else f"{waits.reductions} reduction"
-    overlap = f", {'; '.join(hidden)} could overlap with {'one' if waits.reductions > 1 else 'it'}" if hidden else ""
+    reductions = found.waits.reductions
+    follow = f"{reductions} reductions follow one another" if reductions > 1 else f"{reductions} reduction"
+    hidden = [" and ".join(map(typeset, names)) for names in found.waits.hidden if names]
+    which = ["could hide it"] if reductions == 1 else ["could hide one", *["another"] * reductions]
+    overlap = ", ".join(f"{names} {what}" for names, what in zip(hidden, which, strict=False))
     return (
-        f"x is that of CG. In an iteration: {follow}{overlap}. On {count(RANKS)} GPUs, modelled: "
-        f"{duration(found.seconds)}, of which a GPU waits {duration(found.waited)}."
+        f"x is that of CG. In an iteration: {'; '.join(filter(None, (follow, overlap)))}. "
+        f"On {count(RANKS)} GPUs, modelled: "
+        f"{duration(found.seconds)}, {found.waiting}."
     )
 
 
