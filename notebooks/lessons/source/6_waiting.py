@@ -109,7 +109,7 @@ MoveLines("Gropp")
 # %% [markdown]
 # The lanes are **modelled**, nothing of them was measured. Each of 4096 GPUs has its share of 30 million unknowns, 7
 # entries a row; bytes, and the bandwidths and latencies of an H200 and of its connections, some of them assumed, give
-# the times. Pale grey is waiting. $M$ is Jacobi there, which is part of a pass over memory and hides nothing.
+# the times. Pale grey is waiting. $M$ is Jacobi there, which is part of a pass over memory and hides little.
 #
 # **Order matters too.** Neighbouring lines are *fused* into one pass over memory as long as none needs a sum of that
 # pass, and a sum starts where its line stands. Lines that are right may be in an order that hides nothing.
