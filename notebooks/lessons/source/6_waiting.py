@@ -6,7 +6,7 @@
 #
 # On many processors each has some rows of $A$ and of every vector. An update such as $r \leftarrow r - \alpha s$
 # needs nothing of the others, the product $Ap$ a few entries of neighbours. A dot product needs all of them: every
-# processor adds up its rows, and a *reduction* adds these sums and tells everyone. It moves 8 bytes, so it costs
+# processor adds up its rows, and a *reduction* adds these sums and tells everyone. It moves a few bytes, so it costs
 # *latency* alone, and that grows with the number of processors while the work of each shrinks.
 
 # %%

@@ -83,6 +83,8 @@ class MoveLines(View):
         """Say what the lines do; it follows in a thread, since it is computed."""
         before, after = self.before.value, self.after.value
         self.undo.disabled = after == self.changes[self.number - 1].lines
+        for order in (self.before, self.after):
+            order.notes, order.marks = [], []
         self.verdict.say("computing …", "busy")
         self._worker.ask(lambda: self._say(before, after))
 
