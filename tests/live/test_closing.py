@@ -15,7 +15,7 @@ from workbench.live.transport import cells
 from workbench.live.ui.view import CLOSED, LiveWidget, View
 from workbench.run import Session, configure
 
-NO_VIEWS = ("RunList", "explore", "open_run", "workbench")
+NO_VIEWS = ("Lesson", "RunList", "explore", "html_of", "open_run", "page_of", "workbench")
 OURS = "workbench-"
 """Beginning of the names of threads of views."""
 
