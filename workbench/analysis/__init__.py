@@ -7,7 +7,7 @@ from workbench.analysis.error_bounds import lower_bound, upper_bound
 from workbench.analysis.ritz import cg_bound, effective_condition, lanczos_matrix, ritz_values
 from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.analysis.solver_costs import Cost, solver_costs
-from workbench.analysis.spectra import spectra, spectrum
+from workbench.analysis.spectra import eigenvectors, preconditioned, spectra, spectrum
 
 __all__ = [
     "Advice",
@@ -18,9 +18,11 @@ __all__ = [
     "advising",
     "cg_bound",
     "effective_condition",
+    "eigenvectors",
     "estimates",
     "lanczos_matrix",
     "lower_bound",
+    "preconditioned",
     "ritz_columns",
     "ritz_values",
     "roofline_points",

@@ -1,4 +1,4 @@
-"""Exact spectra of A, M^-1 A and M^-1 P A for small problems."""
+"""Exact spectra of A, M^-1 A and M^-1 P A for small problems, eigenvectors, and what M^-1 makes of a vector."""
 
 from __future__ import annotations
 
@@ -34,6 +34,33 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
         >>> values.shape, int((abs(values) < 1e-10).sum())
         ((64,), 4)
     """
+    return linalg.eigvalsh(_symmetric(configuration, system)[0])
+
+
+def eigenvectors(
+    configuration: Configuration, count: int, system: LinearSystem | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest eigenvalues of what `spectrum` is of, ascending, shape (k,), and their eigenvectors, shape (N, k).
+
+    The largest entry of each is 1. Cost and errors: as of `spectrum`, with k = count, at most N.
+    """
+    symmetric, root = _symmetric(configuration, system)
+    values, vectors = linalg.eigh(symmetric, subset_by_index=(0, min(count, len(symmetric)) - 1))
+    # With M^-1 = L L^H, L^H A L y = lambda y gives M^-1 A (L y) = lambda L y.
+    vectors = root @ vectors
+    return values, vectors / vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)]
+
+
+def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
+    """M^-1 v of a configuration, with its second level if it has one. v: shape (N,). Cost: a setup."""
+    setup = prepare(configuration)
+    out = setup.device.zeros(v.size, setup.operator.dtype)
+    _first(setup).apply(setup.device.array(v, setup.operator.dtype), out)  # pyright: ignore[reportAttributeAccessIssue]
+    return setup.device.to_host(out)
+
+
+def _symmetric(configuration: Configuration, system: LinearSystem | None) -> tuple[np.ndarray, np.ndarray]:
+    """L^H A L, which has the eigenvalues of M^-1 A, and L, where M^-1 = L L^H. Both are dense."""
     if configuration.variant.name == AUTO:
         configuration = dataclasses.replace(configuration, variant="def1")
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
@@ -45,12 +72,10 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
             f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
     matrix = _columns(setup, setup.A)
-    M, dtype = setup.M, setup.operator.dtype
-    first = setup.device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
-    inverse = _columns(setup, first)
+    inverse = _columns(setup, _first(setup))
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
     symmetric = root.conj().T @ matrix @ root
-    return linalg.eigvalsh((symmetric + symmetric.conj().T) / 2)
+    return (symmetric + symmetric.conj().T) / 2, root
 
 
 def spectra(configuration: Configuration, system: LinearSystem | None = None) -> dict[str, np.ndarray]:
@@ -74,6 +99,13 @@ def spectra(configuration: Configuration, system: LinearSystem | None = None) ->
     if configuration.deflation.name != "none":
         found["M^-1 P A"] = spectrum(configuration, system)
     return found
+
+
+def _first(setup: SolveSetup) -> object:
+    """M^-1 as an operator that is applied."""
+    M = setup.M
+    size, dtype = setup.operator.shape[0], setup.operator.dtype
+    return setup.device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
 
 
 def _columns(setup: SolveSetup, operator: object) -> np.ndarray:

@@ -9,6 +9,7 @@ from workbench.scenes.row_lengths import row_lengths_scene
 from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
 from workbench.scenes.spectrum import estimates_scene, levels_scene, ritz_scene
 from workbench.scenes.timeline import timeline_scene
+from workbench.scenes.vectors import vectors_scene
 
 __all__ = [
     "Axis",
@@ -37,5 +38,6 @@ __all__ = [
     "row_lengths_scene",
     "time_scene",
     "timeline_scene",
+    "vectors_scene",
     "weights_scene",
 ]

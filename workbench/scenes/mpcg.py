@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,14 +9,13 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.number_text import duration, number
 from workbench.scenes.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
+from workbench.scenes.vectors import check_grid, vectors_scene
 from workbench.solvers.multi.basis import Step
 
 FAINTEST = 1e-6
 """The least value that is shown, relative to the largest."""
 MOST = 16
 """Directions that are drawn."""
-GAP = 2
-"""Points between two directions."""
 
 
 def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.ndarray], when: str) -> Scene:
@@ -32,7 +30,7 @@ def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.n
         >>> [layer.name for layer in boxes_scene(np.ones(16), (4, 4), boxes, "iteration 3").layers[1:]]
         ['box 0', 'box 1']
     """
-    _check(grid)
+    check_grid(grid)
     sizes = np.abs(values).reshape(grid)
     largest = float(sizes.max()) or 1.0
     layers: list[Layer] = [CellsOf("|b − Ax|", np.maximum(sizes, FAINTEST * largest), map="viridis", figures=False)]
@@ -60,25 +58,10 @@ def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Sce
         >>> directions_scene(np.eye(16)[:, :2], (4, 4), "iteration 3").layers[0].values.shape
         (4, 10)
     """
-    _check(grid)
-    count = min(MOST, block.shape[1])
-    if not count:
+    check_grid(grid)
+    if not block.shape[1]:
         raise InputError("this iteration has no directions to draw; all depended on those before")
-    across = math.ceil(math.sqrt(count))
-    down = -(-count // across)
-    high, wide = grid[0] + GAP, grid[1] + GAP
-    tiles = np.full((down * high - GAP, across * wide - GAP), np.nan)
-    for place in range(count):
-        direction = np.real(block[:, place])
-        row, column = divmod(place, across)
-        # The first stands at the top left.
-        bottom = (down - 1 - row) * high
-        scaled = direction.reshape(grid) / (np.abs(direction).max() or 1.0)
-        tiles[bottom : bottom + grid[0], column * wide : column * wide + grid[1]] = scaled
-    cells = CellsOf("p / max |p|", tiles, log=False, map="signed", figures=False)
-    said = f"{count} directions of {when}, from left to right and from top to bottom, each over its largest value."
-    x, y = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
-    return Scene("directions", x, y, [cells], title=when, spoken=said, ways="xy", square=True)
+    return vectors_scene(block[:, :MOST], grid, name="directions", title=when, bar="p / max |p|")
 
 
 def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
@@ -165,11 +148,6 @@ def time_scene(steps: Sequence[Step]) -> Scene:
     said = f"Time of the parts of {len(steps)} iterations, {duration(total)} together."
     title, y = f"{duration(total)} together", Axis("time of an iteration", "s")
     return Scene("time of parts", ITERATIONS, y, layers, title=title, spoken=said)
-
-
-def _check(grid: tuple[int, ...]) -> None:
-    if len(grid) != 2:
-        raise InputError(f"this figure is for grids in 2D, and the grid has {len(grid)} dimensions")
 
 
 def _step(steps: Sequence[Step], iteration: int) -> Step:

@@ -89,10 +89,11 @@ def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int
     return Scene("estimates", x, y, layers, spoken=spoken, logs="y")
 
 
-def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
-    """Exact spectra one above the other, a stroke for each eigenvalue; those that deflation removes stand out.
+def levels_scene(spectra: Mapping[str, np.ndarray], *, deflates: bool = True) -> Scene:
+    """Exact spectra one above the other, a stroke for each eigenvalue.
 
-    spectra: ascending, by the names that `analysis.spectra` gives them.
+    spectra: ascending, by names, such as those that `analysis.spectra` gives them. deflates: the last of three or more
+    is that of the one before with deflation, and what it removes stands out.
 
     Examples:
         >>> from workbench.analysis import spectra
@@ -107,7 +108,7 @@ def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
     for place, (name, values, whole) in enumerate(zip(spectra, rows, spectra.values(), strict=True)):
         row = len(rows) - 1 - place
         # The eigenvalues of A have another scale and are not compared.
-        compared = 0 < place == len(rows) - 2
+        compared = deflates and 0 < place == len(rows) - 2
         gone = values < rows[-1][0] * (1 - 1e-9) if compared else np.zeros(values.size, bool)
         for part, style in ((values[~gone], 0), (values[gone], 1)):
             if part.size:
