@@ -5,8 +5,10 @@ import pytest
 
 from workbench.analysis import (
     effective_condition,
+    eigenvectors,
     lanczos_matrix,
     lower_bound,
+    preconditioned,
     ritz_values,
     spectra,
     spectrum,
@@ -48,6 +50,17 @@ def test_the_spectra_are_those_of_dense_algebra():
     np.testing.assert_allclose(found["M^-1 A"], np.linalg.eigvalsh(A * np.outer(scale, scale)), rtol=1e-9)
     assert np.count_nonzero(np.abs(found["M^-1 P A"]) < 1e-10) == 16
     assert found["M^-1 P A"][16] > found["M^-1 A"][0]
+
+
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "ic"])
+def test_eigenvectors_and_what_is_preconditioned_solve_with_the_same_matrices(first):
+    configuration = configure("two-layer", n=7, preconditioner=first)
+    A = configuration.problem.assemble().operator.to_csr()
+    values, vectors = eigenvectors(configuration, 4)
+    np.testing.assert_allclose(values, spectrum(configuration)[:4], rtol=1e-9)
+    for value, vector in zip(values, vectors.T, strict=True):
+        assert vector.max() == 1 == np.abs(vector).max()
+        np.testing.assert_allclose(preconditioned(configuration, A @ vector), value * vector, atol=1e-12)
 
 
 @pytest.mark.parametrize(

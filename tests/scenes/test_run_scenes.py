@@ -55,6 +55,9 @@ def test_eigenvalues_removed_by_deflation_are_counted_and_coloured():
     assert scene.y.names == ["M⁻¹PA, κ = 2.00, 1 zero", "M⁻¹A, κ = 5.00", "A, κ = 2.00, 1 zero"]
     assert list(named(scene)) == ["1 eigenvalue removed by deflation"]
     assert scene.y.span == (-0.6, 2.6)
+    # Spectra of several first levels have nothing to do with deflation.
+    firsts = levels_scene({"jacobi": one, "neumann:1": one + 0.5, "ic": one + 1}, deflates=False)
+    assert not named(firsts)
 
 
 def test_unknown_estimates_are_not_drawn():

@@ -26,7 +26,9 @@ def _tiny(count: int) -> Verdict:
     if count > tiny:
         return Verdict(False, f"positive eigenvalue number {count} is {number(positive[count - 1])}.")
     if count < tiny:
-        return Verdict(False, f"positive eigenvalue number {count + 1} is {number(positive[count])}, which is below too.")
+        return Verdict(
+            False, f"positive eigenvalue number {count + 1} is {number(positive[count])}, which is below too."
+        )
     listed, zeros = ", ".join(map(number, positive[:tiny].tolist())), values.size - positive.size
     return Verdict(True, f"they are {listed}; then comes {number(positive[tiny])}, and {zeros} is zero up to rounding.")
 
@@ -58,14 +60,14 @@ def _fewest_bytes(name: str) -> Verdict:
 
 EXERCISES = (
     Exercise(
-        "Five bubbles on 24 × 24 cells, bubbles-2d with layout=random, and all sides are walls. How many eigenvalues of "
-        "M⁻¹A with Jacobi are positive and below 0.001?",
+        "Five bubbles on 24 × 24 cells, bubbles-2d with layout=random, and all sides are walls. How many eigenvalues "
+        "of M⁻¹A with Jacobi are positive and below 0.001?",
         Number(0, 575, whole=True),
         _tiny,
     ),
     Exercise(
-        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST} vectors that needs fewer iterations than "
-        f"{STRIPES}, which has 96.",
+        f"Nine bubbles on 48 × 48 cells. Write a deflation with at most {MOST} vectors that needs fewer iterations "
+        f"than {STRIPES}, which has 96.",
         Text("blocks:4"),
         _few_vectors,
     ),

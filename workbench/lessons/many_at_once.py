@@ -66,9 +66,8 @@ def _boxes(text: str) -> Verdict:
         return Verdict(False, f"{name} has {boxes} boxes, and at most {MOST} are allowed.")
     together, summed = (run_through(each).iterations for each in runs)
     directions = sum(step.directions for step in runs[0].history.steps)
-    said = (
-        f"with {boxes} boxes mpcg takes {together} iterations and sum-cg {summed}, a share of {number(together / summed)}"
-    )
+    share = number(together / summed)
+    said = f"with {boxes} boxes mpcg takes {together} iterations and sum-cg {summed}, a share of {share}"
     cost = f"mpcg kept {directions} directions for it, and sum-cg one at a time"
     return Verdict(2 * together <= summed, f"{said}; {cost}.")
 
@@ -81,8 +80,8 @@ EXERCISES = (
         _rank,
     ),
     Exercise(
-        "Four bubbles on 24 × 24 cells, all sides walls, M Jacobi. From how many right-hand sides s on is the condition "
-        "number of O'Leary's bound below 1000?",
+        "Four bubbles on 24 × 24 cells, all sides walls, M Jacobi. From how many right-hand sides s on is the "
+        "condition number of O'Leary's bound below 1000?",
         Number(1, 100, whole=True),
         _seen,
     ),

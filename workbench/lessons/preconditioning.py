@@ -30,7 +30,8 @@ def _fewer(factor: float) -> Verdict:
     said = f"κ falls from {number(before)} to {number(after)}, and the bound from {many} iterations to {few}"
     if abs(factor - expected) <= 0.05 * expected:
         return Verdict(True, f"{said}, by the square root of {number(before / after)}, which is {number(expected)}.")
-    return Verdict(False, f"{said}, where a factor of {number(factor)} would lead to {round(many / max(factor, 0.01))}.")
+    theirs = round(many / max(factor, 0.01))
+    return Verdict(False, f"{said}, where a factor of {number(factor)} would lead to {theirs}.")
 
 
 def _fewest_bytes(name: str) -> Verdict:

@@ -16,9 +16,9 @@ from workbench.scenes import levels_scene, vectors_scene
 # %% [markdown]
 # ## What M changes
 #
-# Let $M = LL^T$ be symmetric and positive definite. CG on $L^{-1}AL^{-T}\hat x = L^{-1}b$ with $x = L^{-T}\hat x$ needs
-# neither $L$ nor its inverse: write it in $x$, and what is left of them is $z = M^{-1}r$, once in an iteration. So the
-# eigenvalues that count are those of $L^{-1}AL^{-T}$, which are those of $M^{-1}A$, and with
+# Let $M = LL^T$ be symmetric and positive definite. CG on $L^{-1}AL^{-T}\hat x = L^{-1}b$ with $x = L^{-T}\hat x$
+# needs neither $L$ nor its inverse: write it in $x$, and what is left of them is $z = M^{-1}r$, once in an iteration.
+# So the eigenvalues that count are those of $L^{-1}AL^{-T}$, which are those of $M^{-1}A$, and with
 # $\kappa = \lambda_{\max} / \lambda_{\min}$ of these
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa - 1}{\sqrt\kappa + 1}\right)^k \|e_0\|_A .$$
@@ -35,15 +35,15 @@ SpectrumView(jacobi)
 # ## From Gauss-Seidel to the Neumann series
 #
 # Let $L$ now be the strictly lower triangle: $A = D + L + L^T$. Symmetric Gauss-Seidel takes
-# $M = (D + L)\,D^{-1}(D + L^T)$, the product of two triangles, which differs from $A$ by $L D^{-1} L^T$ only. A triangle is
-# solved row after row, each waiting for the one before. Its inverse is a series that waits for nothing,
+# $M = (D + L)\,D^{-1}(D + L^T)$, the product of two triangles, which differs from $A$ by $L D^{-1} L^T$ only. A
+# triangle is solved row after row, each waiting for the one before. Its inverse is a series that waits for nothing,
 #
 # $$(D + L)^{-1} = D^{-1}(I + LD^{-1})^{-1} = D^{-1}\sum_{k \ge 0} (-LD^{-1})^k ,$$
 #
-# and with its first terms, $K = \sum_{k \le m} (-LD^{-1})^k$, we get $M^{-1} = K^T D^{-1} K$: `neumann:m`, positive definite
-# whatever $m$. *Incomplete Cholesky* keeps the triangles and chooses them better: $M = \tilde L \tilde L^T$ with the pattern of
-# $A$, equal to $A$ on it (`ic`). `block-ic` first drops the entries between blocks of eight grid rows, so that blocks need not
-# wait for one another.
+# and with its first terms, $K = \sum_{k \le m} (-LD^{-1})^k$, we get $M^{-1} = K^T D^{-1} K$: `neumann:m`, positive
+# definite whatever $m$. *Incomplete Cholesky* keeps the triangles and chooses them better: $M = \tilde L \tilde L^T$
+# with the pattern of $A$, equal to $A$ on it (`ic`). `block-ic` first drops the entries between blocks of eight grid
+# rows, so that blocks need not wait for one another.
 #
 # The picture shows $M^{-1}e$ for a source $e$ at one point of a 5-point grid, over its largest value: how far one
 # application carries what a residual says. Empty cells are below a thousandth.
@@ -69,15 +69,16 @@ lesson.check(1)
 lesson.check(1, 2.34)
 
 # %% [markdown] tags=["solution"]
-# For large $\kappa$ the bound reaches a given factor after about $\tfrac12\sqrt\kappa\,\ln(2/\text{factor})$ iterations, so
-# that iterations fall with the root of the ratio of condition numbers.
+# For large $\kappa$ the bound reaches a given factor after about $\tfrac12\sqrt\kappa\,\ln(2/\text{factor})$
+# iterations, so that iterations fall with the root of the ratio of condition numbers.
 
 # %% [markdown]
 # ## Cost
 #
-# CG is limited by memory: what an iteration costs is first of all the bytes that it reads and writes. Press **Start**, then
-# turn from iterations to bytes and to seconds. On this grid the three orders of Neumann move the same bytes, because their
-# terms run in one pass over memory; they differ in arithmetic. The triangles of `ic` and `block-ic` must be read.
+# CG is limited by memory: what an iteration costs is first of all the bytes that it reads and writes. Press
+# **Start**, then turn the x-axis to iterations and to bytes. On this grid the three orders of Neumann move the same
+# bytes, because their terms run in one pass over memory; they differ in arithmetic. The triangles of `ic` and
+# `block-ic` must be read.
 
 # %%
 RaceView(*(configure("two-layer", n=128, preconditioner=name) for name in names))
@@ -95,8 +96,8 @@ lesson.check(2, "neumann:3")
 # %% [markdown]
 # ## Time
 #
-# Bytes can be counted, time must be measured, and it depends on the machine: on triangles that wait, on small solves that
-# fill no core. The extreme is a method that solves large parts of the problem exactly in every iteration.
+# Bytes can be counted, time must be measured, and it depends on the machine: on triangles that wait, on small solves
+# that fill no core. The extreme is a method that solves large parts of the problem exactly in every iteration.
 
 # %%
 boxes = "schwarz:3x3,overlap=4"
@@ -113,6 +114,7 @@ lesson.check(3, 9.25)
 # this size, here and now; a larger problem, a GPU or a cluster may decide otherwise.
 
 # %% [markdown]
-# **What to try next.** The same races with 256 cells per side. `mic` and `ssor`, and `neumann:4`, whose terms need a second
-# pass. Preconditioner `mg`, whose iterations hardly grow with the grid. On a GPU add `device="cuda"` to `configure`: which
-# of them loses most? A few small eigenvalues are left by all of them: [deflation](5_deflation.ipynb) removes those.
+# **What to try next.** The same races with 256 cells per side. `mic` and `ssor`, and `neumann:4`, whose terms need a
+# second pass. Preconditioner `mg`, whose iterations hardly grow with the grid. On a GPU add `device="cuda"` to
+# `configure`: which of them loses most? A few small eigenvalues are left by all of them:
+# [deflation](5_deflation.ipynb) removes those.

@@ -16,37 +16,38 @@ from workbench.scenes import vectors_scene
 # %% [markdown]
 # ## Bubbles
 #
-# Pressure in a bubbly flow solves $-\nabla\cdot\left(\frac1\rho\nabla p\right) = f$; $\rho$ is 1 in a bubble and 1000 around it.
-# Click on free space to add a bubble, drag it or its rim, press Delete to remove it.
+# Pressure in a bubbly flow solves $-\nabla\cdot\left(\frac1\rho\nabla p\right) = f$; $\rho$ is 1 in a bubble and 1000
+# around it. Click on free space to add a bubble, drag it or its rim, press Delete to remove it.
 
 # %%
 lesson = Lesson("deflation")
-builder = BubbleBuilder(configure("bubbles-2d", layout="random", count=7).problem)
+builder = BubbleBuilder(configure("bubbles-2d", layout="random", count=7, geometry_seed=1).problem)
 builder
 
 # %% [markdown]
 # ## One small eigenvalue per bubble
 #
-# Let $v$ be 1 in the cells of a bubble and 0 elsewhere. $v^TAv$ sums the coefficients of the faces at its rim, which are of
-# the order of a thousandth, because one of the two cells is heavy; $v^TDv$ sums the diagonal in the bubble, four faces
-# for each cell, with coefficient 1. So the Rayleigh quotient
+# Let $v$ be 1 in the cells of a bubble and 0 elsewhere. $v^TAv$ sums the coefficients of the faces at its rim, which
+# are of the order of a thousandth, because one of the two cells is heavy; $v^TDv$ sums the diagonal in the bubble,
+# four faces for each cell, with coefficient 1. So the Rayleigh quotient
 #
 # $$\frac{v^TAv}{v^TDv}\ \sim\ \frac1{1000} \cdot \frac{\text{faces of the rim}}{4 \cdot \text{cells}}$$
 #
-# is tiny. $k$ bubbles give $k$ such vectors, and by Courant and Fischer $k$ eigenvalues of $D^{-1}A$ at least as small as
-# the largest quotient on their span. The fluid between them has a small coefficient in both sums, and gives none. With
-# walls on all sides a constant costs nothing: one of the $k$ is zero, and does no harm.
+# is tiny. $k$ bubbles give $k$ such vectors, and by Courant and Fischer $k$ eigenvalues of $D^{-1}A$ at least as
+# small as the largest quotient on their span. The fluid between them has a small coefficient in both sums, and gives
+# none. With walls on all sides a constant costs nothing: one of the $k$ is zero, up to rounding, and does no harm.
+# Bubbles that touch, cell to cell, count as one.
 #
-# Below, the nine smallest eigenvalues of your problem on $24 \times 24$ cells, with their eigenvectors. Change the bubbles,
-# and run the cell again.
+# Below, the nine smallest eigenvalues of your problem on $24 \times 24$ cells, with their eigenvectors. Move two
+# bubbles together, and run the cell again.
 
 # %%
 values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
 ChartView(scene=vectors_scene(vectors, (24, 24), [f"λ = {number(value)}" for value in values]), height=560)
 
 # %% [markdown]
-# CG finds each of them in turn: move the slider. Every time the smallest Ritz value reaches another tiny eigenvalue, the
-# error begins to fall faster.
+# CG finds each of them in turn: move the slider. Every time the smallest Ritz value reaches another tiny eigenvalue,
+# the error begins to fall faster.
 
 # %%
 SpectrumView(Session(configure(builder.problem, n=24)).wait(60))
@@ -58,8 +59,8 @@ lesson.check(1)
 lesson.check(1, 4)
 
 # %% [markdown] tags=["solution"]
-# Five bubbles, and one combination of them is the constant vector, up to what the fluid adds: its eigenvalue is zero. With
-# one open side (`sides="y+:dirichlet"`) all five are positive.
+# Five bubbles, and one combination of them is the constant vector, up to what the fluid adds: its eigenvalue is zero.
+# With one open side (`sides="y+:dirichlet"`) all five are positive.
 
 # %% [markdown]
 # ## Deflation
@@ -70,7 +71,8 @@ lesson.check(1, 4)
 #
 # Then $PAZ = AZ - AZE^{-1}(Z^TAZ) = 0$: on the span of $Z$ the matrix $PA$ is zero, it is symmetric, and CG on
 # $PA\hat x = Pb$ never sees those directions. They are solved for directly: $x = ZE^{-1}Z^Tb + P^T\hat x$.
-# `levelset:0` takes one vector per bubble and one for the fluid. In the lowest picture tiny eigenvalues have become zeros.
+# `levelset:0` takes one vector per bubble and one for the fluid. In the lowest picture tiny eigenvalues have become
+# zeros.
 
 # %%
 SpectrumView(Session(configure(builder.problem, n=24, deflation="levelset:0")).wait(60))
@@ -78,17 +80,18 @@ SpectrumView(Session(configure(builder.problem, n=24, deflation="levelset:0")).w
 # %% [markdown]
 # ## Which vectors?
 #
-# All of these are 1 on a part of the grid and 0 elsewhere. `stripes` cut each grid row in two, `blocks:k` are $k \times k$
-# squares, and `levelset:k` cuts these once more where they meet a bubble. Choose them below the drawing of the bubbles to see
-# their parts. The race is on your bubbles; press **Start**. A stripe through a bubble cannot represent a constant in that
-# bubble alone.
+# All of these are 1 on a part of the grid and 0 elsewhere. `stripes` cut each grid row in two, `blocks:k` are
+# $k \times k$ squares, and `levelset:k` cuts these once more where they meet a bubble. Choose them below the drawing
+# of the bubbles to see their parts. The race is on your bubbles; press **Start**. A stripe through a bubble cannot
+# represent a constant in that bubble alone.
 
 # %%
 spaces = ("none", "stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8")
 RaceView(*(configure(builder.problem, n=64, deflation=space) for space in spaces))
 
 # %% [markdown]
-# In a cube of eight bubbles the same with `planes`, one part for each layer of cells:
+# In a cube of eight bubbles the same with `planes`, one part for each layer of cells. They cut the bubbles, and save
+# next to no iterations:
 
 # %%
 spaces = ("none", "planes", "levelset:0", "levelset:4")
@@ -101,14 +104,14 @@ lesson.check(2)
 lesson.check(2, "levelset:0")
 
 # %% [markdown] tags=["solution"]
-# One vector per bubble and one for the fluid, ten in all, are nearly the eigenvectors. `levelset:2` has 16 and needs fewer
-# iterations still. Sixteen squares cut the bubbles and do worse than the stripes.
+# One vector per bubble and one for the fluid, ten in all, are nearly the eigenvectors. `levelset:2` has 16 and needs
+# fewer iterations still. Sixteen squares cut the bubbles and do worse than the stripes.
 
 # %% [markdown]
 # ## How many vectors pay?
 #
-# Each further part saves iterations, because it also takes over some of the slow, smooth error. Each costs: with $d$ vectors
-# and a dense inverse, every iteration reads $d^2$ numbers of $E^{-1}$. Turn the race from iterations to bytes.
+# Each further part saves iterations, because it also takes over some of the slow, smooth error. Each costs: with $d$
+# vectors and a dense inverse, every iteration reads $d^2$ numbers of $E^{-1}$. Turn the x-axis to bytes.
 
 # %%
 parts = [f"levelset:{k}" for k in (2, 4, 8, 16, 24)]
@@ -121,7 +124,7 @@ lesson.check(3)
 lesson.check(3, "levelset:8")
 
 # %% [markdown]
-# **What to try next.** The last race with `coarse="sparse"`: $E$ couples neighbouring parts only, and more vectors pay.
-# Contrasts of $10^{-6}$ and 1, which leaves no bubbles, by the form under the drawing: which entries of the races depend on it?
-# `deflation="ritz:8"` takes its vectors from an earlier run. Block CG finds tiny eigenvalues
+# **What to try next.** The last race with `coarse="sparse"`: $E$ couples neighbouring parts only, and more vectors
+# pay. Contrasts of $10^{-6}$ and 1, which leaves no bubbles, by the form under the drawing: which entries of the
+# races depend on it? `deflation="ritz:8"` takes its vectors from an earlier run. Block CG finds tiny eigenvalues
 # together: [many at once](7_many_at_once.ipynb).

@@ -1,0 +1,72 @@
+"""Lessons in a real JupyterLab: their own cells, a picture that is turned, and answers that are wrong and right."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.browser import lab
+from workbench.lessons import lesson
+
+pytestmark = pytest.mark.browser
+
+
+def cells(name, *words):
+    """The imports of a lesson, and its cells that hold one of these words."""
+    path = lab.REPOSITORY / "notebooks" / "lessons" / f"{lesson(name).stem}.ipynb"
+    made = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    codes = ["".join(cell["source"]) for cell in made if cell["cell_type"] == "code"]
+    return [code for code in codes if any(word in code for word in (*words, "import ", "Lesson("))]
+
+
+@pytest.fixture
+def opened(page, lab_url, lab_folder):
+    """Opens these cells of a lesson and runs them."""
+
+    def show(name, *words):
+        # Another notebook that is open would be taken for this one.
+        lab.clear(page)
+        lab.open_cells(page, lab_url, lab_folder, f"lesson_{name}.ipynb", *cells(name, *words))
+        lab.run_all(page)
+        page.wait_for_selector(".wb-exercise")
+
+    return show
+
+
+def answer(page, text):
+    """Give an answer; returns the verdict on it."""
+    exercise = page.locator(".wb-exercise")
+    field = exercise.locator("input, textarea").first
+    field.scroll_into_view_if_needed()
+    field.fill(text)
+    # What was computed before is not the verdict on this.
+    status = exercise.locator("[role=status]")
+    before = status.inner_text()
+    field.press("Tab")
+    exercise.get_by_role("button", name="Check").click()
+    return lab.until(page, lambda: (said := status.inner_text()) != before and re.match("Right|Not yet", said) and said)
+
+
+def test_their_pictures_turn_and_their_exercises_judge(page, opened):
+    opened("preconditioning", "n=48", "check(3)")
+    lab.button(page, "Start").click()
+    lab.until(page, lambda: "all have ended" in lab.said(page))
+    assert answer(page, "2").startswith("Not yet: at 2.00 times, 20 iterations")
+    assert "measured here and now" in answer(page, "9.25")
+
+    opened("deflation", "eigenvectors(configure", "check(2)")
+    page.locator("canvas[data-name='vectors'][aria-label^='9 vectors']").wait_for()
+    assert answer(page, "blocks:4").startswith("Not yet: with 16 vectors")
+    assert answer(page, "levelset:0").startswith("Right: with 10 vectors")
+
+    opened("many-at-once", "layers.start()", "check(1)")
+    page.locator(".wb-method").get_by_role("button", name="Weights of terms").click()
+    weights = page.locator(".wb-method canvas[data-name='weights']")
+    weights.wait_for()
+    last = weights.get_attribute("aria-label")
+    page.locator(".wb-method .noUi-handle").press("ArrowLeft")
+    lab.until(page, lambda: weights.get_attribute("aria-label") != last)
+    assert answer(page, "6").startswith("Not yet: singular value number 6")
+    assert answer(page, "3").startswith("Right")
