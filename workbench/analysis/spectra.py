@@ -43,6 +43,13 @@ def eigenvectors(
     """The smallest eigenvalues of what `spectrum` is of, ascending, shape (k,), and their eigenvectors, shape (N, k).
 
     The largest entry of each is 1. Cost and errors: as of `spectrum`, with k = count, at most N.
+
+    Examples:
+        >>> from workbench.analysis import eigenvectors
+        >>> from workbench.run import configure
+        >>> values, vectors = eigenvectors(configure("bubbles-2d", n=8), 5)
+        >>> vectors.shape, int((values < 1e-3).sum())
+        ((64, 5), 4)
     """
     symmetric, root = _symmetric(configuration, system)
     values, vectors = linalg.eigh(symmetric, subset_by_index=(0, min(count, len(symmetric)) - 1))
@@ -52,7 +59,15 @@ def eigenvectors(
 
 
 def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
-    """M^-1 v of a configuration, with its second level if it has one. v: shape (N,). Cost: a setup."""
+    """M^-1 v of a configuration, with its second level if it has one. v: shape (N,). Cost: a setup.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.analysis import preconditioned
+        >>> from workbench.run import configure
+        >>> preconditioned(configure("poisson5", n=2, preconditioner="jacobi"), np.ones(4)).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
     setup = prepare(configuration)
     out = setup.device.zeros(v.size, setup.operator.dtype)
     _first(setup).apply(setup.device.array(v, setup.operator.dtype), out)  # pyright: ignore[reportAttributeAccessIssue]

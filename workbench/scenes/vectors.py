@@ -32,6 +32,12 @@ def vectors_scene(
 
     grid: points up and across. names: of each, above it. log: show magnitudes from 0.001 on; cells below are empty.
     Raises InputError for a grid that is not in 2D, and for no vector.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.scenes import vectors_scene
+        >>> vectors_scene(np.eye(16)[:, :2], (4, 4), ["first", "second"]).layers[1].labels
+        ['first', 'second']
     """
     check_grid(grid)
     count = vectors.shape[1]

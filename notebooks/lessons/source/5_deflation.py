@@ -33,10 +33,10 @@ builder
 #
 # $$\frac{v^TAv}{v^TDv}\ \sim\ \frac1{1000} \cdot \frac{\text{faces of the rim}}{4 \cdot \text{cells}}$$
 #
-# is tiny. $k$ bubbles give $k$ such vectors, and by Courant and Fischer $k$ eigenvalues of $D^{-1}A$ at least as
-# small as the largest quotient on their span. The fluid between them has a small coefficient in both sums, and gives
-# none. With walls on all sides a constant costs nothing: one of the $k$ is zero, up to rounding, and does no harm.
-# Bubbles that touch, cell to cell, count as one.
+# is tiny. $k$ bubbles give $k$ such vectors, and by Courant and Fischer at least $k$ eigenvalues of $D^{-1}A$ are no
+# larger than the largest quotient on their span. The fluid between them has a small coefficient in both sums, and
+# gives none. With walls on all sides a constant costs nothing: one of the $k$ is zero, up to rounding, and does no
+# harm. Bubbles that touch, cell to cell, count as one.
 #
 # Below, the nine smallest eigenvalues of your problem on $24 \times 24$ cells, with their eigenvectors. Move two
 # bubbles together, and run the cell again.
@@ -46,8 +46,8 @@ values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
 ChartView(scene=vectors_scene(vectors, (24, 24), [f"λ = {number(value)}" for value in values]), height=560)
 
 # %% [markdown]
-# CG finds each of them in turn: move the slider. Every time the smallest Ritz value reaches another tiny eigenvalue,
-# the error begins to fall faster.
+# CG has to find each of them before it converges. Move the slider: which of the exact eigenvalues, at the right, have
+# a Ritz value at the end of each plateau of the error?
 
 # %%
 SpectrumView(Session(configure(builder.problem, n=24)).wait(60))
@@ -70,9 +70,9 @@ lesson.check(1, 4)
 # $$E = Z^TAZ, \qquad P = I - AZE^{-1}Z^T .$$
 #
 # Then $PAZ = AZ - AZE^{-1}(Z^TAZ) = 0$: on the span of $Z$ the matrix $PA$ is zero, it is symmetric, and CG on
-# $PA\hat x = Pb$ never sees those directions. They are solved for directly: $x = ZE^{-1}Z^Tb + P^T\hat x$.
-# `levelset:0` takes one vector per bubble and one for the fluid. In the lowest picture tiny eigenvalues have become
-# zeros.
+# $PA\hat x = Pb$ never sees those directions. They are solved for directly: $x = ZE^{-1}Z^Tb + P^T\hat x$. With walls
+# on all sides constants lie in the span of $Z$, so that $E$ is singular: one vector is left out. `levelset:0` takes
+# one vector per bubble and one for the fluid. In the lowest picture tiny eigenvalues have become zeros.
 
 # %%
 SpectrumView(Session(configure(builder.problem, n=24, deflation="levelset:0")).wait(60))
