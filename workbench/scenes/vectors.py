@@ -30,7 +30,7 @@ def vectors_scene(
 ) -> Scene:
     """The columns of `vectors`, shape (N, k), row after row from the top left, each scaled by its largest value.
 
-    grid: points up and across. names: of each, above it. log: show magnitudes from 0.001 on; cells below are empty.
+    grid: points up and across. names: of each, above it. log: show magnitudes, those below 0.001 as 0.001.
     Raises InputError for a grid that is not in 2D, and for no vector.
 
     Examples:
@@ -55,7 +55,7 @@ def vectors_scene(
         scaled = np.real(vectors[:, place]).reshape(grid)
         scaled = scaled / (np.abs(scaled).max() or 1.0)
         if log:
-            scaled = np.where(np.abs(scaled) >= FAINTEST, np.abs(scaled), np.nan)
+            scaled = np.maximum(np.abs(scaled), FAINTEST)
         tiles[bottom : bottom + grid[0], left : left + grid[1]] = scaled
         places.append((left, bottom + grid[0] + above / 2 - 0.5))
     layers: list[Layer] = [CellsOf(bar, tiles, log=log, map="viridis" if log else "signed", figures=False)]

@@ -46,7 +46,7 @@ SpectrumView(jacobi)
 # rows, so that blocks need not wait for one another.
 #
 # The picture shows $M^{-1}e$ for a source $e$ at one point of a 5-point grid, over its largest value: how far one
-# application carries what a residual says. Empty cells are below a thousandth.
+# application carries what a residual says. The darkest cells are at a thousandth of it or below.
 
 # %%
 names = ("jacobi", "neumann:1", "neumann:2", "neumann:3", "block-ic", "ic")

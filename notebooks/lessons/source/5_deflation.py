@@ -43,7 +43,7 @@ builder
 
 # %%
 values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
-ChartView(scene=vectors_scene(vectors, (24, 24), [f"λ = {number(value)}" for value in values]), height=560)
+ChartView(scene=vectors_scene(vectors, (24, 24), [f"λ = {number(value, 2)}" for value in values]), height=560)
 
 # %% [markdown]
 # CG has to find each of them before it converges. Move the slider: which of the exact eigenvalues, at the right, have

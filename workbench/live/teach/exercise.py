@@ -89,7 +89,7 @@ class Lesson:
 def _field(exercise: Exercise) -> Any:
     kind = exercise.answer
     if isinstance(kind, Choice):
-        return widgets.Dropdown(options=[("choose …", None), *((each, each) for each in kind.options)])
+        return widgets.Dropdown(options=[("choose …", ""), *((each, each) for each in kind.options)])
     if isinstance(kind, Number):
         return widgets.Text(placeholder="a number", layout={"width": "120px"})
     if isinstance(kind, Order):
