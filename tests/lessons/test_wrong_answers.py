@@ -143,5 +143,5 @@ def test_a_choice_begins_with_none():
     # With the value None the menu is empty for some orders of hashes.
     assert (view.field.index, view.field.value) == (0, "")
     view.check()
-    assert "Give an answer first" in view.verdict.value
+    assert "Give an answer first" in view.verdict.text
     view.close()
