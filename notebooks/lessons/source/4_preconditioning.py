@@ -13,6 +13,9 @@ from workbench.live.plots.chart import ChartView
 from workbench.run import Session, configure
 from workbench.scenes import levels_scene, vectors_scene
 
+# %%
+lesson = Lesson("preconditioning")
+
 # %% [markdown]
 # ## What M changes
 #
@@ -27,9 +30,7 @@ from workbench.scenes import levels_scene, vectors_scene
 # $M = D = \operatorname{diag}(A)$, removes it. Compare the first two rows of the lowest picture, and move the slider.
 
 # %%
-lesson = Lesson("preconditioning")
-jacobi = Session(configure("two-layer", n=24)).wait(60)
-SpectrumView(jacobi)
+SpectrumView(Session(configure("two-layer", n=24)).wait(60))
 
 # %% [markdown]
 # ## From Gauss-Seidel to the Neumann series
