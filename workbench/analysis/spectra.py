@@ -51,6 +51,8 @@ def eigenvectors(
         >>> vectors.shape, int((values < 1e-3).sum())
         ((64, 5), 4)
     """
+    if count < 1:
+        raise InputError(f"count must be at least 1, got {count}")
     symmetric, root = _symmetric(configuration, system)
     values, vectors = linalg.eigh(symmetric, subset_by_index=(0, min(count, len(symmetric)) - 1))
     # With M^-1 = L L^H, L^H A L y = lambda y gives M^-1 A (L y) = lambda L y.
@@ -61,6 +63,8 @@ def eigenvectors(
 def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
     """M^-1 v of a configuration, with its second level if it has one. v: shape (N,). Cost: a setup.
 
+    Raises InputError for a v of another shape.
+
     Examples:
         >>> import numpy as np
         >>> from workbench.analysis import preconditioned
@@ -69,6 +73,8 @@ def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
         [0.25, 0.25, 0.25, 0.25]
     """
     setup = prepare(configuration)
+    if v.shape != (setup.operator.shape[0],):
+        raise InputError(f"v has shape {v.shape}, and the problem {setup.operator.shape[0]} unknowns")
     out = setup.device.zeros(v.size, setup.operator.dtype)
     _first(setup).apply(setup.device.array(v, setup.operator.dtype), out)  # pyright: ignore[reportAttributeAccessIssue]
     return setup.device.to_host(out)
