@@ -1,0 +1,276 @@
+"""Record the page as it is used: draw a bubble, solve, race, look inside.
+
+    recording.py OUTPUT.webm                 at most 60 s and 3 MB, and its poster, OUTPUT.png
+    recording.py --pictures docs/images      the pictures of the documentation
+
+Made in Chromium from a page of `make app`. Nothing is played faster; where the page rests, the rest is shortened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import itertools
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.browser import lab  # noqa: E402 - a script finds the tests by the path above
+from tests.browser.bench import BUBBLES  # noqa: E402
+
+SIZE = {"width": 1280, "height": 800}
+PER_SECOND = 15
+"""Frames of the film per second; the page is drawn as often as it changes."""
+LONGEST_REST = 1.2
+"""Seconds for which the film shows a page that does not change."""
+MOST_SECONDS, MOST_BYTES = 60, 3_000_000
+BAND, LEFT, TOP, RIGHT, BOTTOM = 9, 34, 24, 8, 42
+"""Pixels around the square in which bubbles are drawn."""
+# Headless Chromium draws no pointer, and nothing says what is being done.
+POINTER = """() => {
+  const at = (css, inner) => {
+    const box = document.createElement("div");
+    box.style.cssText = `position: fixed; z-index: 99999; pointer-events: none; ${css}`;
+    box.innerHTML = inner;
+    document.body.append(box);
+    return box;
+  };
+  const pointer = at("left: -30px; top: 0", `<svg width="20" height="26"><path d="M1 1 L1 20 L6 16 L9.5 24 L13 22.5
+    L9.5 15 L16 15 Z" fill="#111" stroke="#fff" stroke-width="1.5"/></svg>`);
+  window.caption = at(`left: 50%; bottom: 28px; transform: translateX(-50%); padding: 10px 22px; border-radius: 22px;
+    background: #111d; color: #fff; font: 600 21px sans-serif; opacity: 0; transition: opacity .3s`, "");
+  addEventListener("mousemove", ({ clientX, clientY }) => {
+    Object.assign(pointer.style, { left: `${clientX}px`, top: `${clientY}px` });
+  }, true);
+}"""
+SAY = "text => { caption.style.opacity = text ? 1 : 0; if (text) caption.textContent = text; }"
+
+
+class Film:
+    """What Chromium paints of a page: PNG files in a folder, and when each was painted, in seconds."""
+
+    def __init__(self, page: Any, folder: Path) -> None:
+        self._folder = folder
+        self._painted: list[float] = []
+        self._devtools = page.context.new_cdp_session(page)
+        self._devtools.on("Page.screencastFrame", self._keep)
+        self._devtools.send("Page.startScreencast", {"format": "png", "everyNthFrame": 2})
+
+    def _keep(self, frame: dict[str, Any]) -> None:
+        self._file(len(self._painted)).write_bytes(base64.b64decode(frame["data"]))
+        self._painted.append(frame["metadata"]["timestamp"])
+        self._devtools.send("Page.screencastFrameAck", {"sessionId": frame["sessionId"]})
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number:05}.png"
+
+    def save(self, path: Path) -> float:
+        """Encode what was painted as VP9 in WebM; returns the seconds that it takes to watch."""
+        import imageio_ffmpeg
+
+        self._devtools.send("Page.stopScreencast")
+        shown = [min(later - at, LONGEST_REST) for at, later in itertools.pairwise(self._painted)] + [LONGEST_REST]
+        entries = [f"file '{self._file(k)}'\nduration {seconds:.4f}\n" for k, seconds in enumerate(shown)]
+        # ffmpeg takes the last duration for that between the last two files.
+        entries.append(f"file '{self._file(len(shown) - 1)}'\n")
+        listed = self._folder / "frames.txt"
+        listed.write_text("".join(entries))
+        coding = "-c:v libvpx-vp9 -crf 30 -b:v 0 -deadline good -cpu-used 3 -row-mt 1 -pix_fmt yuv420p -an".split()
+        source = ["-f", "concat", "-safe", "0", "-i", listed, "-vf", f"fps={PER_SECOND}"]
+        program = imageio_ffmpeg.get_ffmpeg_exe()
+        subprocess.run([program, "-y", "-loglevel", "error", *source, *coding, path], check=True)
+        return sum(shown)
+
+
+class Walk:
+    """A page of the workbench, and what a user does there, at the pace of a hand. pictures: a folder for stills."""
+
+    def __init__(self, page: Any, pictures: Path | None) -> None:
+        self.page = page
+        self._pictures = pictures
+        self._at = (640.0, 400.0)
+
+    def say(self, text: str) -> None:
+        if not self._pictures:
+            self.page.evaluate(SAY, text)
+            self.page.wait_for_timeout(300)
+
+    def still(self, name: str) -> None:
+        """A picture for the documentation, which nothing points at."""
+        if self._pictures:
+            self.page.wait_for_timeout(1500)
+            self.page.screenshot(path=self._pictures / f"{name}.png")
+
+    def move(self, x: float, y: float, seconds: float = 0.6) -> None:
+        (x0, y0), steps = self._at, max(2, round(30 * seconds))
+        for step in range(1, steps + 1):
+            part = (3 - 2 * step / steps) * (step / steps) ** 2
+            self.page.mouse.move(x0 + part * (x - x0), y0 + part * (y - y0))
+            self.page.wait_for_timeout(1000 * seconds / steps)
+        self._at = x, y
+
+    def press(self, element: Any) -> None:
+        element.scroll_into_view_if_needed()
+        box = element.bounding_box()
+        self.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        self.page.mouse.down()
+        self.page.wait_for_timeout(80)
+        self.page.mouse.up()
+
+    def drag(self, start: tuple[float, float], *ends: tuple[float, float], seconds: float = 0.8) -> None:
+        """Drag on the square of bubbles from a point to others, in side lengths."""
+        box = self.page.locator(BUBBLES).bounding_box()
+        size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
+        points = [(box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size) for x, y in (start, *ends)]
+        self.move(*points[0])
+        self.page.mouse.down()
+        for point in points[1:]:
+            self.move(*point, seconds=seconds)
+        self.still("build")
+        self.page.mouse.up()
+
+    def scroll(self, pixels: float) -> None:
+        for _ in range(20):
+            self.page.mouse.wheel(0, pixels / 20)
+            self.page.wait_for_timeout(35)
+
+    def rest(self, seconds: float = 1.0) -> None:
+        self.page.wait_for_timeout(1000 * seconds)
+
+    def tab(self, name: str) -> None:
+        self.press(self.page.get_by_role("tab", name=name, exact=True))
+
+
+def build(walk: Walk) -> None:
+    """Draw a bubble and drag it, while the problem is solved at every pause."""
+    walk.say("Draw a bubble")
+    walk.drag((0.5, 0.5), (0.57, 0.5))
+    walk.press(walk.page.get_by_label("Solve while dragging"))
+    walk.page.locator(".wb-building .wb-convergence canvas").locator("visible=true").first.wait_for()
+    walk.rest(1.5)
+    walk.say("It is solved again at every pause")
+    walk.drag((0.5, 0.5), (0.48, 0.57), (0.5, 0.78), (0.5, 0.3), seconds=1.2)
+    walk.rest(1.5)
+
+
+def solve(walk: Walk) -> None:
+    """Solve what was built."""
+    walk.say("Solve, with two levels of preconditioning")
+    walk.press(lab.button(walk.page, "Solve this"))
+    walk.page.locator('.wb-solving [data-act="run"]').locator("visible=true").wait_for()
+    rows = walk.page.locator(".wb-solving .wb-runlist tbody tr", has_text="converged")
+    if not rows.count():
+        walk.press(walk.page.locator('.wb-solving [data-act="run"]'))
+    rows.first.wait_for()
+    walk.rest(2)
+    walk.still("solve")
+
+
+def race(walk: Walk) -> None:
+    """Race it with three other methods."""
+    page, form = walk.page, walk.page.locator(".wb-race:not(.wb-sweep)")
+    walk.say("Race it with other methods")
+    walk.tab("Compare")
+    add = lab.button(page, "Add entry")
+    for entry, (level, name) in enumerate((("deflation", "none"), ("preconditioner", "jacobi"), ("preconditioner", "mg"))):
+        field = form.locator(f'[data-field="{level}"]').locator("visible=true")
+        walk.press(field.locator(".wb-pick"))
+        walk.press(field.locator(f'.wb-option[data-value="{name}"]'))
+        field.locator(f'.wb-pick[data-value="{name}"]').wait_for()
+        walk.press(add.locator("visible=true"))
+        page.locator("[role=status]", has_text=f"{entry + 2} entries: press Start").wait_for()
+    start = form.locator('[data-act="run"]')
+    walk.scroll(-1500)
+    walk.press(start)
+    page.locator("[role=status]", has_text="4 entries: all have ended").wait_for()
+    walk.say("")
+    walk.move(700, 500)
+    walk.rest(3)
+    walk.still("race")
+
+
+def look_inside(walk: Walk) -> None:
+    """Look into a run: its kernels in time, its convergence, solution, spectrum and roofline."""
+    page = walk.page
+    walk.say("Look inside a run: every kernel in time")
+    walk.tab("Inspect")
+    walk.press(lab.button(page, "Run again with timings").locator("visible=true").first)
+    timeline = page.locator(".wb-timeline canvas, canvas.wb-timeline").locator("visible=true").first
+    page.locator("text=/^measured/").locator("visible=true").first.wait_for()
+    walk.rest(2)
+    box = timeline.bounding_box()
+    walk.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for _ in range(3):
+        walk.press(lab.button(page, "Zoom in").locator("visible=true").first)
+        walk.rest(0.7)
+    walk.still("inspect")
+    walk.move(700, 600)
+    walk.say("Convergence, solution, spectrum and roofline")
+    for _ in range(3):
+        walk.scroll(480)
+        walk.rest(1.5)
+    walk.say("")
+
+
+def in_the_dark(walk: Walk) -> None:
+    """Two further pictures: the solution of a cube in 3D, and two methods line by line."""
+    page = walk.page
+    page.emulate_media(color_scheme="dark")
+    lab.turn_to(page, "Solve")
+    lab.pick(page.locator(".wb-solving"), "problem", "bubbles-3d")
+    page.locator('.wb-solving [data-act="run"]').click()
+    page.locator(".wb-runbar [role=status][data-state=done]", has_text="in a cube").wait_for()
+    page.locator(".wb-solving").get_by_role("radio", name="3D", exact=True).click()
+    page.locator(".wb-solving").get_by_label("field", exact=True).locator("visible=true").select_option("solution")
+    walk.rest(8)
+    walk.still("volume")
+    lab.turn_to(page, "Step")
+    second = page.locator('[data-field="other"], [data-field="second"]').locator("visible=true").first
+    second.locator(".wb-pick").click()
+    second.locator('.wb-option[data-value="pipecg"]').click()
+    page.get_by_role("slider", name="iteration").locator("visible=true").first.press("PageUp")
+    walk.rest(3)
+    walk.still("step")
+
+
+def main() -> None:
+    """Walk through the page and write what was asked for. Raises SystemExit with a sentence."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("output", nargs="?", type=Path)
+    options.add_argument("--pictures", type=Path, metavar="FOLDER")
+    given = options.parse_args()
+    if (given.output is None) == (given.pictures is None):
+        sys.exit("recording.py makes a film or pictures: give it a path ending in .webm, or --pictures and a folder")
+    target = (given.output.parent if given.output else given.pictures).absolute()
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, lab.voila_server(Path(folder)) as url, lab.browser() as chromium:
+        frames = Path(folder, "frames")
+        frames.mkdir()
+        page = lab.context(chromium).new_page()
+        page.set_viewport_size(SIZE)
+        page.goto(url)
+        page.wait_for_selector(BUBBLES)
+        walk = Walk(page, given.pictures)
+        walk.rest(2)
+        if given.pictures:
+            for act in (build, solve, race, look_inside, in_the_dark):
+                act(walk)
+            return
+        page.evaluate(POINTER)
+        film = Film(page, frames)
+        for act in (build, solve, race, look_inside):
+            act(walk)
+        seconds = film.save(given.output)
+    size = given.output.stat().st_size
+    print(f"{given.output}: {seconds:.0f} s, {size / 1e6:.2f} MB")
+    if seconds > MOST_SECONDS or size > MOST_BYTES:
+        sys.exit(f"the recording may take {MOST_SECONDS} s and {MOST_BYTES / 1e6:.0f} MB; shorten what is shown")
+
+
+if __name__ == "__main__":
+    main()
