@@ -26,8 +26,8 @@ from tests.browser.bench import BUBBLES  # noqa: E402
 SIZE = {"width": 1280, "height": 800}
 PER_SECOND = 15
 """Frames of the film per second; the page is drawn as often as it changes."""
-LONGEST_REST = 1.2
-"""Seconds for which the film shows a page that does not change."""
+RESTS = (2.0, 1.5, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
+"""Seconds for which the film shows a page that does not change: the longest that keeps it short enough."""
 MOST_SECONDS, MOST_BYTES = 60, 3_000_000
 BAND, LEFT, TOP, RIGHT, BOTTOM = 9, 34, 24, 8, 42
 """Pixels around the square in which bubbles are drawn."""
@@ -74,7 +74,11 @@ class Film:
         import imageio_ffmpeg
 
         self._devtools.send("Page.stopScreencast")
-        shown = [min(later - at, LONGEST_REST) for at, later in itertools.pairwise(self._painted)] + [LONGEST_REST]
+        gaps = [later - at for at, later in itertools.pairwise(self._painted)]
+        choices = ([*(min(gap, rest) for gap in gaps), rest] for rest in RESTS)
+        shown = next((seconds for seconds in choices if sum(seconds) <= MOST_SECONDS), None)
+        if shown is None:
+            sys.exit(f"the page took {sum(gaps):.0f} s, and a film may take {MOST_SECONDS} s; record it on a machine at rest")
         entries = [f"file '{self._file(k)}'\nduration {seconds:.4f}\n" for k, seconds in enumerate(shown)]
         # ffmpeg takes the last duration for that between the last two files.
         entries.append(f"file '{self._file(len(shown) - 1)}'\n")
@@ -151,7 +155,7 @@ def build(walk: Walk) -> None:
     walk.say("Draw a bubble")
     walk.drag((0.5, 0.5), (0.57, 0.5))
     walk.press(walk.page.get_by_label("Solve while dragging"))
-    walk.page.locator(".wb-building .wb-convergence canvas").locator("visible=true").first.wait_for()
+    walk.page.locator(".wb-livesolve canvas").locator("visible=true").first.wait_for()
     walk.rest(1.5)
     walk.say("It is solved again at every pause")
     walk.drag((0.5, 0.5), (0.48, 0.57), (0.5, 0.78), (0.5, 0.3), seconds=1.2)
@@ -230,10 +234,12 @@ def in_the_dark(walk: Walk) -> None:
     walk.rest(8)
     walk.still("volume")
     lab.turn_to(page, "Step")
-    second = page.locator('[data-field="other"], [data-field="second"]').locator("visible=true").first
-    second.locator(".wb-pick").click()
-    second.locator('.wb-option[data-value="pipecg"]').click()
-    page.get_by_role("slider", name="iteration").locator("visible=true").first.press("PageUp")
+    steps = page.locator(".wb-steppage")
+    steps.locator('[data-field="second"] select').select_option("pipecg")
+    steps.locator("text=apart by").first.wait_for()
+    handle = steps.locator(".noUi-handle").first
+    for _ in range(4):
+        handle.press("ArrowRight")
     walk.rest(3)
     walk.still("step")
 
@@ -253,7 +259,7 @@ def main() -> None:
         frames.mkdir()
         page = lab.context(chromium).new_page()
         page.set_viewport_size(SIZE)
-        page.goto(url)
+        page.goto(f"{url}/?view=build.build")
         page.wait_for_selector(BUBBLES)
         walk = Walk(page, given.pictures)
         walk.rest(2)
@@ -268,8 +274,8 @@ def main() -> None:
         seconds = film.save(given.output)
     size = given.output.stat().st_size
     print(f"{given.output}: {seconds:.0f} s, {size / 1e6:.2f} MB")
-    if seconds > MOST_SECONDS or size > MOST_BYTES:
-        sys.exit(f"the recording may take {MOST_SECONDS} s and {MOST_BYTES / 1e6:.0f} MB; shorten what is shown")
+    if size > MOST_BYTES:
+        sys.exit(f"the recording may take {MOST_BYTES / 1e6:.0f} MB; show less")
 
 
 if __name__ == "__main__":
