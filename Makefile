@@ -16,7 +16,7 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test test-all test-oldest check bench constraints clean develop python
+.PHONY: help lab app test test-all test-oldest check docs-recording bench constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -43,6 +43,10 @@ check: develop ## check style, types and the layers of imports
 	$(VENV_PYTHON) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYTHON) -m pyright
 	.venv/bin/lint-imports
+
+docs-recording: develop ## record the page as it is used: draw a bubble, solve, race, look inside; build/docs/recording.webm
+	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
+		$(VENV_PYTHON) scripts/recording.py $(or $(ARGS),build/docs/recording.webm)
 
 bench: develop ## run the side-by-side comparisons; ARGS are passed on
 	@$(VENV_PYTHON) -m benchmarks $(ARGS)
