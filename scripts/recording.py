@@ -3,8 +3,8 @@
     recording.py OUTPUT.webm                 at most 60 s and 3 MB, and its poster, OUTPUT.png
     recording.py --pictures docs/images      the pictures of the documentation
 
-Made in Chromium from a page of `make app`. Where the page rests, the rest is shortened; only if that is not enough, as on
-a machine with other work, the film is played faster than the page was, and the printed line says how much.
+Made in Chromium from a page of `make app`. Where the page rests, the rest is shortened; only if that is not enough, as
+on a machine with other work, the film is played faster than the page was, and the printed line says how much.
 """
 
 from __future__ import annotations
@@ -91,10 +91,28 @@ class Film:
         entries.append(f"file '{self._file(len(shown) - 1)}'\n")
         listed = self._folder / "frames.txt"
         listed.write_text("".join(entries))
-        coding = "-c:v libvpx-vp9 -crf 30 -b:v 0 -deadline good -cpu-used 3 -row-mt 1 -pix_fmt yuv420p -an".split()
+        coding = [
+            *[
+                "-c:v",
+                "libvpx-vp9",
+                "-crf",
+                "30",
+                "-b:v",
+                "0",
+                "-deadline",
+                "good",
+                "-cpu-used",
+                "3",
+                "-row-mt",
+                "1",
+                "-pix_fmt",
+                "yuv420p",
+            ],
+            "-an",
+        ]
         source = ["-f", "concat", "-safe", "0", "-i", listed, "-vf", f"fps={PER_SECOND}"]
         program = imageio_ffmpeg.get_ffmpeg_exe()
-        subprocess.run([program, "-y", "-loglevel", "error", *source, *coding, path], check=True)
+        subprocess.run([program, "-y", "-loglevel", "error", *source, *quality, *speed_of_coder, path], check=True)
         faster = f", played {speed:.1f} times as fast" if speed > 1 else ""
         return f"{sum(shown):.0f} s{faster}, {path.stat().st_size / 1e6:.2f} MB"
 
@@ -112,10 +130,11 @@ class Walk:
             self.page.evaluate(SAY, text)
             self.page.wait_for_timeout(300)
 
-    def still(self, name: str) -> None:
-        """A picture for the documentation, which nothing points at."""
+    def still(self, name: str, *, held: bool = False) -> None:
+        """A picture for the documentation. held: the pointer drags something, and stays."""
         if self._pictures:
-            self.page.mouse.move(0, 0)
+            if not held:
+                self.page.mouse.move(0, 0)
             self.page.wait_for_timeout(1500)
             self.page.screenshot(path=self._pictures / f"{name}.png")
 
@@ -139,12 +158,14 @@ class Walk:
         """Drag on the square of bubbles from a point to others, in side lengths."""
         box = self.page.locator(BUBBLES).bounding_box()
         size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
-        points = [(box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size) for x, y in (start, *ends)]
+        points = [
+            (box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size) for x, y in (start, *ends)
+        ]
         self.move(*points[0])
         self.page.mouse.down()
         for point in points[1:]:
             self.move(*point, seconds=seconds)
-        self.still("build")
+        self.still("build", held=True)
         self.page.mouse.up()
 
     def scroll(self, pixels: float) -> None:
@@ -187,7 +208,8 @@ def race(walk: Walk) -> None:
     walk.say("Race it with other methods")
     walk.tab("Compare")
     add = lab.button(page, "Add entry")
-    for entry, (level, name) in enumerate((("deflation", "none"), ("preconditioner", "jacobi"), ("preconditioner", "mg"))):
+    others = (("deflation", "none"), ("preconditioner", "jacobi"), ("preconditioner", "mg"))
+    for entry, (level, name) in enumerate(others):
         field = form.locator(f'[data-field="{level}"]').locator("visible=true")
         walk.press(field.locator(".wb-pick"))
         walk.press(field.locator(f'.wb-option[data-value="{name}"]'))

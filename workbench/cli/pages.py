@@ -1,4 +1,4 @@
-"""`workbench app` and `workbench lab`: the page, and JupyterLab on the notebooks. `make app` and `make lab` call them."""
+"""`workbench app` serves the page, `workbench lab` starts JupyterLab on the notebooks; the Makefile calls both."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add(verbs: Any) -> None:
     app = verbs.add_parser(
         "app",
         help="serve the workbench as a page without code cells, by Voila",
-        epilog="Further options go to Voila: workbench app --no-browser --port 8866; `workbench app --help-all` lists them.",
+        epilog="Further options go to Voila: workbench app --no-browser --port 8866; --help-all lists them.",
     )
     app.set_defaults(command=_app, passes_on=True)
     lab = verbs.add_parser(
@@ -87,7 +87,7 @@ def _require(extra: str) -> None:
 
 
 def _become(module: str, arguments: Sequence[str]) -> NoReturn:
-    """Run a module in place of this process, so that signals reach it. Cells find the command `workbench` on the PATH."""
+    """Run a module in place of this process, so that signals reach it, with the command `workbench` on the PATH."""
     commands = str(Path(sys.executable).parent)
     path = os.pathsep.join([commands, *filter(None, [os.environ.get("PATH")])])
     sys.stdout.flush()
