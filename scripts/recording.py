@@ -91,28 +91,11 @@ class Film:
         entries.append(f"file '{self._file(len(shown) - 1)}'\n")
         listed = self._folder / "frames.txt"
         listed.write_text("".join(entries))
-        coding = [
-            *[
-                "-c:v",
-                "libvpx-vp9",
-                "-crf",
-                "30",
-                "-b:v",
-                "0",
-                "-deadline",
-                "good",
-                "-cpu-used",
-                "3",
-                "-row-mt",
-                "1",
-                "-pix_fmt",
-                "yuv420p",
-            ],
-            "-an",
-        ]
+        quality = ["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-pix_fmt", "yuv420p"]
+        effort = ["-deadline", "good", "-cpu-used", "3", "-row-mt", "1"]
         source = ["-f", "concat", "-safe", "0", "-i", listed, "-vf", f"fps={PER_SECOND}"]
         program = imageio_ffmpeg.get_ffmpeg_exe()
-        subprocess.run([program, "-y", "-loglevel", "error", *source, *quality, *speed_of_coder, path], check=True)
+        subprocess.run([program, "-y", "-loglevel", "error", *source, *quality, *effort, path], check=True)
         faster = f", played {speed:.1f} times as fast" if speed > 1 else ""
         return f"{sum(shown):.0f} s{faster}, {path.stat().st_size / 1e6:.2f} MB"
 
@@ -297,8 +280,10 @@ def main() -> None:
             return
         page.evaluate(POINTER)
         film = Film(page, frames)
-        for act in (build, solve, race, look_inside):
+        for act in (build, solve, race):
             act(walk)
+        page.screenshot(path=given.output.with_suffix(".png"))
+        look_inside(walk)
         print(f"{given.output}: {film.save(given.output)}")
     if given.output.stat().st_size > MOST_BYTES:
         sys.exit(f"the recording may take {MOST_BYTES / 1e6:.0f} MB; show less")
