@@ -79,16 +79,19 @@ class Film:
 
         self._ended = True
         self._devtools.send("Page.stopScreencast")
-        gaps = [later - at for at, later in itertools.pairwise(self._painted)]
+        # Frames that were painted close to each other may arrive in another order.
+        order = sorted(range(len(self._painted)), key=self._painted.__getitem__)
+        gaps = [self._painted[later] - self._painted[at] for at, later in itertools.pairwise(order)]
         choices = ([*(min(gap, rest) for gap in gaps), rest] for rest in RESTS)
         for shown in choices:
             if sum(shown) <= MOST_SECONDS:
                 break
         speed = max(1.0, sum(shown) / MOST_SECONDS)
         shown = [seconds / speed for seconds in shown]
-        entries = [f"file '{self._file(k)}'\nduration {seconds:.4f}\n" for k, seconds in enumerate(shown)]
+        frames = zip(order, shown, strict=True)
+        entries = [f"file '{self._file(number)}'\nduration {seconds:.4f}\n" for number, seconds in frames]
         # ffmpeg takes the last duration for that between the last two files.
-        entries.append(f"file '{self._file(len(shown) - 1)}'\n")
+        entries.append(f"file '{self._file(order[-1])}'\n")
         listed = self._folder / "frames.txt"
         listed.write_text("".join(entries))
         quality = ["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-pix_fmt", "yuv420p"]
