@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.browser import lab  # noqa: E402 - a script finds the tests by the path above
-from tests.browser.bench import BUBBLES  # noqa: E402
+from tests.browser.bench import BUBBLES, solved  # noqa: E402
 
 SIZE = {"width": 1280, "height": 800}
 PER_SECOND = 15
@@ -73,12 +73,15 @@ class Film:
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:05}.png"
 
+    def end(self) -> None:
+        """Take no further frame."""
+        self._ended = True
+        self._devtools.send("Page.stopScreencast")
+
     def save(self, path: Path) -> str:
         """Encode what was painted as VP9 in WebM; returns what it has become."""
         import imageio_ffmpeg
 
-        self._ended = True
-        self._devtools.send("Page.stopScreencast")
         # Frames that were painted close to each other may arrive in another order.
         order = sorted(range(len(self._painted)), key=self._painted.__getitem__)
         gaps = [self._painted[later] - self._painted[at] for at, later in itertools.pairwise(order)]
@@ -95,7 +98,8 @@ class Film:
         listed = self._folder / "frames.txt"
         listed.write_text("".join(entries))
         quality = ["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-pix_fmt", "yuv420p"]
-        effort = ["-deadline", "good", "-cpu-used", "3", "-row-mt", "1"]
+        # What is meant for shared screens takes a seventh of the time of the default, for the same size.
+        effort = ["-deadline", "realtime", "-cpu-used", "6", "-tune-content", "screen"]
         source = ["-f", "concat", "-safe", "0", "-i", listed, "-vf", f"fps={PER_SECOND}"]
         program = imageio_ffmpeg.get_ffmpeg_exe()
         subprocess.run([program, "-y", "-loglevel", "error", *source, *quality, *effort, path], check=True)
@@ -140,18 +144,19 @@ class Walk:
         self.page.wait_for_timeout(80)
         self.page.mouse.up()
 
-    def drag(self, start: tuple[float, float], *ends: tuple[float, float], seconds: float = 0.8) -> None:
-        """Drag on the square of bubbles from a point to others, in side lengths."""
+    def drag(self, start: tuple[float, float], *ends: tuple[float, float], seconds: float = 0.8, until: str = "") -> None:
+        """Drag on the square of bubbles from a point to others, in side lengths. until: hold until it says so."""
         box = self.page.locator(BUBBLES).bounding_box()
         size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
-        points = [
-            (box["x"] + LEFT + BAND + x * size, box["y"] + TOP + BAND + (1 - y) * size) for x, y in (start, *ends)
-        ]
+        left, top = box["x"] + LEFT + BAND, box["y"] + TOP + BAND
+        points = [(left + x * size, top + (1 - y) * size) for x, y in (start, *ends)]
         self.move(*points[0])
         self.page.mouse.down()
         for point in points[1:]:
             self.move(*point, seconds=seconds)
-        self.still("build", held=True)
+        if until:
+            self.page.locator(".wb-livesolve", has_text=until).first.wait_for()
+            self.still("build", held=True)
         self.page.mouse.up()
 
     def scroll(self, pixels: float) -> None:
@@ -174,7 +179,7 @@ def build(walk: Walk) -> None:
     walk.page.locator(".wb-livesolve canvas").locator("visible=true").first.wait_for()
     walk.rest(1.5)
     walk.say("It is solved again at every pause")
-    walk.drag((0.5, 0.5), (0.48, 0.57), (0.5, 0.78), (0.5, 0.3), seconds=1.2)
+    walk.drag((0.5, 0.5), (0.48, 0.57), (0.5, 0.78), (0.5, 0.3), seconds=1.2, until="Converged")
     walk.rest(1.5)
 
 
@@ -241,8 +246,7 @@ def in_the_dark(walk: Walk) -> None:
     page.emulate_media(color_scheme="dark")
     lab.turn_to(page, "Solve")
     lab.pick(page.locator(".wb-solving"), "problem", "bubbles-3d")
-    page.locator('.wb-solving [data-act="run"]').click()
-    page.locator(".wb-runbar [role=status][data-state=done]", has_text="in a cube").wait_for()
+    solved(page)
     page.locator(".wb-solving").get_by_role("radio", name="3D", exact=True).click()
     page.locator(".wb-solving").get_by_label("field", exact=True).locator("visible=true").select_option("solution")
     walk.rest(8)
@@ -268,25 +272,27 @@ def main() -> None:
         sys.exit("recording.py makes a film or pictures: give it a path ending in .webm, or --pictures and a folder")
     target = (given.output.parent if given.output else given.pictures).absolute()
     target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, lab.voila_server(Path(folder)) as url, lab.browser() as chromium:
+    with tempfile.TemporaryDirectory() as folder:
         frames = Path(folder, "frames")
         frames.mkdir()
-        page = lab.context(chromium).new_page()
-        page.set_viewport_size(SIZE)
-        page.goto(f"{url}/?view=build.build")
-        page.wait_for_selector(BUBBLES)
-        walk = Walk(page, given.pictures)
-        walk.rest(2)
-        if given.pictures:
-            for act in (build, solve, race, look_inside, in_the_dark):
+        with lab.voila_server(Path(folder)) as url, lab.browser() as chromium:
+            page = lab.context(chromium).new_page()
+            page.set_viewport_size(SIZE)
+            page.goto(f"{url}/?view=build.build")
+            page.wait_for_selector(BUBBLES)
+            walk = Walk(page, given.pictures)
+            walk.rest(2)
+            if given.pictures:
+                for act in (build, solve, race, look_inside, in_the_dark):
+                    act(walk)
+                return
+            page.evaluate(POINTER)
+            film = Film(page, frames)
+            for act in (build, solve, race):
                 act(walk)
-            return
-        page.evaluate(POINTER)
-        film = Film(page, frames)
-        for act in (build, solve, race):
-            act(walk)
-        page.screenshot(path=given.output.with_suffix(".png"))
-        look_inside(walk)
+            page.screenshot(path=given.output.with_suffix(".png"))
+            look_inside(walk)
+            film.end()
         print(f"{given.output}: {film.save(given.output)}")
     if given.output.stat().st_size > MOST_BYTES:
         sys.exit(f"the recording may take {MOST_BYTES / 1e6:.0f} MB; show less")
