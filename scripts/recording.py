@@ -29,7 +29,11 @@ PER_SECOND = 15
 """Frames of the film per second; the page is drawn as often as it changes."""
 RESTS = (2.5, 2.0, 1.5, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 """Seconds for which the film shows a page that does not change: the longest that keeps it short enough."""
+QUALITIES = ("30", "36", "42", "48")
+"""Of VP9, the best first; the first is taken that makes the file small enough."""
 MOST_SECONDS, MOST_BYTES = 60, 3_000_000
+Point = tuple[float, float]
+"""In side lengths of the square."""
 BAND, LEFT, TOP, RIGHT, BOTTOM = 9, 34, 24, 8, 42
 """Pixels around the square in which bubbles are drawn."""
 # Headless Chromium draws no pointer, and nothing says what is being done.
@@ -97,12 +101,15 @@ class Film:
         entries.append(f"file '{self._file(order[-1])}'\n")
         listed = self._folder / "frames.txt"
         listed.write_text("".join(entries))
-        quality = ["-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-pix_fmt", "yuv420p"]
         # What is meant for shared screens takes a seventh of the time of the default, for the same size.
         effort = ["-deadline", "realtime", "-cpu-used", "6", "-tune-content", "screen"]
         source = ["-f", "concat", "-safe", "0", "-i", listed, "-vf", f"fps={PER_SECOND}"]
         program = imageio_ffmpeg.get_ffmpeg_exe()
-        subprocess.run([program, "-y", "-loglevel", "error", *source, *quality, *effort, path], check=True)
+        for quality in QUALITIES:
+            coder = ["-c:v", "libvpx-vp9", "-crf", quality, "-b:v", "0", "-pix_fmt", "yuv420p", *effort]
+            subprocess.run([program, "-y", "-loglevel", "error", *source, *coder, path], check=True)
+            if path.stat().st_size <= MOST_BYTES:
+                break
         faster = f", played {speed:.1f} times as fast" if speed > 1 else ""
         return f"{sum(shown):.0f} s{faster}, {path.stat().st_size / 1e6:.2f} MB"
 
@@ -144,8 +151,8 @@ class Walk:
         self.page.wait_for_timeout(80)
         self.page.mouse.up()
 
-    def drag(self, start: tuple[float, float], *ends: tuple[float, float], seconds: float = 0.8, until: str = "") -> None:
-        """Drag on the square of bubbles from a point to others, in side lengths. until: hold until it says so."""
+    def drag(self, start: Point, *ends: Point, seconds: float = 0.8, until: str = "") -> None:
+        """Drag on the square of bubbles from a point to others. until: hold there until the solve says this."""
         box = self.page.locator(BUBBLES).bounding_box()
         size = min(box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM) - 2 * BAND
         left, top = box["x"] + LEFT + BAND, box["y"] + TOP + BAND
@@ -179,7 +186,7 @@ def build(walk: Walk) -> None:
     walk.page.locator(".wb-livesolve canvas").locator("visible=true").first.wait_for()
     walk.rest(1.5)
     walk.say("It is solved again at every pause")
-    walk.drag((0.5, 0.5), (0.48, 0.57), (0.5, 0.78), (0.5, 0.3), seconds=1.2, until="Converged")
+    walk.drag((0.5, 0.5), (0.5, 0.3), seconds=1.2, until="Converged")
     walk.rest(1.5)
 
 
@@ -246,8 +253,12 @@ def in_the_dark(walk: Walk) -> None:
     page.emulate_media(color_scheme="dark")
     lab.turn_to(page, "Solve")
     lab.pick(page.locator(".wb-solving"), "problem", "bubbles-3d")
+    n = page.locator('.wb-solving [data-field="n"] input')
+    n.fill("48")
+    n.press("Enter")
+    page.locator(".wb-top", has_text="48³").wait_for()
     solved(page)
-    page.locator(".wb-solving").get_by_role("radio", name="3D", exact=True).click()
+    page.locator(".wb-solving").get_by_text("3D", exact=True).locator("visible=true").click()
     page.locator(".wb-solving").get_by_label("field", exact=True).locator("visible=true").select_option("solution")
     walk.rest(8)
     walk.still("volume")
@@ -275,7 +286,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         frames = Path(folder, "frames")
         frames.mkdir()
-        with lab.voila_server(Path(folder)) as url, lab.browser() as chromium:
+        with lab.voila_server(Path(folder)) as url, lab.browser(lab.WEBGL_ARGS) as chromium:
             page = lab.context(chromium).new_page()
             page.set_viewport_size(SIZE)
             page.goto(f"{url}/?view=build.build")

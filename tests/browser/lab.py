@@ -142,12 +142,12 @@ def serving(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterat
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Any]:
-    """Chromium: the one that WORKBENCH_CHROMIUM names, one on the PATH, or Playwright's own."""
+def browser(args: Sequence[str] = BROWSER_ARGS) -> Iterator[Any]:
+    """Chromium with these options: the one that WORKBENCH_CHROMIUM names, one on the PATH, or Playwright's own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser_path(), args=BROWSER_ARGS)
+        chromium = playwright.chromium.launch(executable_path=browser_path(), args=args)
         try:
             yield chromium
         finally:
