@@ -247,13 +247,13 @@ def look_inside(walk: Walk) -> None:
     walk.say("")
 
 
-def in_the_dark(walk: Walk) -> None:
-    """Two further pictures: the solution of a cube in 3D, and two methods line by line."""
+def volume(walk: Walk) -> None:
+    """A further picture: the solution of a cube in 3D, in the dark theme."""
     page = walk.page
     page.emulate_media(color_scheme="dark")
     lab.turn_to(page, "Solve")
     lab.pick(page.locator(".wb-solving"), "problem", "bubbles-3d")
-    n = page.locator('.wb-solving [data-field="n"] input')
+    n = page.locator('.wb-solving [data-field$=".n"] input')
     n.fill("48")
     n.press("Enter")
     page.locator(".wb-top", has_text="48³").wait_for()
@@ -262,10 +262,16 @@ def in_the_dark(walk: Walk) -> None:
     page.locator(".wb-solving").get_by_label("field", exact=True).locator("visible=true").select_option("solution")
     walk.rest(8)
     walk.still("volume")
+
+
+def step(walk: Walk) -> None:
+    """Another one: two methods line by line."""
+    page = walk.page
+    page.emulate_media(color_scheme="dark")
     lab.turn_to(page, "Step")
     steps = page.locator(".wb-steppage")
     steps.locator('[data-field="second"] select').select_option("pipecg")
-    steps.locator("text=apart by").first.wait_for()
+    steps.locator(".wb-stepper canvas").first.wait_for()
     handle = steps.locator(".noUi-handle").first
     for _ in range(4):
         handle.press("ArrowRight")
@@ -294,7 +300,7 @@ def main() -> None:
             walk = Walk(page, given.pictures)
             walk.rest(2)
             if given.pictures:
-                for act in (build, solve, race, look_inside, in_the_dark):
+                for act in (build, solve, race, look_inside, volume, step):
                     act(walk)
                 return
             page.evaluate(POINTER)
