@@ -64,7 +64,8 @@ def test_lab_copies_the_notebooks_and_keeps_what_is_there(become, tmp_path, caps
     assert tour.read_text() == "changed by its reader"
     # Links of the notebooks lead to the documentation next to their folder.
     assert (tmp_path / "docs" / "family.md").is_file()
-    copied = {path.relative_to(tmp_path / "notebooks") for path in (tmp_path / "notebooks").rglob("*") if path.is_file()}
+    target = tmp_path / "notebooks"
+    copied = {path.relative_to(target) for path in target.rglob("*.ipynb")}
     assert {path.relative_to(notebooks_folder()) for path in notebooks_folder().rglob("*.ipynb")} <= copied
 
 
