@@ -6,13 +6,9 @@ ARGS ?=
 # `make test TESTS=tests/machine` runs a part.
 TESTS ?=
 
-TOUR = notebooks/00_tour.ipynb
-APP = notebooks/app/workbench.ipynb
 VENV_PYTHON = .venv/bin/python
 RUN_TESTS = WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
 	$(VENV_PYTHON) scripts/run_tests.py
-# Jupyter refuses to run as root unless told that this is meant.
-ROOT_ARGS = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Jupyter, pip, numba and Matplotlib keep files in the home folder; where there is none to write to, they get one.
 ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo writable),writable)
@@ -20,20 +16,18 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test test-all test-oldest check bench constraints clean develop python
+.PHONY: help lab app test test-all test-oldest check docs-recording bench constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="--no-browser --port 8899"
 	@$(PYTHON) scripts/install.py lab opencl
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" \
-		--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection \
-		--LabApp.default_url=/lab/tree/$(TOUR) $(ROOT_ARGS) $(ARGS)
+	@exec $(VENV_PYTHON) -m workbench.cli lab $(ARGS)
 
 app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
 	@$(PYTHON) scripts/install.py lab app opencl
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m workbench.server.page_server $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
+	@exec $(VENV_PYTHON) -m workbench.cli app $(ARGS)
 
 test: develop ## run the tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
 	@$(RUN_TESTS) $(TESTS) -- $(ARGS)
@@ -49,6 +43,10 @@ check: develop ## check style, types and the layers of imports
 	$(VENV_PYTHON) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYTHON) -m pyright
 	.venv/bin/lint-imports
+
+docs-recording: develop ## record the page as it is used: draw a bubble, solve, race, look inside; build/docs/recording.webm
+	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
+		$(VENV_PYTHON) scripts/recording.py $(or $(ARGS),build/docs/recording.webm)
 
 bench: develop ## run the side-by-side comparisons; ARGS are passed on
 	@$(VENV_PYTHON) -m benchmarks $(ARGS)

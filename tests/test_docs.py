@@ -77,12 +77,18 @@ def test_links_between_documents_are_valid():
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
-def test_the_tree_in_the_readme_exists():
-    tree = re.search(r"## Map\n.*?```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_readme_is_short_and_has_one_picture():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 130
+    assert text.count("![") == 1
+
+
+def test_the_map_exists():
+    tree = re.search(r"## Map\n.*?```text\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
     for line in tree.group(1).splitlines():
         if line.strip():
             name = line.split()[0]
-            assert (ROOT / name).exists(), f"README names {name}, which is not there"
+            assert (ROOT / name).exists(), f"the map names {name}, which is not there"
 
 
 def test_the_drawing_of_the_layers_is_the_contract():

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MINUTES = "takes minutes; tests of the same code are smaller"
 PAPERS = "takes longer than a test may; tests/papers computes parts of it"
+SERVES = "takes the place of this process; tests/packaging/test_wheel.py runs it"
 NOT_RUN = {
     'from workbench.analysis import advise\nprint(advise("bubbles-3d", n=64).text())': MINUTES,
     '"""Scaling by one number."""': "a file of its own, which tests/test_docs.py runs",
@@ -55,6 +56,8 @@ NOT_RUN = {
     "reproduce hybrid-pipecg best": PAPERS,
     "calibrate --output here.toml": "measures for 10 s; tests/machine has it in small",
     "doctor": "tests/cli/test_cli.py runs it",
+    "app": SERVES,
+    "app --no-browser --port 8866": SERVES,
 }
 UNCONVERGED = ("solve two-layer --solver pipecg --true-every 10",)
 """Exit status 1, since the page is about what limits its accuracy."""
@@ -179,7 +182,7 @@ def test_commands_of_a_page_run_as_written(page, given, capsys):
 def test_commands_that_do_not_run_here_are_configured():
     for page in PAGES:
         for command in commands_of(page):
-            options = program.parser().parse_args(shlex.split(command))
+            options = program.parsed(shlex.split(command))
             if command.startswith("solve") and not re.search("PROBLEM|richardson|some/matrix", command):
                 configuration_of(options)
 

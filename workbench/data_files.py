@@ -23,6 +23,11 @@ def docs_folder() -> Path:
     return _folder("docs")
 
 
+def notebooks_folder() -> Path:
+    """The folder of the notebooks, the lessons and the page that is served, found as that of the data files is."""
+    return _folder("notebooks")
+
+
 def _folder(name: str) -> Path:
     for folder in (PACKAGE / name, PACKAGE.parent / name):
         if folder.is_dir():

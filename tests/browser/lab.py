@@ -84,7 +84,7 @@ def lab_server(folder: Path, *options: str) -> Iterator[str]:
         "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection",
         *options,
     )
-    with _serving("jupyterlab", options, folder, env) as url:
+    with serving([sys.executable, "-m", "jupyterlab", *options], folder, env) as url:
         yield url
 
 
@@ -93,7 +93,7 @@ def voila_server(folder: Path, *options: str, notebook: str = "app/workbench.ipy
     """Serve a copy of the app as `make app` does, or of another notebook, with further options. Yields the URL."""
     notebooks, env = _prepared(folder)
     options = (str(notebooks / notebook), f"--Voila.config_file_paths={notebooks / 'app'}", *options)
-    with _serving("workbench.server.page_server", options, folder, env) as url:
+    with serving([sys.executable, "-m", "workbench.server.page_server", *options], folder, env) as url:
         yield url
 
 
@@ -121,10 +121,10 @@ def _cache(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _serving(program: str, options: Sequence[str], folder: Path, env: dict[str, str]) -> Iterator[str]:
-    """A server as a process of its own, ended with the block."""
+def serving(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterator[str]:
+    """A server as a process of its own, which runs in a folder and is ended with the block. Yields its URL."""
     port = _free_port()
-    command = [sys.executable, "-m", program, "--no-browser", f"--port={port}", *options]
+    command = [*command, "--no-browser", f"--port={port}"]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
         try:
@@ -136,18 +136,18 @@ def _serving(program: str, options: Sequence[str], folder: Path, env: dict[str, 
             try:
                 server.wait(TO_END)
             except subprocess.TimeoutExpired:
-                warnings.warn(f"{program} did not end within {TO_END} s and was killed", stacklevel=2)
+                warnings.warn(f"{command[:3]} did not end within {TO_END} s and was killed", stacklevel=2)
                 server.kill()
                 server.wait()
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Any]:
-    """Chromium: the one that WORKBENCH_CHROMIUM names, one on the PATH, or Playwright's own."""
+def browser(args: Sequence[str] = BROWSER_ARGS) -> Iterator[Any]:
+    """Chromium with these options: the one that WORKBENCH_CHROMIUM names, one on the PATH, or Playwright's own."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser_path(), args=BROWSER_ARGS)
+        chromium = playwright.chromium.launch(executable_path=browser_path(), args=args)
         try:
             yield chromium
         finally:

@@ -14,9 +14,10 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-import yaml
 
 import workbench
+from tests.browser import lab
+from tests.browser.bench import solved
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,10 +26,14 @@ COMPILED = {".pyc", ".nbi", ".nbc"}
 """Suffixes of files that Python and numba write into the source tree."""
 
 
+def clean() -> dict[str, str]:
+    """The environment without variables that name other packages."""
+    return {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+
+
 def run(command: Sequence[str | Path], folder: Path) -> str:
-    """Run a command in a folder, without variables that name other packages; return its standard output."""
-    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=False, timeout=250)
+    """Run a command in a folder; return its standard output."""
+    done = subprocess.run(command, cwd=folder, env=clean(), capture_output=True, text=True, check=False, timeout=250)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -63,7 +68,7 @@ def elsewhere(wheel, tmp_path_factory) -> Path:
     return commands
 
 
-@pytest.mark.parametrize("folder", ["workbench", "data"])
+@pytest.mark.parametrize("folder", ["workbench", "data", "notebooks"])
 def test_every_file_of_the_package_is_in_the_wheel(contents, folder):
     inside = "" if folder == "workbench" else "workbench/"
     paths = [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix not in COMPILED]
@@ -95,15 +100,6 @@ def test_the_metadata_names_the_licence_and_every_extra(wheel, contents):
     assert metadata["Description-Content-Type"] == "text/markdown"
 
 
-def test_the_citation_agrees_with_the_package():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert citation["version"] == workbench.__version__
-    assert citation["license"] == PROJECT["license"]
-    assert citation["title"] == PROJECT["name"]
-    assert citation["keywords"] == PROJECT["keywords"]
-    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in PROJECT["authors"]]
-
-
 def test_the_installed_command_solves_in_any_folder(elsewhere, tmp_path):
     printed = run([elsewhere / "workbench", "solve", "two-layer", "--n", "16", "--deflation", "stripes"], tmp_path)
     assert "converged, verified by the true residual" in printed
@@ -125,3 +121,38 @@ print(explorer.run().wait(200).reason.name)
 explorer.close()
 """
     assert run([elsewhere / "python", "-c", lines], tmp_path).split() == ["CONVERGED"]
+
+
+def jupyter(folder: Path) -> dict[str, str]:
+    """An environment in which Jupyter finds the files of the dependencies and writes into a folder only."""
+    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    return clean() | own | {"JUPYTER_PATH": os.path.join(sys.prefix, "share", "jupyter")}
+
+
+@pytest.mark.browser
+def test_the_installed_command_opens_the_page_and_the_page_solves(elsewhere, tmp_path):
+    with (
+        lab.serving([str(elsewhere / "workbench"), "app"], tmp_path, jupyter(tmp_path)) as url,
+        lab.browser() as chromium,
+    ):
+        page = lab.context(chromium).new_page()
+        page.goto(f"{url}/?view=solve.solve")
+        page.locator('.wb-solving [data-act="run"]').wait_for()
+        solved(page)
+
+
+@pytest.mark.browser
+def test_the_installed_command_opens_a_copy_of_the_notebooks(elsewhere, tmp_path):
+    kept = tmp_path / "mine" / "notebooks" / "06_write_your_own.ipynb"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("changed by its reader")
+    command = [str(elsewhere / "workbench"), "lab", "--folder", "mine", "--expose-app-in-browser", "--ServerApp.token="]
+    with lab.serving(command, tmp_path, jupyter(tmp_path)) as url, lab.browser() as chromium:
+        page = lab.context(chromium).new_page()
+        page.goto(url)
+        page.wait_for_function(
+            "() => window.jupyterapp?.shell.currentWidget?.context?.path === 'notebooks/00_tour.ipynb'"
+        )
+    assert kept.read_text() == "changed by its reader"
+    assert (tmp_path / "mine" / "docs" / "family.md").is_file()
+    assert (tmp_path / "mine" / "notebooks" / "lessons" / "1_without_pain.ipynb").is_file()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import workbench
 from workbench import compiling
-from workbench.cli import advising, comparing, listing, reproducing, solving, storing, streams, sweeping, timing
+from workbench.cli import advising, comparing, listing, pages, reproducing, solving, storing, streams, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
 from workbench.errors import InputError, error_message, printable_path
@@ -51,7 +51,7 @@ def run(arguments: list[str] | None) -> int:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        options = parser().parse_args(arguments)
+        options = parsed(arguments)
     # argparse exits after --help and --version.
     except SystemExit as ended:
         return int(ended.code or 0)
@@ -60,6 +60,16 @@ def _run(arguments: list[str] | None) -> int:
         check_target(Path(path))
     with compiling.listening(CompilationNotice()):
         return options.command(options)
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """The options of a command; `further` holds those that a command passes on. Raises InputError."""
+    of_program = parser()
+    options, further = of_program.parse_known_args(arguments)
+    if further and not hasattr(options, "passes_on"):
+        of_program.error(f"unrecognized arguments: {' '.join(further)}")
+    options.further = further
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,6 +88,6 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for group in (solving, sweeping, advising, storing, comparing, reproducing, timing, listing):
+    for group in (pages, solving, sweeping, advising, storing, comparing, reproducing, timing, listing):
         group.add(verbs)
     return parser

@@ -1,0 +1,94 @@
+"""`workbench app` serves the page, `workbench lab` starts JupyterLab on the notebooks; the Makefile calls both."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from workbench.cli.streams import log
+from workbench.data_files import PACKAGE, docs_folder, notebooks_folder, path_of
+from workbench.errors import InputError, printable_path
+
+TOUR = "00_tour.ipynb"
+OWN_FOLDER = "cg-workbench"
+CONNECTION = "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection"
+NEEDED = {"app": ("voila", "anywidget", "segno"), "lab": ("jupyterlab", "anywidget")}
+"""What the extra of each command brings, as it is imported."""
+
+
+def add(verbs: Any) -> None:
+    """Add the commands. What they do not know is passed on."""
+    app = verbs.add_parser(
+        "app",
+        help="serve the workbench as a page without code cells, by Voila",
+        epilog="Further options go to Voila: workbench app --no-browser --port 8866; --help-all lists them.",
+    )
+    app.set_defaults(command=_app, passes_on=True)
+    lab = verbs.add_parser(
+        "lab",
+        help="start JupyterLab on the notebooks and lessons",
+        epilog="Further options go to JupyterLab: workbench lab --no-browser --port 8899.",
+    )
+    lab.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="where the notebooks are copied to; files that are there stay as they are "
+        f"(default: {OWN_FOLDER} in the folder of the call; a checkout is opened itself)",
+    )
+    lab.set_defaults(command=_lab, passes_on=True)
+
+
+def _app(options: argparse.Namespace) -> NoReturn:
+    _require("app")
+    app = notebooks_folder() / "app"
+    own = [str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}"]
+    _become("workbench.server.page_server", [*own, *options.further])
+
+
+def _lab(options: argparse.Namespace) -> NoReturn:
+    _require("lab")
+    root = notebooks_folder().parent
+    if options.folder or root == PACKAGE:
+        root = path_of(options.folder or OWN_FOLDER).absolute()
+        for source in (notebooks_folder(), docs_folder()):
+            copy(source, root / source.name)
+        log(f"the notebooks are in {printable_path(root)}")
+    own = [f"--ServerApp.root_dir={root}", CONNECTION, f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
+    # Jupyter refuses to run as root unless told that this is meant.
+    own += ["--allow-root"] * (os.geteuid() == 0)
+    _become("jupyterlab", [*own, *options.further])
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a folder; files that are there stay, since their reader may have changed them. Raises InputError."""
+    try:
+        for file in source.rglob("*"):
+            place = target / file.relative_to(source)
+            if file.is_file() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, place)
+    except OSError as error:
+        where = printable_path(target)
+        raise InputError(f"cannot copy to {where} ({error.strerror}); name another place with --folder") from None
+
+
+def _require(extra: str) -> None:
+    absent = [name for name in NEEDED[extra] if importlib.util.find_spec(name) is None]
+    if absent:
+        from workbench.machine.advice import install_command
+
+        raise InputError(f"`workbench {extra}` needs {', '.join(absent)}; run: {install_command(extra)}")
+
+
+def _become(module: str, arguments: Sequence[str]) -> NoReturn:
+    """Run a module in place of this process, so that signals reach it, with the command `workbench` on the PATH."""
+    commands = str(Path(sys.executable).parent)
+    path = os.pathsep.join([commands, *filter(None, [os.environ.get("PATH")])])
+    sys.stdout.flush()
+    os.execve(sys.executable, [sys.executable, "-m", module, *arguments], os.environ | {"PATH": path})
