@@ -21,12 +21,12 @@ def _left(form: QuadraticForm, start: np.ndarray) -> float:
     return energy_norm(form.matrix, errors[1]) / energy_norm(form.matrix, errors[0])
 
 
-def _slowest(e1: float) -> Verdict:
+def _slowest(s: float) -> Verdict:
     """By a step of steepest descent from there, and from starts all over the plane."""
     form = QuadraticForm(0.0, LENGTHS)
-    left = _left(form, np.array([e1, 1.0]))
+    left = _left(form, np.array([s, 1.0]))
     worst = max(_left(form, np.array([ratio, 1.0])) for ratio in np.geomspace(0.1, 100, 61))
-    sentence = f"from ({chosen(e1)}, 1) the first step leaves {number(100 * left)}% of the A-norm of the error"
+    sentence = f"from ({chosen(s)}, 1) the first step leaves {number(100 * left)}% of the A-norm of the error"
     if left >= (1 - NEAR) * worst:
         return Verdict(True, f"{sentence}, and from no other start more.")
     return Verdict(False, f"{sentence}, and from another start {number(100 * worst)}%.")
@@ -55,8 +55,8 @@ def _useless(angle: float) -> Verdict:
 
 EXERCISES = (
     Exercise(
-        "The half axes are 3 and 1 long and lie along the coordinates (angle 0°). From which error (e₁, 1) at the "
-        "start, with e₁ > 0, is steepest descent slowest? Only the direction of the error matters.",
+        "The half axes are 3 and 1 long and lie along the coordinates (angle 0°). From which error (s, 1) at the start, "
+        "with s > 0, is steepest descent slowest? Only the direction of the error matters.",
         Number(0.1, 100),
         _slowest,
     ),

@@ -39,15 +39,14 @@ def quadratic_scene(
     if len(first) > 1:
         level = energy_norm(form.matrix, first[1])
         layers.append(_ellipse(form, map_, level, "contour line that the first step touches"))
-    for style, (name, errors) in enumerate(paths.items()):
-        layers += _path(form, map_, name, errors, 1 - style)
+    # The zigzag lies on top, since the first step of all is the same.
+    for style, (name, errors) in enumerate(reversed(paths.items())):
+        layers += _path(form, map_, name, errors, style)
     if stretched:
         layers += _right_angle(map_, next(reversed(paths.values())))
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     word = {(False, False): "error", (True, False): "√D × error", (False, True): "√A × error"}.get((jacobi, stretched))
-    axes = [
-        Axis(f"{word or 'stretched error'}, {which} unknown", span=(-VIEW, VIEW)) for which in ("first", "second")
-    ]
+    axes = [Axis(f"{word or 'stretched error'}, {which} entry", span=(-VIEW, VIEW)) for which in ("first", "second")]
     title = TITLES[jacobi, stretched]
     said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
     return Scene(

@@ -61,9 +61,9 @@ lesson.check(1)
 lesson.check(1, 9)
 
 # %% [markdown] tags=["solution"]
-# The eigenvalues are $1/9$ and $1$, so the residual at the start is $-(e_1/9,\ 1)$. Steepest descent is slowest if both
-# eigenvectors have an equal share of it: $e_1=\kappa=9$. Then
-# $\alpha_0=2/(1/9+1)=1.8$ and $e_1$ is multiplied by $0.8$, $e_2$ by $-0.8$: the next error has the same shape, mirrored.
+# The eigenvalues are $1/9$ and $1$, so the residual at the start is $-(s/9,\ 1)$. Steepest descent is slowest if both
+# eigenvectors have an equal share of it: $s=\kappa=9$. Then $\alpha_0=2/(1/9+1)=1.8$. The first part of the error is
+# multiplied by $0.8$, the second by $-0.8$: the next error has the same shape, mirrored.
 
 # %% [markdown]
 # ## 3. The direction that spoils nothing

@@ -13,7 +13,7 @@ OTHERS = {
     "field/fieldworker.js": "class FieldPlot",
     "inspect/plain.js": "function modelOf(",
 }
-PLOTS = ("plots/convergence.js", "plots/chart.js")
+PLOTS = ("plots/convergence.js", "plots/chart.js", "teach/geometry.js")
 MOST_BYTES = {
     "field/volume.js": 63_000,
     "plots/timeline.js": 65_000,

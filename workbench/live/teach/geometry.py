@@ -10,7 +10,7 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
-from workbench.analysis.quadratic import LONGEST, REDUCTION, SHORTEST, QuadraticForm, angle_between
+from workbench.analysis.quadratic import LONGEST, REDUCTION, SHORTEST, QuadraticForm, angle_between, energy_norm
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.worker import LatestOnly
@@ -76,7 +76,7 @@ class Geometry2D(View):
         self.chart = HandledChart(self._dragged)
         self.changed = ChartView(self.chart.publisher)
         self.stretched = _switch("Stretched coordinates", "lengths are A-norms: conjugate is orthogonal", on=stretched)
-        self.jacobi = _switch("Jacobi", "both methods with Jacobi's preconditioner, and how it changes the picture", on=jacobi)
+        self.jacobi = _switch("Jacobi", "both methods preconditioned, and how that changes the picture", on=jacobi)
         self.words = StatusLine()
         for switch in (self.stretched, self.jacobi):
             switch.observe(lambda _change: self._worker.ask(self._show), "value")
@@ -140,7 +140,7 @@ class Geometry2D(View):
         if len(directions) > 1:
             T = self.form.stretch(jacobi=self.jacobi.value)
             plain, seen = angle_between(*directions[:2]), angle_between(*(directions[:2] @ T.T))
-            angles = f" CG's directions are at {number(plain)}°, in stretched coordinates at {number(seen)}°."
+            angles = f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
         return (
             f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
             f"first, {counts}.{angles}"
@@ -149,11 +149,10 @@ class Geometry2D(View):
 
 def _ended(A: np.ndarray, errors: np.ndarray) -> str:
     steps = len(errors) - 1
-    norms = [math.sqrt(max(float(e @ A @ e), 0.0)) for e in (errors[0], errors[-1])]
-    reached = norms[1] <= REDUCTION * norms[0]
+    reached = energy_norm(A, errors[-1]) <= REDUCTION * energy_norm(A, errors[0])
     taken = f"{steps} {'step' if steps == 1 else 'steps'}"
     return f"takes {taken}" if reached else f"takes more than {taken}"
 
 
-def _switch(name: str, tooltip: str, *, on: bool) -> widgets.ToggleButton:
-    return widgets.ToggleButton(on, description=name, tooltip=tooltip, layout={"width": "auto"})
+def _switch(name: str, tooltip: str, *, on: bool) -> widgets.Checkbox:
+    return widgets.Checkbox(on, description=name, tooltip=tooltip, indent=False, layout={"width": "auto"})

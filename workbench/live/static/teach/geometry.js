@@ -7,9 +7,9 @@ import { follow } from "../ui/traits.js";
 // A plot with handles over it. The one that is held follows the pointer at once, and the picture follows the kernel, which
 // is told of moves at most so often, of the last one always.
 
-const PERIOD = 25;
-const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-const [STEP, SHIFTED] = [0.05, 0.5];
+const TOLD = 25;
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const [FINE, COARSE] = [0.05, 0.5];
 
 function render({ model, el }) {
   const { page, close } = chartView({ model, el }, (state) => {
@@ -19,7 +19,7 @@ function render({ model, el }) {
   let frame = null;
   let held = null;
   const made = new Map();
-  const send = atMost(PERIOD, () => tellKernel(model, { kind: "drag", ...held }));
+  const send = atMost(TOLD, () => tellKernel(model, { kind: "drag", ...held }));
 
   const toX = (x) => frame.box.left + ((x - frame.xLow) / (frame.xHigh - frame.xLow)) * (frame.box.right - frame.box.left);
   const toY = (y) => frame.box.bottom - ((y - frame.yLow) / (frame.yHigh - frame.yLow)) * (frame.box.bottom - frame.box.top);
@@ -59,12 +59,12 @@ function render({ model, el }) {
     handle.addEventListener("pointerup", release);
     handle.addEventListener("pointercancel", release);
     handle.addEventListener("keydown", (event) => {
-      const by = KEYS[event.key];
+      const by = MOVES[event.key];
       if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
       const { x, y } = model.get("handles").find((one) => one.key === key);
-      const step = event.shiftKey ? SHIFTED : STEP;
+      const step = event.shiftKey ? COARSE : FINE;
       tellKernel(model, { kind: "drag", key, x: x + step * by[0], y: y + step * by[1] });
     });
     page.plot.append(handle);
