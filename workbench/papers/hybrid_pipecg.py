@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.operators.box_csr import box_nnz
-from workbench.papers.printed import printed_in
+from workbench.printed import printed_in
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
