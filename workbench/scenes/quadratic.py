@@ -13,6 +13,7 @@ from workbench.scenes.scene import Axis, CurveOf, Layer, PointsOf, Scene
 
 VIEW = 4.5
 """Errors from -4.5 to 4.5 are shown."""
+MARKS = (-4, -2, 0, 2, 4)
 MOST_CONTOURS = 16
 SIDE = 0.3
 """Of the sign of a right angle."""
@@ -46,7 +47,8 @@ def quadratic_scene(
         layers += _right_angle(map_, next(reversed(paths.values())))
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
     word = {(False, False): "error", (True, False): "√D × error", (False, True): "√A × error"}.get((jacobi, stretched))
-    axes = [Axis(f"{word or 'stretched error'}, {which} entry", span=(-VIEW, VIEW)) for which in ("first", "second")]
+    name = word or "stretched error"
+    axes = [Axis(f"{name}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second")]
     title = TITLES[jacobi, stretched]
     said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
     return Scene(

@@ -20,7 +20,8 @@ from workbench.lessons import LESSONS, Lesson
 from workbench.printed import FILES, printed_in
 from workbench.server.cookie import set_xsrf_cookie
 
-WORKBENCH = "workbench"
+WORKBENCH = "?view=build.build"
+"""What follows the base in the address of the workbench: the base alone is the start page."""
 HERE = Path(__file__).parent
 STATIC = HERE.parent / "live" / "static"
 ITSELF = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'self'"
@@ -30,14 +31,11 @@ WHAT_IT_IS = (
 )
 BUTTONS = """
 const [theme, projector] = document.querySelectorAll(".site-head button");
-const show = () => {
-  theme.textContent = themeWords();
-  projector.setAttribute("aria-pressed", inProjector());
-};
-theme.addEventListener("click", () => (nextTheme(), show()));
-projector.addEventListener("click", () => (toggleProjector(), show()));
 followTheme();
-show();
+watchAppearance(theme, projector, (words, on) => {
+  theme.textContent = words;
+  projector.setAttribute("aria-pressed", on);
+});
 """
 
 
@@ -48,13 +46,10 @@ def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
 
 
 def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> list[Rule]:
-    """What answers the addresses of these pages, and of the workbench. base: of all; root: the folder from which Voila
+    """What answers the addresses of these pages. base: of all; root: the folder from which Voila
     opens notebooks; page: what Voila's handler of the workbench is made with."""
     found = written(lessons)
-    rules = [
-        Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])}),
-        Rule(PathMatches(f"{re.escape(url_path_join(base, WORKBENCH))}/?"), TornadoVoilaHandler, dict(page)),
-    ]
+    rules = [Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})]
     for name, (lesson, path) in found.items():
         address = re.escape(url_path_join(base, "lesson", name))
         facts = {**page, "notebook_path": str(path.relative_to(root)), "head": lesson_head(base, lesson, list(found))}
@@ -104,7 +99,6 @@ def prepare_page(handler: Any, *, notebook: Any = None, **_unused: Any) -> None:
 
 def start_page(base: str, lessons: list[Lesson]) -> str:
     """The page that leads to the workbench, lessons and papers, as HTML."""
-    opened = url_path_join(base, WORKBENCH)
     taught = [
         _entry(url_path_join(base, "lesson", each.name), f"{each.number}. {each.title}", each.question)
         for each in lessons
@@ -114,14 +108,14 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
         about = printed_in(name)
         for paper in (about, *filter(None, [about.get("earlier")])):
             by = ", ".join(str(each) for each in (about["authors"], paper.get("year")) if each)
-            address = f"{opened}?view={quote(f'papers.papers:{name}')}"
+            address = f"{base}?view={quote(f'papers.papers:{name}')}"
             printed.append(_entry(address, paper["title"], f"{by}. {paper['about']}"))
     lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
 {_head(base)}<main class="site"><h1>CG workbench</h1>
 <p>Conjugate gradient methods to build, run, compare and take apart.</p>
-<a class="site-workbench" href="{opened}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a>
+<a class="site-workbench" href="{base}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a>
 {lessons_part if taught else ""}
 <h2 id="papers">Papers</h2><p>Their tables and figures next to what this machine computes.</p><ul class="site-entries">{"".join(printed)}</ul></main></body></html>"""
 
@@ -141,7 +135,7 @@ def lesson_head(base: str, lesson: Lesson, names: list[str]) -> str:
         f'<a href="{url_path_join(base, "lesson", name)}">{words}{html.escape(LESSONS[name].title)}</a>'
         for name, words in others
     ]
-    return _head(base, *links, f'<a href="{url_path_join(base, WORKBENCH)}">Workbench</a>')
+    return _head(base, *links, f'<a href="{base}{WORKBENCH}">Workbench</a>')
 
 
 def _entry(address: str, title: str, words: str) -> str:
@@ -164,6 +158,6 @@ def _head(base: str, *links: str) -> str:
 @functools.cache
 def _assets() -> tuple[str, str]:
     sheets = [STATIC / "ui" / "tokens.css", HERE / "site.css"]
-    theme = (STATIC / "ui" / "themechoice.js").read_text(encoding="utf-8")
-    script = re.sub(r"^export ", "", theme, flags=re.MULTILINE) + BUTTONS
+    scripts = [(STATIC / "ui" / name).read_text(encoding="utf-8") for name in ("themechoice.js", "appearance.js")]
+    script = re.sub(r"^(export |import .*;$)", "", "\n".join(scripts), flags=re.MULTILINE) + BUTTONS
     return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets), script

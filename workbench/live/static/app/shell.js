@@ -1,10 +1,10 @@
+import { watchAppearance } from "../ui/appearance.js";
 import { arrows } from "../ui/arrows.js";
 import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
 import { setTraits } from "../ui/traits.js";
 import { wholeLink } from "../ui/wholelink.js";
-import { inProjector, nextTheme, themeWords, toggleProjector } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -103,23 +103,12 @@ function render({ model, el }) {
   const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
   top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
   const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
-  const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark", () => {
-    nextTheme();
-    showMode();
-  });
-  const projector = quiet("Projector", "larger type and thicker lines", () => {
-    toggleProjector();
-    showMode();
-  });
+  const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark");
+  const projector = quiet("Projector", "larger type and thicker lines");
   projector.prepend(icon("projector"));
   const openHelp = quiet("Help", "keys, pages and a tour (key ?)", help.open);
   openHelp.prepend(icon("help"));
   foot.append(themeButton, projector, openHelp);
-
-  function showMode() {
-    themeButton.replaceChildren(icon("theme"), element("span", "", themeWords()));
-    projector.setAttribute("aria-pressed", inProjector());
-  }
 
   function showProblem() {
     const problem = model.get("problem");
@@ -152,7 +141,10 @@ function render({ model, el }) {
   for (const [event, act] of listeners) model.on(event, act);
   drawRail();
   showProblem();
-  showMode();
+  watchAppearance(themeButton, projector, (words, on) => {
+    themeButton.replaceChildren(icon("theme"), element("span", "", words));
+    projector.setAttribute("aria-pressed", on);
+  });
   const leave = whenOnPage(el, () => {
     root = el.closest(".wb-workbench");
     root.dataset.shell = own;

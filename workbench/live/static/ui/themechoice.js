@@ -1,9 +1,6 @@
-// Which theme the page has: chosen here, JupyterLab's, or the system's. And whether it is for a projector, as long as its
-// tab is open.
+// Which theme the page has: chosen here, JupyterLab's, or the system's.
 
 const THEME_KEY = "workbench-theme";
-const MODE_KEY = "workbench-mode";
-const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
 
 // auto, light or dark. A browser that keeps nothing begins with auto each time.
 export function chosenTheme() {
@@ -14,7 +11,7 @@ export function chosenTheme() {
   }
 }
 
-function chooseTheme(choice) {
+export function chooseTheme(choice) {
   document.documentElement.dataset.wbChoice = choice;
   try {
     localStorage.setItem(THEME_KEY, choice);
@@ -22,38 +19,6 @@ function chooseTheme(choice) {
     console.debug("the theme is not kept", refused);
   }
   settleTheme();
-}
-
-// What the button says that goes from theme to theme.
-export function themeWords() {
-  return (THEMES.find(([choice]) => choice === chosenTheme()) ?? THEMES[0])[1];
-}
-
-export function nextTheme() {
-  const place = THEMES.findIndex(([choice]) => choice === chosenTheme());
-  chooseTheme(THEMES[(place + 1) % THEMES.length][0]);
-}
-
-export function inProjector() {
-  return document.documentElement.dataset.wbMode === "projector";
-}
-
-export function toggleProjector() {
-  const mode = inProjector() ? "" : "projector";
-  document.documentElement.dataset.wbMode = mode;
-  try {
-    sessionStorage.setItem(MODE_KEY, mode);
-  } catch (refused) {
-    console.debug("the mode is not kept", refused);
-  }
-}
-
-function settleMode() {
-  try {
-    document.documentElement.dataset.wbMode = sessionStorage.getItem(MODE_KEY) ?? "";
-  } catch (refused) {
-    console.debug("no mode is kept", refused);
-  }
 }
 
 // Voila has the style sheets of JupyterLab and no theme that a user could choose.
@@ -76,7 +41,6 @@ function settleTheme() {
 export function followTheme() {
   if (window.workbenchTheme) return;
   window.workbenchTheme = true;
-  settleMode();
   settleTheme();
   prefersDark().addEventListener("change", settleTheme);
   new MutationObserver(settleTheme).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
