@@ -31,7 +31,7 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 		--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection \
 		--LabApp.default_url=/lab/tree/$(TOUR) $(ROOT_ARGS) $(ARGS)
 
-app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
+app: python ## serve the workbench and the lessons as pages without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
 	@$(PYTHON) scripts/install.py lab app opencl
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m workbench.server.page_server $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
 

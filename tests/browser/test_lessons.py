@@ -10,7 +10,6 @@ from tests.browser import lab
 
 pytestmark = pytest.mark.browser
 
-PLACE = re.compile(r"at (−?-?[\d.]+), (-?[\d.]+)")
 STEPS = re.compile(r"steepest descent takes (?:more than )?(\d+) steps? and CG takes (\d+)")
 
 

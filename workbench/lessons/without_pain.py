@@ -39,7 +39,9 @@ def _conjugate(second: float) -> Verdict:
     product, seen = float(P0 @ A @ p1), angle_between(root @ P0, root @ p1)
     right = abs(product) <= NEAR * energy_norm(A, P0) * energy_norm(A, p1)
     where = f"in stretched coordinates the directions are at {number(seen)}°"
-    return Verdict(right, f"(p₀, A p₁) = {number(product if not right else 0.0)}, so {where}{'' if right else ', not 90°'}.")
+    return Verdict(
+        right, f"(p₀, A p₁) = {number(product if not right else 0.0)}, so {where}{'' if right else ', not 90°'}."
+    )
 
 
 def _useless(angle: float) -> Verdict:
@@ -55,8 +57,8 @@ def _useless(angle: float) -> Verdict:
 
 EXERCISES = (
     Exercise(
-        "The half axes are 3 and 1 long and lie along the coordinates (angle 0°). From which error (s, 1) at the start, "
-        "with s > 0, is steepest descent slowest? Only the direction of the error matters.",
+        "The half axes are 3 and 1 long and lie along the coordinates (angle 0°). From which error (s, 1) at the "
+        "start, with s > 0, is steepest descent slowest? Only the direction of the error matters.",
         Number(0.1, 100),
         _slowest,
     ),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from workbench.errors import InputError, quoted
 from workbench.papers import (
@@ -29,8 +27,8 @@ from workbench.papers import (
 )
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Item
-from workbench.printed import FILES, printed_in, who
 from workbench.papers.reproduction import Progress, Reproduction, Target, target_of_item
+from workbench.printed import FILES, printed_in, who
 from workbench.registry import unknown_name
 
 MATRIX = ("printed_n", "n")

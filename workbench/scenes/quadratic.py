@@ -83,7 +83,10 @@ def _path(form: QuadraticForm, map_: np.ndarray, name: str, errors: np.ndarray, 
     x, y = map_ @ errors.T
     norms = [energy_norm(form.matrix, e) for e in errors]
     texts = [
-        [f"{name}, step {step}" if step else "start", f"A-norm of the error {percent(norm / norms[0])} of that at first"]
+        [
+            f"{name}, step {step}" if step else "start",
+            f"A-norm of the error {percent(norm / norms[0])} of that at first",
+        ]
         if norms[0] > 0
         else ["start", "the solution"]
         for step, norm in enumerate(norms)

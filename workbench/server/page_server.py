@@ -35,8 +35,8 @@ class PageServer(Voila):
     ).tag(config=True)
 
     lessons = traitlets.Unicode(
-        help="The folder of the notebooks of lessons, which get pages of their own and a start page that leads to them; "
-        "none if empty.",
+        help="The folder of the notebooks of lessons; each is a page, and a start page leads to them. If empty, the "
+        "notebook of the command line is the only page.",
     ).tag(config=True)
 
     def init_handlers(self) -> Any:

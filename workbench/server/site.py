@@ -24,7 +24,9 @@ WORKBENCH = "?view=build.build"
 """What follows the base in the address of the workbench: the base alone is the start page."""
 HERE = Path(__file__).parent
 STATIC = HERE.parent / "live" / "static"
-ITSELF = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'self'"
+ITSELF = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'self'"
+)
 WHAT_IT_IS = (
     "Build a problem, choose a preconditioner and a solver, watch it converge, race methods on cores and accelerator, "
     "and look at what each kernel did."
@@ -49,7 +51,9 @@ def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> 
     """What answers the addresses of these pages. base: of all; root: the folder from which Voila
     opens notebooks; page: what Voila's handler of the workbench is made with."""
     found = written(lessons)
-    rules = [Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})]
+    rules = [
+        Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
+    ]
     for name, (lesson, path) in found.items():
         address = re.escape(url_path_join(base, "lesson", name))
         facts = {**page, "notebook_path": str(path.relative_to(root)), "head": lesson_head(base, lesson, list(found))}
@@ -110,6 +114,7 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
             by = ", ".join(str(each) for each in (about["authors"], paper.get("year")) if each)
             address = f"{base}?view={quote(f'papers.papers:{name}')}"
             printed.append(_entry(address, paper["title"], f"{by}. {paper['about']}"))
+    papers_part = f'<h2 id="papers">Papers</h2><p>{PAPERS_ARE}</p><ul class="site-entries">{"".join(printed)}</ul>'
     lessons_part = f'<h2 id="lessons">Lessons</h2><p>{LESSONS_ARE}</p><ol class="site-entries">{"".join(taught)}</ol>'
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>CG workbench</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:;base64,="></head><body>
@@ -117,12 +122,13 @@ def start_page(base: str, lessons: list[Lesson]) -> str:
 <p>Conjugate gradient methods to build, run, compare and take apart.</p>
 <a class="site-workbench" href="{base}{WORKBENCH}"><b>Open the workbench</b><span>{WHAT_IT_IS}</span></a>
 {lessons_part if taught else ""}
-<h2 id="papers">Papers</h2><p>Their tables and figures next to what this machine computes.</p><ul class="site-entries">{"".join(printed)}</ul></main></body></html>"""
+{papers_part}</main></body></html>"""
 
 
+PAPERS_ARE = "Their tables and figures next to what this machine computes."
 LESSONS_ARE = (
-    "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel of "
-    "its own; nothing is stored."
+    "Forty-five minutes each, with exercises that are checked by what your answer computes. Each opens with a kernel "
+    "of its own; nothing is stored."
 )
 
 

@@ -62,7 +62,7 @@ class PapersPage(View):
         return view
 
     def open_at(self, at: str) -> None:
-        """Show the item of an address, or of a paper the shelf at its first one; the shelf for one that there is not."""
+        """Show the item of an address; of a paper, or where there is no such item, the shelf."""
         try:
             if "." in at:
                 self.open(*at.split(".", 1))

@@ -140,7 +140,9 @@ class Geometry2D(View):
         if len(directions) > 1:
             T = self.form.stretch(jacobi=self.jacobi.value)
             plain, seen = angle_between(*directions[:2]), angle_between(*(directions[:2] @ T.T))
-            angles = f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
+            angles = (
+                f" CG's directions are at {number(plain)}° to each other, in stretched coordinates at {number(seen)}°."
+            )
         return (
             f"Condition number {whose}: {condition}. Until the A-norm of the error is {percent(REDUCTION)} of that at "
             f"first, {counts}.{angles}"
