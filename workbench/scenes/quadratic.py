@@ -17,7 +17,8 @@ MARKS = (-4, -2, 0, 2, 4)
 MOST_CONTOURS = 16
 SIDE = 0.3
 """Of the sign of a right angle."""
-CIRCLE = np.exp(1j * np.linspace(0, 2 * math.pi, 145))
+AROUND = np.linspace(0, 2 * math.pi, 145)
+CIRCLE = np.stack([np.cos(AROUND), np.sin(AROUND)])
 INK = 5
 
 
@@ -35,39 +36,37 @@ def quadratic_scene(
     far = np.linalg.norm(map_ @ start)
     if far > 0:
         map_ = map_ * (np.linalg.norm(start) / far)
-    layers = [_ellipse(form, map_, level) for level in _levels(form, map_)]
+    layers: list[Layer] = [_ellipse(form, map_, level) for level in _levels(form, map_)]
     first = next(iter(paths.values()))[:2]
     if len(first) > 1:
         level = energy_norm(form.matrix, first[1])
         layers.append(_ellipse(form, map_, level, "contour line that the first step touches"))
     # The zigzag lies on top, since the first step of all is the same.
-    for style, (name, errors) in enumerate(reversed(paths.items())):
+    for style, (name, errors) in enumerate(reversed([*paths.items()])):
         layers += _path(form, map_, name, errors, style)
     if stretched:
-        layers += _right_angle(map_, next(reversed(paths.values())))
+        layers += _right_angle(map_, [*paths.values()][-1])
     layers.append(PointsOf("solution", np.zeros(1), np.zeros(1), INK, size=6, marker="x", texts=[["the solution"]]))
-    word = {(False, False): "error", (True, False): "√D × error", (False, True): "√A × error"}.get((jacobi, stretched))
-    name = word or "stretched error"
-    axes = [Axis(f"{name}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second")]
-    title = TITLES[jacobi, stretched]
+    seen, title = COORDINATES[jacobi, stretched]
+    x, y = (Axis(f"{seen}, {which} entry", span=(-VIEW, VIEW), marks=MARKS) for which in ("first", "second"))
     said = "; ".join(f"{name}: {len(errors) - 1} steps" for name, errors in paths.items())
     return Scene(
-        f"quadratic {title}", *axes, layers, title=title, ways="xy", square=True,
+        f"quadratic {title}", x, y, layers, title=title, ways="xy", square=True,
         spoken=f"{title}. Condition number {number(form.condition(jacobi=jacobi))}. {said}.",
     )  # fmt: skip
 
 
-TITLES = {
-    (False, False): "Contour lines of the form with A",
-    (True, False): "Contour lines where Jacobi's M is the identity",
-    (False, True): "Stretched by √A: conjugate is orthogonal",
-    (True, True): "Stretched: conjugate is orthogonal",
+COORDINATES = {
+    (False, False): ("error", "Contour lines of the form with A"),
+    (True, False): ("√D × error", "Contour lines where Jacobi's M is the identity"),
+    (False, True): ("√A × error", "Stretched by √A: conjugate is orthogonal"),
+    (True, True): ("stretched error", "Stretched: conjugate is orthogonal"),
 }
-"""By whether the picture is Jacobi's, and stretched."""
+"""What the axes show and what that is, by whether the picture is Jacobi's, and stretched."""
 
 
 def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:
-    """A-norms that fill the view, at most 16, with 1 among them."""
+    """A-norms that fill the view, at most 16."""
     smallest = np.linalg.svd(map_ @ form.axes, compute_uv=False)[-1]
     most = math.sqrt(2) * VIEW / smallest
     step = 2.0 ** max(-1, math.ceil(math.log2(most / MOST_CONTOURS)))
@@ -75,7 +74,7 @@ def _levels(form: QuadraticForm, map_: np.ndarray) -> np.ndarray:
 
 
 def _ellipse(form: QuadraticForm, map_: np.ndarray, level: float, name: str = "") -> CurveOf:
-    x, y = level * map_ @ form.axes @ np.stack([CIRCLE.real, CIRCLE.imag])
+    x, y = level * map_ @ form.axes @ CIRCLE
     return CurveOf(name, x, y, INK, faint=not name, dash=(4.0, 3.0) if name else (), mark=False)
 
 

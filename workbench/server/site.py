@@ -48,15 +48,19 @@ def written(lessons: Path) -> dict[str, tuple[Lesson, Path]]:
 
 
 def site_rules(base: str, lessons: Path, root: str, page: Mapping[str, Any]) -> list[Rule]:
-    """What answers the addresses of these pages. base: of all; root: the folder from which Voila
-    opens notebooks; page: what Voila's handler of the workbench is made with."""
+    """What answers the addresses of these pages. base: of all; root: the folder from which Voila opens notebooks; page:
+    what Voila's handler of the workbench is made with."""
     found = written(lessons)
     rules = [
         Rule(Bare(re.escape(base)), StartPage, {"text": start_page(base, [lesson for lesson, _ in found.values()])})
     ]
     for name, (lesson, path) in found.items():
         address = re.escape(url_path_join(base, "lesson", name))
-        facts = {**page, "notebook_path": str(path.relative_to(root)), "head": lesson_head(base, lesson, list(found))}
+        facts = {
+            **page,
+            "notebook_path": path.relative_to(root).as_posix(),
+            "above": lesson_head(base, lesson, list(found)),
+        }
         rules.append(Rule(PathMatches(f"{address}/?"), LessonPage, facts))
     return rules
 
@@ -83,14 +87,14 @@ class StartPage(RequestHandler):
 
 
 class LessonPage(TornadoVoilaHandler):
-    """A lesson with a kernel of its own. head: what stands above it."""
+    """A lesson with a kernel of its own. above: what stands above it, as HTML."""
 
-    head: str
+    above: str
 
-    def initialize(self, head: str, **page: Any) -> None:
-        """Take both from the rule."""
+    def initialize(self, **page: Any) -> None:
+        """Take what Voila's page takes, and `above`, from the rule."""
+        self.above = page.pop("above")
         super().initialize(**page)
-        self.head = head
 
 
 def prepare_page(handler: Any, *, notebook: Any = None, **_unused: Any) -> None:
@@ -98,7 +102,7 @@ def prepare_page(handler: Any, *, notebook: Any = None, **_unused: Any) -> None:
     set_xsrf_cookie(handler)
     if isinstance(handler, LessonPage):
         notebook.metadata["voila"] = {"template": "lesson"}
-        notebook.metadata["head"] = handler.head
+        notebook.metadata["above"] = handler.above
 
 
 def start_page(base: str, lessons: list[Lesson]) -> str:
