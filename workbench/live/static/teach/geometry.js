@@ -5,9 +5,11 @@ import { element } from "../ui/page.js";
 import { follow } from "../ui/traits.js";
 
 // A plot with handles over it. The one that is held follows the pointer at once, and the picture follows the kernel, which
-// is told of moves at most so often, of the last one always.
+// is told of moves at most so often, of the last one always. It says where a handle may be, which is shown a moment after
+// the last move.
 
 const TOLD = 25;
+const SETTLE = 300;
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const [FINE, COARSE] = [0.05, 0.5];
 
@@ -17,7 +19,7 @@ function render({ model, el }) {
     place();
   });
   let frame = null;
-  let held = null;
+  let [held, settling] = [null, 0];
   const made = new Map();
   const send = atMost(TOLD, () => tellKernel(model, { kind: "drag", ...held }));
 
@@ -28,13 +30,24 @@ function render({ model, el }) {
     const { box, xLow, xHigh, yLow, yHigh } = frame;
     const x = xLow + ((clientX - left - box.left) / (box.right - box.left)) * (xHigh - xLow);
     const y = yLow + ((box.bottom - clientY + top) / (box.bottom - box.top)) * (yHigh - yLow);
-    return { x: Math.max(xLow, Math.min(xHigh, x)), y: Math.max(yLow, Math.min(yHigh, y)) };
+    return { x, y };
   }
 
   function move(key, { x, y }) {
-    held = { key, x, y };
+    clearTimeout(settling);
+    const within = (value, low, high) => Math.max(low, Math.min(high, value));
+    held = { key, x: within(x, frame.xLow, frame.xHigh), y: within(y, frame.yLow, frame.yHigh) };
     place();
     send.call();
+  }
+
+  function settle() {
+    if (held) send.now();
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      held = null;
+      place();
+    }, SETTLE);
   }
 
   function handleOf(key) {
@@ -44,10 +57,8 @@ function render({ model, el }) {
     handle.setAttribute("data-lm-suppress-shortcuts", "true");
     let dragged = false;
     const release = () => {
+      if (dragged) settle();
       dragged = false;
-      // A place out of bounds is the kernel's to mend.
-      if (held) send.now();
-      held = null;
     };
     handle.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || !frame?.box) return;
@@ -63,9 +74,11 @@ function render({ model, el }) {
       if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopPropagation();
-      const { x, y } = model.get("handles").find((one) => one.key === key);
+      // Keys come faster than answers.
+      const { x, y } = held?.key === key ? held : model.get("handles").find((one) => one.key === key);
       const step = event.shiftKey ? COARSE : FINE;
-      tellKernel(model, { kind: "drag", key, x: x + step * by[0], y: y + step * by[1] });
+      move(key, { x: x + step * by[0], y: y + step * by[1] });
+      settle();
     });
     page.plot.append(handle);
     return handle;
@@ -87,6 +100,7 @@ function render({ model, el }) {
   const forget = follow(model, ["handles"], place);
   return () => {
     forget();
+    clearTimeout(settling);
     send.cancel();
     close();
   };
