@@ -23,8 +23,8 @@ from workbench.live.plots.timeline import TimelineView
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer, explore
 from workbench.live.teach.exercise import Lesson
-from workbench.live.teach.move_lines import MoveLines
 from workbench.live.teach.geometry import Geometry2D
+from workbench.live.teach.move_lines import MoveLines
 from workbench.live.teach.own_method import OwnMethod
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_view import StepView

@@ -11,7 +11,6 @@ from workbench.errors import InputError, error_message
 from workbench.lessons import Exercise, lesson
 from workbench.lessons.exercise import Choice, Number, Order
 from workbench.live.teach.line_order import LineOrder
-from workbench.lessons.exercise import Choice, Number
 from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
