@@ -30,6 +30,13 @@ def quadratic_scene(
     paths: by method, steepest descent first, from one start, shape (steps + 1, 2) each. jacobi: in the coordinates in
     which Jacobi's preconditioner is the identity. stretched: in those in which the A-norm is the length. Both are
     scaled so that the start is as far from the solution as it is.
+
+    Examples:
+        >>> from workbench.analysis.quadratic import QuadraticForm
+        >>> from workbench.scenes import quadratic_scene
+        >>> form = QuadraticForm(angle=0, lengths=(3, 1))
+        >>> quadratic_scene(form, {"CG": form.path("cg", (3.6, 0.4))}).spoken
+        'Contour lines of the form with A. Condition number 9.00. CG: 2 steps.'
     """
     start = next(iter(paths.values()))[0]
     map_ = form.stretch(jacobi=jacobi) if stretched else form.jacobi_root if jacobi else np.eye(2)

@@ -70,7 +70,7 @@ class Lesson:
 
     Examples:
         >>> from workbench.live import Lesson
-        >>> exercise = Lesson("without-pain").check(1, answer=2)
+        >>> exercise = Lesson("without-pain").check(1, answer=9)
         >>> exercise.close()
     """
 

@@ -55,6 +55,12 @@ class Geometry2D(View):
     eigenvalues of A are 1/length^2. start: the error at the start, at most 4.25 in each unknown. jacobi: both methods
     are preconditioned, and a second plot shows the coordinates in which M is the identity. stretched: a second plot
     shows those in which the A-norm is the length. Raises InputError for values out of bounds.
+
+    Examples:
+        >>> from workbench.live import Geometry2D
+        >>> geometry = Geometry2D(angle=0, lengths=(3, 1))
+        >>> {name: len(errors) - 1 for name, errors in geometry.paths.items()}
+        {'steepest descent': 5, 'CG': 2}
     """
 
     def __init__(
