@@ -25,7 +25,7 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 	@$(PYTHON) scripts/install.py lab opencl
 	@exec $(VENV_PYTHON) -m workbench.cli lab $(ARGS)
 
-app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
+app: python ## serve the workbench and the lessons as pages without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
 	@$(PYTHON) scripts/install.py lab app opencl
 	@exec $(VENV_PYTHON) -m workbench.cli app $(ARGS)
 

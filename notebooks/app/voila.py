@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbench.server import set_xsrf_cookie
+from workbench.server.site import prepare_page
 
 c = get_config()  # noqa: F821 - traitlets puts it there
 
@@ -12,7 +12,7 @@ c = get_config()  # noqa: F821 - traitlets puts it there
 # that is open keeps its kernel, however long it is not touched.
 # Kernels are forked from a process that has imported the workbench, and share its memory.
 c.VoilaConfiguration.multi_kernel_manager_class = "workbench.server.PageKernels"
-c.VoilaConfiguration.prelaunch_hook = set_xsrf_cookie
+c.VoilaConfiguration.prelaunch_hook = prepare_page
 # By its cookie the server knows a page of the teacher; the kernel is not given it.
 c.VoilaConfiguration.http_header_envs = ["Cookie"]
 c.MappingKernelManager.cull_idle_timeout = 120
@@ -31,6 +31,11 @@ c.Voila.tornado_settings = {
 }
 
 c.Voila.kernel_websocket_connection_class = "workbench.server.NoDelayConnection"
+
+# The workbench is one page; the lessons are others, next to its folder.
+notebooks = Path(__file__).parents[1]
+c.Voila.root_dir = str(notebooks)
+c.PageServer.lessons = str(notebooks / "lessons")
 
 # The template of the page; Voila looks for it where Jupyter's data are.
 data = str(Path(__file__).parent / "jupyter")

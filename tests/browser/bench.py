@@ -115,7 +115,7 @@ def opened(page: Any, request: pytest.FixtureRequest, place: str, cell: str = ""
     folder = request.getfixturevalue({"lab": "lab_folder", "voila": "app_folder"}[place])
     url = request.getfixturevalue({"lab": "lab_url", "voila": "app_url"}[place])
     if place == "voila":
-        page.goto(url)
+        page.goto(f"{url}/{lab.WORKBENCH}")
     else:
         if cell:
             lab.open_cells(page, url, folder, "workbench_of_test.ipynb", cell)

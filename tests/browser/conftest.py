@@ -177,7 +177,7 @@ def voila_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def voila_url(voila_folder: Path) -> Iterator[str]:
     """The explorer's notebook as a page."""
-    with lab.voila_server(voila_folder, notebook="01_two_level_explorer.ipynb") as url:
+    with lab.voila_server(voila_folder, "--PageServer.lessons=", notebook="01_two_level_explorer.ipynb") as url:
         yield url
 
 

@@ -34,6 +34,8 @@ BROWSER_ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+WORKBENCH = "?view=build.build"
+"""What leads from the address of `make app` to the workbench, past the start page."""
 VIEWPORT = {"width": 1280, "height": 800}
 WEBGL_ARGS = [
     *(arg for arg in BROWSER_ARGS if arg != "--disable-gpu"),

@@ -25,7 +25,7 @@ SOON = ("--MappingKernelManager.cull_idle_timeout=5", "--MappingKernelManager.cu
 def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chromium, app_url):
     arrived = []
     page.on("requestfinished", lambda request: arrived.append(request.url))
-    answer = page.goto(app_url)
+    answer = page.goto(f"{app_url}/{lab.WORKBENCH}")
     assert answer.headers["content-security-policy"].startswith("default-src 'self'")
     page.wait_for_selector(BUBBLES)
     assert page.title() == "CG workbench"
@@ -35,7 +35,7 @@ def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chr
     assert [url for url in arrived if not url.startswith((*own, "data:"))] == []
 
     other = lab.context(chromium).new_page()
-    other.goto(app_url)
+    other.goto(f"{app_url}/{lab.WORKBENCH}")
     other.wait_for_selector(BUBBLES)
     count = "([at, count]) => document.querySelector(at)?.dataset.bubbles === count"
     page.wait_for_function(count, arg=[BUBBLES, "4"])
@@ -56,7 +56,7 @@ def until_ended(own):
 def opened(page, url):
     """Open the app; returns its kernel, when it is the only one that was not there before."""
     before = lab.kernels()
-    page.goto(url)
+    page.goto(f"{url}/{lab.WORKBENCH}")
     page.wait_for_selector(BUBBLES)
     lab.until(page, lambda: len(lab.kernels() - before) == 1, "a page must have one kernel of its own")
     return lab.kernels() - before

@@ -181,7 +181,7 @@ def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
 
 def test_files_go_to_the_page_that_asked_and_stay_on_no_server(served, pages):
     url, folder = served
-    page, other = pages(url), pages(url)
+    page, other = (pages(f"{url}/{lab.WORKBENCH}") for _ in range(2))
     for one in (page, other):
         started(one)
     received = []
@@ -212,7 +212,7 @@ def test_a_run_says_that_another_one_shares_the_machine(served, pages):
 def test_an_outline_is_shown_until_the_workbench_is_painted(served, pages):
     """The page showed "Loading widget..." for seconds."""
     url, _ = served
-    page = pages(url, WATCH_OUTLINE)
+    page = pages(f"{url}/{lab.WORKBENCH}", WATCH_OUTLINE)
     started(page)
     seen = page.evaluate("() => seen")
     assert seen["outline"].startswith("Starting the workbench")

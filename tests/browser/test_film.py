@@ -27,7 +27,7 @@ QUANTITIES = """at => [...document.querySelectorAll(`${at} .wb-field select`)].m
 def inside(page, app_url, shoot):
     """The view on a run of 64 x 64 cells with kernel timings."""
     page.set_viewport_size({"width": 1600, "height": 1000})
-    page.goto(app_url)
+    page.goto(f"{app_url}/{lab.WORKBENCH}")
     page.wait_for_selector(".wb-building canvas.wb-canvas[data-bubbles]")
     bench = Bench(page, lambda stage: shoot(f"film_{stage}"))
     bench.open_link(to_link(configure("bubbles-2d", n=64, preconditioner="neumann:2", deflation="levelset:4")))

@@ -50,7 +50,7 @@ def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
 @pytest.mark.slow
 def test_several_gpus_have_lanes_and_curves_on_the_page(page, app_url, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
-    page.goto(app_url)
+    page.goto(f"{app_url}/{lab.WORKBENCH}")
     page.wait_for_selector(".wb-workbench .wb-rail")
     Bench(page, shoot).turn_to("Schedules", ".wb-schedules .wb-entry")
     shown = page.locator(".wb-schedules")

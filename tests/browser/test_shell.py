@@ -80,7 +80,7 @@ def opened_by(chromium, url, **options):
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, **options)
     context.set_default_timeout(1000 * LIMIT)
     page = context.new_page()
-    page.goto(url)
+    page.goto(f"{url}/{lab.WORKBENCH}")
     page.wait_for_selector(BUILT)
     return page
 
@@ -98,7 +98,7 @@ def in_front(page):
 
 
 def listening(page, url):
-    page.goto(url)
+    page.goto(f"{url}/{lab.WORKBENCH}")
     page.wait_for_selector(BUILT)
     page.wait_for_selector(LISTENS)
     return page

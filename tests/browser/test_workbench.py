@@ -170,7 +170,7 @@ def come_back_served(bench, url):
     # A second page has nothing to reopen, and a problem that is too long for an address is in its storage.
     page = page.context.new_page()
     second = Bench(page, lambda stage: keep(page, f"workbench_voila_{stage}"))
-    page.goto(url)
+    page.goto(f"{url}/{lab.WORKBENCH}")
     second.until_said("4 bubbles on")
     assert not second.button(REOPEN).count()
     second.open_link(to_link(MANY))

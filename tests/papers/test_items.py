@@ -14,7 +14,7 @@ from workbench.papers.block_cg_figures import BlockIteration
 from workbench.papers.comparison import Compared
 from workbench.papers.item_scene import item_layers
 from workbench.papers.items import Case, Curve, Item, Solved, Work, mean_deviation
-from workbench.papers.printed import printed_in
+from workbench.printed import printed_in
 from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis, BarsOf
 

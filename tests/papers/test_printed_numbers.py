@@ -6,7 +6,7 @@ import pytest
 
 from tests.papers.conftest import small
 from workbench.papers import PAPERS, item_of
-from workbench.papers.printed import FILES, printed_in
+from workbench.printed import FILES, printed_in
 
 UNUSED = {
     ("two-level", "year"): "of the paper",

@@ -166,7 +166,7 @@ def app(tmp_path_factory):
     folder = tmp_path_factory.mktemp("app")
     options = ("--MappingKernelManager.cull_idle_timeout=0", "--PageKernels.most_pages=1")
     with lab.voila_server(folder, *options) as url:
-        page = answers(url)[1]
+        page = answers(url, f"/{lab.WORKBENCH}")[1]
         yield url, folder, re.search(r'"kernelId":\s*"([0-9a-f-]+)"', page)[1]
 
 
@@ -229,15 +229,17 @@ def test_another_site_may_link_and_not_load(app):
     url = app[0]
     foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
     assert answers(url, "/voila/static/none", **foreign)[0] == 403
-    assert "in the background" in answers(url, "/", **foreign)[1]
+    assert "in the background" in answers(url, f"/{lab.WORKBENCH}", **foreign)[1]
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-    assert "in the background" not in answers(url, "/", **link)[1]
+    assert "in the background" not in answers(url, f"/{lab.WORKBENCH}", **link)[1]
 
 
 def test_one_page_more_than_are_served_is_told_to_wait(app):
     url, _, kernel = app
-    status, text = answers(url)
+    status, text = answers(url, f"/{lab.WORKBENCH}")
     assert (status, "this server shows 1 pages at once, and as many are open" in text) == (503, True)
+    # The start page needs no kernel.
+    assert answers(url)[0] == 200
     assert replies(url, kernel)
 
 

@@ -23,6 +23,7 @@ from workbench.live.plots.timeline import TimelineView
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer, explore
 from workbench.live.teach.exercise import Lesson
+from workbench.live.teach.geometry import Geometry2D
 from workbench.live.teach.move_lines import MoveLines
 from workbench.live.teach.own_method import OwnMethod
 from workbench.live.teach.schedules import Schedules
@@ -40,6 +41,7 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "Geometry2D",
     "InsideView",
     "Lesson",
     "MatrixBuilder",

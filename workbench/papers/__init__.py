@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from workbench.errors import InputError, quoted
 from workbench.papers import (
@@ -29,8 +27,8 @@ from workbench.papers import (
 )
 from workbench.papers.comparison import Compared
 from workbench.papers.items import Item
-from workbench.papers.printed import FILES, printed_in
 from workbench.papers.reproduction import Progress, Reproduction, Target, target_of_item
+from workbench.printed import FILES, printed_in, who
 from workbench.registry import unknown_name
 
 MATRIX = ("printed_n", "n")
@@ -160,14 +158,8 @@ def papers() -> dict[str, Paper]:
     for name in FILES:
         about = printed_in(name)
         items = tuple(target.item for target in PAPERS.get(name, {}).values() if target.item)
-        found[name] = Paper(name, about["title"], _who(about), items)
+        found[name] = Paper(name, about["title"], who(name), items)
     return found
-
-
-def _who(about: Mapping[str, Any]) -> str:
-    who = ", ".join(str(about[key]) for key in ("authors", "year") if key in about)
-    earlier = about.get("earlier")
-    return f"{who}; earlier, {earlier['year']}: {earlier['title']}" if earlier else who
 
 
 def item_of(paper: str, name: str) -> Item:

@@ -21,8 +21,8 @@ from workbench.machine.profile import profile
 from workbench.operators import Matrix
 from workbench.papers.block_cg_iteration import iteration
 from workbench.papers.hybrid_pipecg import real_file
-from workbench.papers.printed import printed_in
 from workbench.papers.reproduction import Progress, Reproduction
+from workbench.printed import printed_in
 from workbench.problems.files import problem_from_text
 from workbench.problems.stand_in import StandIn
 from workbench.run import Run

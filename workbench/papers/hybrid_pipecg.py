@@ -13,8 +13,8 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.operators.box_csr import box_nnz
-from workbench.papers.printed import printed_in
 from workbench.papers.reproduction import Progress, Reproduction
+from workbench.printed import printed_in
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.files import problem_from_text

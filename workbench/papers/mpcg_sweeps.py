@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.machine.profile import Profile, profile
-from workbench.papers.printed import printed_in
+from workbench.printed import printed_in
 
 printed = functools.partial(printed_in, "mpcg")
 GPU = "gtx1060"

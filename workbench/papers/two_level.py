@@ -16,8 +16,8 @@ from workbench.number_text import count
 from workbench.papers import items
 from workbench.papers.comparison import Compared
 from workbench.papers.items import SHOWN, Case, Drawn, Item, Turned, Values, Work
-from workbench.papers.printed import printed_in
 from workbench.papers.two_level_model import MACHINES, NOTE, seconds_of_iteration
+from workbench.printed import printed_in
 from workbench.run import Configuration, configure
 from workbench.scenes.scene import Axis
 

@@ -4,6 +4,7 @@ from workbench.scenes.block import columns_scene, comparison_scenes, products_sc
 from workbench.scenes.convergence import convergence_scene, residual_gap_scene
 from workbench.scenes.crossover import crossover_scene
 from workbench.scenes.mpcg import boxes_scene, conditioning_scenes, directions_scene, time_scene, weights_scene
+from workbench.scenes.quadratic import quadratic_scene
 from workbench.scenes.roofline import roofline_scene
 from workbench.scenes.row_lengths import row_lengths_scene
 from workbench.scenes.scene import Axis, BarsOf, CellsOf, CurveOf, LineAt, ParallelOf, PointsOf, Scene
@@ -30,6 +31,7 @@ __all__ = [
     "estimates_scene",
     "levels_scene",
     "products_scene",
+    "quadratic_scene",
     "rank_scenes",
     "residual_gap_scene",
     "residuals_scene",

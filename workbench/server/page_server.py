@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
+from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -18,6 +19,7 @@ from voila.app import Voila
 from workbench.server.class_addresses import ShortAddress, TeachersAddress, say
 from workbench.server.classroom import Classroom
 from workbench.server.kernels import PageKernels
+from workbench.server.site import site_rules
 
 NOWHERE = r"logout|.*%00.*|(?:.*/)?\.\.(?:/.*)?"
 """Paths for which Voila raises errors of its own: there are no users, and no files of such names."""
@@ -32,12 +34,21 @@ class PageServer(Voila):
         "proxy in front of it.",
     ).tag(config=True)
 
+    lessons = traitlets.Unicode(
+        help="The folder of the notebooks of lessons; each is a page, and a start page leads to them. If empty, the "
+        "notebook of the command line is the only page.",
+    ).tag(config=True)
+
     def init_handlers(self) -> Any:
-        """What answers which path: refusals and what a class has, before all that Voila has."""
+        """What answers which path: refusals, what a class has, and the start page, before all that Voila has."""
         voila: Any = super().init_handlers()
         kernels = self.kernel_manager
         of_class = self.of_class(kernels.room) if isinstance(kernels, PageKernels) else []
-        return [*self.refusals(), *of_class, *voila]
+        site = []
+        if self.lessons:
+            *_, (_, _, page) = voila
+            site = site_rules(self.server_url or self.base_url, Path(self.lessons), self.root_dir, page)
+        return [*self.refusals(), *of_class, *site, *voila]
 
     def of_class(self, room: Classroom) -> list[Rule]:
         """Short addresses, and the teacher's."""

@@ -1,20 +1,156 @@
 # %% [markdown]
 # # CG without pain
 #
-# Why does CG need two steps where steepest descent needs many? 45 minutes.
+# *Lesson 1, 45 minutes.* **Why does CG need two steps where steepest descent needs many?**
+#
+# You need to know what a symmetric positive definite matrix is, and its eigenvectors. With two unknowns everything
+# can be drawn, and what you see holds for a million.
 
 # %%
-from workbench.live import Lesson
+from workbench.live import Geometry2D, Lesson, RaceView
+from workbench.run import configure
 lesson = Lesson("without-pain")
+
+# %% [markdown]
+# ## 1. A linear system is the bottom of a bowl
+#
+# Let $A$ be symmetric positive definite, and $x^*$ the solution of $Ax=b$. The quadratic form
+#
+# $$\varphi(x) = \tfrac12 x^T A x - b^T x$$
+#
+# has the gradient $Ax-b$, which is minus the residual $r=b-Ax$. It is zero at $x^*$ alone, so **the solution of the
+# system is the minimum of $\varphi$**. With the error $e=x-x^*$ it is
+#
+# $$\varphi(x) = \varphi(x^*) + \tfrac12 e^T A e = \varphi(x^*) + \tfrac12 \|e\|_A^2 .$$
+#
+# The contour lines of $\varphi$ are therefore the ellipses on which the *A-norm* $\|e\|_A$ is constant. Their axes
+# are the eigenvectors of $A$, and the half axes of $e^TAe=1$ are $1/\sqrt{\lambda_1}$ and $1/\sqrt{\lambda_2}$ long.
+# So the condition number $\kappa=\lambda_{\max}/\lambda_{\min}$ is **the square of their ratio**.
+
+# %%
+Geometry2D()
+
+# %% [markdown]
+# Drag the three handles: the round one is the start, the square ones are the ends of the half axes. (With the Tab key
+# you reach them too, and the arrow keys move them.)
+#
+# - Put the start onto an axis. How many steps does steepest descent take now?
+# - Make both axes equally long. And now?
+# - Make one axis as short as you can. Which of the two methods needs more steps now?
+
+# %% [markdown]
+# ## 2. Steepest descent
+#
+# From $x_k$ it walks downhill, along $r_k$, until $\varphi$ grows again. Along the line $x_k+\alpha r_k$ the
+# derivative is $\;-r_k^T(r_k-\alpha A r_k)$, so the best step is
+#
+# $$\alpha_k = \frac{r_k^T r_k}{r_k^T A r_k}, \qquad r_{k+1}=r_k-\alpha_k A r_k, \qquad r_{k+1}^T r_k = 0 .$$
+#
+# The next direction is orthogonal to the last one: the path ends where it *touches* a contour line (the dashed one)
+# and turns by 90°. With two unknowns there are only two directions, which take turns. That is the zigzag: **each step
+# spoils part of what the last one has achieved.** At worst a step leaves
+#
+# $$\frac{\|e_{k+1}\|_A}{\|e_k\|_A} = \frac{\kappa-1}{\kappa+1}$$
+#
+# of the error. For $\kappa=9$ that is 80%. From which start?
 
 # %% tags=["exercise"]
 lesson.check(1)
 
 # %% tags=["solution"]
-lesson.check(1, 2)
+lesson.check(1, 9)
 
 # %% [markdown] tags=["solution"]
-# Each step makes the residual orthogonal to all before it, and in two dimensions there are no more than two of those.
+# The eigenvalues are $1/9$ and $1$, so the residual at the start is $-(s/9,\ 1)$. Steepest descent is slowest if both
+# eigenvectors have an equal share of it: $s=\kappa=9$. Then $\alpha_0=2/(1/9+1)=1.8$. The first part of the error is
+# multiplied by $0.8$, the second by $-0.8$: the next error has the same shape, mirrored.
 
 # %% [markdown]
-# **What to try next.** ...
+# ## 3. The direction that spoils nothing
+#
+# After a step along $p_0$ the error $e_1$ satisfies $p_0^T A e_1 = -p_0^T r_1 = 0$, since the step was the best one.
+# A second step along $p_1$ leaves this true if and only if
+#
+# $$p_0^T A\, p_1 = 0 .$$
+#
+# Such directions are called **conjugate**. In two dimensions only one line is conjugate to $p_0$, and the error $e_1$
+# lies on it. So the step along it ends in the solution. CG takes the residual and removes what is not conjugate:
+#
+# $$p_1 = r_1+\beta_0 p_0, \qquad p_0^T A p_1=0 \;\Rightarrow\;
+# \beta_0=-\frac{p_0^T A r_1}{p_0^T A p_0}=\frac{r_1^Tr_1}{r_0^Tr_0}.$$
+#
+# The last equality holds since $A p_0=(r_0-r_1)/\alpha_0$ and $r_1^T r_0=0$. It costs nothing: both products are
+# known anyway.
+#
+# What does conjugate look like? Put $y=A^{1/2}x$. Then $\|e\|_A$ is the ordinary length of $A^{1/2}e$, the ellipses
+# become circles, and $p_0^TAp_1=0$ says that $A^{1/2}p_0$ and $A^{1/2}p_1$ are **orthogonal**.
+
+# %%
+Geometry2D(stretched=True)
+
+# %% [markdown]
+# The second plot shows the same paths in the stretched coordinates. On circles the way to the centre is: walk until
+# you touch the smallest circle, turn by 90°, and you point at the centre. CG does that, and the picture marks its
+# right angle. Steepest descent turns by 90° in the *left* plot, where it does not help.
+#
+# - Drag the axes. Which angle stays as it is, in which plot?
+# - Where must the start be so that both methods have one and the same path?
+
+# %% tags=["exercise"]
+lesson.check(2)
+
+# %% tags=["solution"]
+lesson.check(2, -2.5)
+
+# %% [markdown] tags=["solution"]
+# $Ap_0=(5, 2)$, so $p_0^TAp_1=5+2\cdot p$ for $p_1=(1, p)$, which is zero for $p=-2.5$.
+
+# %% [markdown]
+# ## 4. More unknowns
+#
+# With $N$ unknowns CG makes each new direction conjugate to all before it, and only the last one is needed for that.
+# So after $N$ steps nothing is left, in exact arithmetic. Nobody waits for that: what counts is how fast the error
+# falls before. Steepest descent has the factor $(\kappa-1)/(\kappa+1)$ per step, CG at worst
+#
+# $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\right)^k \|e_0\|_A .$$
+#
+# The root makes the difference. Start the race, on a Poisson problem with $32\times32$ unknowns.
+
+# %%
+methods = [configure("poisson5", n=32, solver=name, preconditioner="none") for name in ("sd", "cg")]
+RaceView(*methods)
+
+# %% [markdown]
+# ## 5. A preconditioner changes the picture
+#
+# Jacobi's preconditioner is the diagonal $M=D$ of $A$. Both methods then work as if on $D^{-1/2}AD^{-1/2}$ in the
+# coordinates $D^{1/2}x$: each coordinate is stretched by a factor of its own. The second plot shows these
+# coordinates. Its ellipses always lie at 45°, since this matrix has ones on its diagonal.
+
+# %%
+Geometry2D(angle=10, jacobi=True)
+
+# %% [markdown]
+# Turn the axes in the left plot by dragging the end of one around, and watch the right one.
+#
+# - At 0° Jacobi is perfect. Why?
+# - Switch *Stretched coordinates* on as well: what do the circles say about CG with a preconditioner?
+
+# %% tags=["exercise"]
+lesson.check(3)
+
+# %% tags=["solution"]
+lesson.check(3, 45)
+
+# %% [markdown] tags=["solution"]
+# At 45° both coordinates play the same part, so the diagonal of $A$ is a multiple of the identity. A constant factor
+# changes no condition number. Jacobi helps where the unknowns are scaled differently, and not where they are coupled.
+
+# %% [markdown]
+# ## What to try next
+#
+# - Find a start from which steepest descent with Jacobi takes more steps than without it, although the condition
+#   number is smaller. What does that say about condition numbers?
+# - Race both with `preconditioner="jacobi"`. Why does nothing change? (Look at the diagonal of the Poisson matrix.)
+# - *Polynomials*, the next lesson, asks what CG does with many eigenvalues, and why two steps are enough for two of
+#   them however many unknowns there are.

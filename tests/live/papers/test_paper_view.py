@@ -107,4 +107,8 @@ def test_a_page_shows_one_item_and_its_badge():
     assert badges["fig7-2021"].endswith("% from print")
     page.open_at("hybrid-pipecg.fig99")
     assert "is one of fig4, fig5, fig6, fig6-2021" in page.message.text
+    page.open_at("mpcg")
+    assert (page.at, page.shelf.last, page.message.text) == ("", "mpcg.table1", "")
+    page.open_at("cgnr")
+    assert page.message.text.startswith("unknown paper")
     page.close()

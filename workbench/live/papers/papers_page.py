@@ -62,9 +62,14 @@ class PapersPage(View):
         return view
 
     def open_at(self, at: str) -> None:
-        """Show the item of an address; the shelf for one that there is not."""
+        """Show the item of an address; of a paper, or where there is no such item, the shelf."""
         try:
-            self.open(*at.split(".", 1)) if "." in at else self.back()
+            if "." in at:
+                self.open(*at.split(".", 1))
+            else:
+                self.back()
+                if at:
+                    self.shelf.last = self.shelf.first_of(at)
         except InputError as error:
             self.back()
             self._say(str(error))

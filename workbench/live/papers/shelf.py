@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from workbench.errors import InputError
 from workbench.live.papers.paper_scene import MANY
 from workbench.live.papers.paper_view import KNOWN
 from workbench.live.ui.assets import script
@@ -16,6 +17,7 @@ from workbench.number_text import number
 from workbench.papers import Paper, papers
 from workbench.papers.comparison import NOTABLE
 from workbench.papers.items import Curve, Item
+from workbench.registry import unknown_name
 from workbench.scenes.scene import Axis
 
 FINEST = 50
@@ -42,6 +44,13 @@ class Shelf(LiveWidget):
     def renew(self) -> None:
         """Bring the badges up to date."""
         self.papers = [_paper(paper) for paper in papers().values()]
+
+    def first_of(self, paper: str) -> str:
+        """The first item of a paper, as in `last`. Raises InputError, which lists them, for an unknown paper."""
+        items = {each["name"]: each["items"] for each in self.papers}
+        if paper not in items:
+            raise InputError(unknown_name("paper", paper, items))
+        return f"{paper}.{items[paper][0]['name']}"
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict) and content.get("kind") == "open":

@@ -1,10 +1,10 @@
+import { watchAppearance } from "../ui/appearance.js";
 import { arrows } from "../ui/arrows.js";
 import { icon } from "../ui/icons.js";
 import { whenOnPage } from "../ui/onpage.js";
 import { button, element, uniqueName, write } from "../ui/page.js";
 import { setTraits } from "../ui/traits.js";
 import { wholeLink } from "../ui/wholelink.js";
-import { chosenTheme, chooseTheme } from "../ui/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -13,8 +13,6 @@ import { startTour } from "./tour.js";
 
 // The frame of the page. The views themselves are other widgets; which of them is in front is said by a
 // style sheet, so that turning to a view needs no answer from the kernel.
-
-const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
 
 function render({ model, el }) {
   const own = uniqueName("shell");
@@ -105,28 +103,12 @@ function render({ model, el }) {
   const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
   top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
   const help = helpPanel(model, () => startTour(root, go, () => tellKernel(model, { kind: "tour" })));
-  const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark", nextTheme);
-  const projector = quiet("Projector", "larger type and thicker lines", () => {
-    const at = document.documentElement.dataset;
-    at.wbMode = at.wbMode === "projector" ? "" : "projector";
-    showMode();
-  });
+  const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark");
+  const projector = quiet("Projector", "larger type and thicker lines");
   projector.prepend(icon("projector"));
   const openHelp = quiet("Help", "keys, pages and a tour (key ?)", help.open);
   openHelp.prepend(icon("help"));
   foot.append(themeButton, projector, openHelp);
-
-  function nextTheme() {
-    const place = THEMES.findIndex(([choice]) => choice === chosenTheme());
-    chooseTheme(THEMES[(place + 1) % THEMES.length][0]);
-    showMode();
-  }
-
-  function showMode() {
-    const [, words] = THEMES.find(([choice]) => choice === chosenTheme()) ?? THEMES[0];
-    themeButton.replaceChildren(icon("theme"), element("span", "", words));
-    projector.setAttribute("aria-pressed", document.documentElement.dataset.wbMode === "projector");
-  }
 
   function showProblem() {
     const problem = model.get("problem");
@@ -159,7 +141,10 @@ function render({ model, el }) {
   for (const [event, act] of listeners) model.on(event, act);
   drawRail();
   showProblem();
-  showMode();
+  watchAppearance(themeButton, projector, (words, on) => {
+    themeButton.replaceChildren(icon("theme"), element("span", "", words));
+    projector.setAttribute("aria-pressed", on);
+  });
   const leave = whenOnPage(el, () => {
     root = el.closest(".wb-workbench");
     root.dataset.shell = own;

@@ -1,39 +1,7 @@
-import { copied, link } from "../transport/link.js";
-import { tellKernel } from "../transport/kernel.js";
-import { ChartPlot } from "./chartplot.js";
-import { plotPage } from "./plotpage.js";
+import { chartView } from "./chartview.js";
 
-// A plot of what the kernel has worked out, and words for those who cannot see it.
-
-function render({ model, el }) {
-  let reported = null;
-  const page = plotPage(el, "wb-chart", {
-    model,
-    Drawing: ChartPlot,
-    hear: { painted, picked: ({ key }) => tellKernel(model, { kind: "picked", key }) },
-  });
-  const { canvas, engine } = page;
-  const wire = link(model, apply, () => canvas.clientWidth > 0);
-
-  function apply(content, buffer) {
-    reported = content;
-    const data = copied(buffer, Float32Array);
-    engine.post({ kind: "take", content, data }, [data.buffer]);
-    page.offer(content.logs);
-    return content.live;
-  }
-
-  function painted({ count, name }, seq) {
-    wire.painted(seq);
-    Object.assign(canvas.dataset, { layers: count, name });
-    const slope = canvas.dataset.slope ? ` ${canvas.dataset.slope}.` : "";
-    canvas.setAttribute("aria-label", reported ? `${reported.spoken || reported.note}${slope}` : "Nothing yet.");
-  }
-
-  return () => {
-    wire.close();
-    page.close();
-  };
+function render(shown) {
+  return chartView(shown).close;
 }
 
 export default { render };

@@ -198,11 +198,14 @@ export class Plot extends Stage {
     // The last number of x reaches beyond its tick.
     const last = this.x.names ? 0 : 2 + context.measureText(this.x.ticks(4).at(-1)?.[1] ?? "").width / 2;
     const taken = Math.max(last, this.sideRoom + (this.plan.words.size || !this.sideRoom ? this.plan.room : 0));
-    const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
+    const edges = 63 * palette.zoom;
+    const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - edges) : 0);
+    // Where it is narrow, a square plot is lower than its canvas.
+    const height = this.square ? Math.min(this.height, (this.width - left - taken) / this.square + edges) : this.height;
     // Cells with names are as wide as a number and a name need, not as the page.
     const most = this.x.names ? Math.max(0, ...this.layers.map(({ columns }) => (columns ?? 0) * WIDEST * palette.zoom)) : 0;
     const spare = most ? Math.max(0, this.width - left - right - most) : 0;
-    this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right: right + spare });
+    this.frame = frameOf({ width: this.width, height, zoom: palette.zoom }, this.x, this.y, { left, right: right + spare });
   }
 
   drawAnew() {

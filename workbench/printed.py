@@ -21,3 +21,11 @@ FILES = {
 def printed_in(paper: str) -> dict[str, Any]:
     """The numbers printed in a paper, with its title, authors and year."""
     return tomllib.loads((data_folder() / "papers" / f"{FILES[paper]}.toml").read_text(encoding="utf-8"))
+
+
+def who(paper: str) -> str:
+    """Authors and year of a paper, and an earlier paper on the same."""
+    about = printed_in(paper)
+    written = ", ".join(str(about[key]) for key in ("authors", "year") if key in about)
+    earlier = about.get("earlier")
+    return f"{written}; earlier, {earlier['year']}: {earlier['title']}" if earlier else written
