@@ -26,6 +26,7 @@ from workbench.live.teach.exercise import Lesson
 from workbench.live.teach.geometry import Geometry2D
 from workbench.live.teach.move_lines import MoveLines
 from workbench.live.teach.own_method import OwnMethod
+from workbench.live.teach.polynomial import PolynomialView
 from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_view import StepView
 from workbench.live.teach.stepper import Stepper
@@ -50,6 +51,7 @@ __all__ = [
     "OwnMethod",
     "PaperView",
     "PoissonBuilder",
+    "PolynomialView",
     "RaceView",
     "Replay",
     "RooflineView",

@@ -1,0 +1,148 @@
+import { tellKernel } from "../transport/kernel.js";
+import { atMost } from "../transport/throttle.js";
+import { element } from "../ui/page.js";
+import { typeset } from "../ui/numbers.js";
+import { follow } from "../ui/traits.js";
+import { chartView } from "./chartview.js";
+import { Scale } from "./scale.js";
+
+// A plot with handles over it. The one that is held follows the pointer at once, and the picture follows the kernel, which
+// is told of moves at most so often, of the last one always. A press, with the pointer or a key, is told as well.
+
+const MOVE_MS = 25;
+// Pixels that the pointer may move in a press.
+const STILL = 3;
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+// Of an axis, by a key.
+const [NEARER, FURTHER] = [0.01, 0.1];
+
+function render({ model, el }) {
+  const axes = { x: new Scale(), y: new Scale() };
+  let box = null;
+  let held = null;
+  const made = new Map();
+  const { page, close } = chartView({ model, el }, (state) => {
+    box = state.box;
+    for (const way of ["x", "y"]) {
+      axes[way].log = state[`${way}Log`];
+      axes[way].span(axes[way].inner(state[`${way}Low`]), axes[way].inner(state[`${way}High`]));
+    }
+    place();
+  });
+  const tell = (moved) => tellKernel(model, { kind: "moved", ...moved });
+  const send = atMost(MOVE_MS, () => tell(held));
+  const handles = () => model.get("handles");
+  const known = (key) => handles().find((one) => one.key === key);
+  const within = (share) => Math.max(0, Math.min(1, share));
+  const moved = (key, across, up) => ({ key, x: axes.x.at(within(across)), y: axes.y.at(within(up)) });
+
+  function drag(key, { clientX, clientY }) {
+    const { left, top } = page.canvas.getBoundingClientRect();
+    const across = (clientX - left - box.left) / (box.right - box.left);
+    held = moved(key, across, (box.bottom - clientY + top) / (box.bottom - box.top));
+    show(known(key));
+    send.call();
+  }
+
+  function turn(key, by, share) {
+    const { x, y } = known(key);
+    tell(moved(key, axes.x.share(x) + by[0] * share, y === null ? 0 : axes.y.share(y) + by[1] * share));
+  }
+
+  // Of many, Tab reaches one.
+  function reach(handle) {
+    for (const other of made.values()) other.tabIndex = other === handle ? 0 : -1;
+  }
+
+  function handleOf(key) {
+    const handle = element("button", "wb-handle");
+    handle.type = "button";
+    handle.setAttribute("aria-roledescription", "handle");
+    handle.setAttribute("data-lm-suppress-shortcuts", "true");
+    let [from, dragged] = [null, false];
+    const release = () => {
+      from = null;
+      // A place out of bounds is the kernel's to mend.
+      if (held) send.now();
+      held = null;
+    };
+    handle.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !box) return;
+      [from, dragged] = [event, false];
+      handle.setPointerCapture(event.pointerId);
+      handle.focus({ preventScroll: true });
+      page.engine.post({ kind: "point", cursor: null });
+    });
+    handle.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      dragged ||= Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > STILL;
+      if (dragged) drag(key, event);
+    });
+    handle.addEventListener("pointerup", release);
+    handle.addEventListener("pointercancel", release);
+    handle.addEventListener("focus", () => reach(handle));
+    // The click after a drag is none; Enter and Space click as well.
+    handle.addEventListener("click", () => {
+      if (!dragged && known(key).press) tellKernel(model, { kind: "pressed", key });
+      dragged = false;
+    });
+    handle.addEventListener("keydown", (event) => {
+      const by = ARROWS[event.key];
+      if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const along = known(key).y === null;
+      if (along && by[1]) neighbour(key, by[1]);
+      else turn(key, by, event.shiftKey ? FURTHER : NEARER);
+    });
+    page.plot.append(handle);
+    return handle;
+  }
+
+  function neighbour(key, by) {
+    const sorted = [...handles()].sort((one, other) => one.x - other.x);
+    const next = sorted[sorted.findIndex((one) => one.key === key) + by];
+    if (next) made.get(next.key).focus();
+  }
+
+  function place() {
+    const there = new Set(handles().map(({ key }) => key));
+    for (const [key, handle] of made) {
+      if (there.has(key)) continue;
+      handle.remove();
+      made.delete(key);
+    }
+    handles().forEach(show);
+    const shown = [...made.values()].filter(({ hidden }) => !hidden);
+    if (!shown.some(({ tabIndex }) => tabIndex === 0)) reach(shown[0]);
+  }
+
+  function show(one) {
+    if (!made.has(one.key)) made.set(one.key, handleOf(one.key));
+    const handle = made.get(one.key);
+    const { x, y } = held?.key === one.key ? { ...held, y: one.y === null ? null : held.y } : one;
+    const [across, up] = [axes.x.share(x), y === null ? 0 : axes.y.share(y)];
+    const [left, top] = box ? [box.left + across * (box.right - box.left), box.bottom - up * (box.bottom - box.top)] : [NaN, NaN];
+    // One of many moves, and the page is slow.
+    const state = JSON.stringify([one, left, top]);
+    if (handle.state === state) return;
+    handle.state = state;
+    handle.hidden = !(across >= 0 && across <= 1 && up >= 0 && up <= 1 && box);
+    Object.assign(handle.style, { left: `${left}px`, top: `${top}px` });
+    const said = `${one.name}, at ${typeset(x)}${y === null ? "" : `, ${typeset(y)}`}`;
+    handle.setAttribute("aria-label", said);
+    const keys = y === null ? "left and right arrow keys move it, up and down go to the next" : "arrow keys move it";
+    handle.title = `${said}: drag it; ${keys}, with Shift further${one.press ? `; a click or Enter ${one.press}` : ""}`;
+    handle.classList.toggle("wb-thin", one.thin);
+    handle.classList.toggle("wb-off", one.off);
+  }
+
+  const forget = follow(model, ["handles"], place);
+  return () => {
+    forget();
+    send.cancel();
+    close();
+  };
+}
+
+export default { render };
