@@ -7,7 +7,7 @@ section 6.6.2). A is diagonal here, and b has the same part in every eigenvector
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import linalg
@@ -19,6 +19,17 @@ MOST = 60
 """Eigenvalues of a spectrum."""
 LEAST, LARGEST = 1e-6, 1e6
 """Eigenvalues."""
+FEWEST = 4
+"""Eigenvalues of one of `SPECTRA`."""
+SPECTRA: dict[str, Callable[[int], np.ndarray]] = {
+    "evenly spread": lambda n: np.linspace(1, 100, n),
+    "a grid in one dimension": lambda n: 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1)),
+    "three clusters": lambda n: np.sort(np.array([1.0, 30.0, 100.0])[np.arange(n) % 3] * (1 + 0.002 * np.arange(n))),
+    "three outliers above": lambda n: np.append(np.linspace(1, 2, n - 3), [20, 50, 100]),
+    "one tiny, as of a bubble": lambda n: np.append(1e-3, np.linspace(0.1, 2, n - 1)),
+    "dense below, as of Strakoš": lambda n: 0.1 + np.linspace(0, 1, n) * 99.9 * 0.7 ** np.arange(n - 1.0, -1, -1),
+}
+"""Spectra of n eigenvalues; the last loses orthogonality early (Strakoš 1991, with rho = 0.7)."""
 EXACT, PRECISIONS = "exact", ("float64", "float32")
 """Arithmetic: without rounding errors as far as double precision goes, or CG as it is computed in a precision."""
 DONE = 1e-14

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -57,6 +58,21 @@ def difference(one: Moment, other: Moment, name: str) -> float:
             distance = float(np.linalg.norm(np.subtract(first[name], second[name])))
             return distance / norm if norm > 0 else (0.0 if distance == 0 else np.inf)
     return np.nan
+
+
+def orthogonality(moments: Sequence[Moment]) -> np.ndarray | None:
+    """|(r_i, u_j)| over the roots of (r_i, u_i) and (r_j, u_j) for all pairs of k states, shape (k, k), with u = M^-1 r.
+
+    Without rounding errors it is the identity. None for a method that has no r, or several right-hand sides. Cost:
+    2 N k^2 flops.
+    """
+    if any(name not in each.vectors or each.vectors[name].ndim > 1 for each in moments for name in ("r", "u")):
+        return None
+    R, U = (np.array([each.vectors[name] for each in moments]) for name in ("r", "u"))
+    products = np.abs(R.conj() @ U.T)
+    scale = np.sqrt(np.diag(products))
+    with np.errstate(all="ignore"):
+        return products / scale / scale[:, None]
 
 
 def _moment(steps: Walk, iteration: int) -> Moment:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from workbench.naming import distinct_names
+from workbench.number_text import number
 from workbench.recording import Record
-from workbench.scenes.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
+from workbench.scenes.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 
 RESIDUAL = Axis("‖r‖ / ‖b‖", log=True)
 AGAINST = {
@@ -21,6 +22,8 @@ AGAINST = {
 RING = 5.5
 """Radius in pixels of the ring around a true residual."""
 DRIFT = (1.0, 1.5)
+UNIT = 1e-16
+"""About what double precision leaves of a product that is zero."""
 
 
 def run_layers(name: str, x: np.ndarray, relative: np.ndarray, rings: np.ndarray, style: int) -> list[Layer]:
@@ -98,3 +101,21 @@ def residual_gap_scene(
         layers.append(LineAt(at, upright=True))
     spoken = f"Residuals of {' and '.join(residuals)} by recurrence, and true ones."
     return Scene("residual gap", ITERATIONS, Axis("residual", log=True), layers, spoken=spoken, logs="y")
+
+
+def orthogonality_scene(name: str, products: np.ndarray, at: int) -> Scene:
+    """A map of the scaled products of residuals, shape (k, k), up to an iteration: bright off the diagonal is a loss."""
+    seen = np.full(products.shape, np.nan)
+    seen[: at + 1, : at + 1] = np.clip(products[: at + 1, : at + 1], UNIT, 1)
+    apart = seen[: at + 1, : at + 1][~np.eye(min(at + 1, len(products)), dtype=bool)]
+    worst = f"at most {number(float(np.nanmax(apart)))} for two different ones" if apart.size else "of one"
+    return Scene(
+        f"orthogonality of {name}",
+        Axis("iteration i", whole=True, word="iteration"),
+        Axis("iteration j", whole=True),
+        [CellsOf("|(rᵢ, uⱼ)|, scaled", seen, map="viridis", figures=False)],
+        title=name,
+        spoken=f"Products of residuals of {name} after {at} iterations, {worst}.",
+        ways="xy",
+        square=True,
+    )

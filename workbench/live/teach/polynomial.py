@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.analysis.polynomials import LARGEST, LEAST, MOST, PRECISIONS, cg_on, checked_spectrum
+from workbench.analysis.polynomials import (
+    FEWEST,
+    LARGEST,
+    LEAST,
+    MOST,
+    PRECISIONS,
+    SPECTRA,
+    cg_on,
+    checked_spectrum,
+)
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
@@ -18,22 +27,10 @@ from workbench.live.ui.rows import row
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
-from workbench.number_text import count, number, relative
+from workbench.number_text import chosen, count, number
 from workbench.registry import unknown_name
 from workbench.scenes.polynomial import error_scene, polynomial_scene
 
-STRAKOS = 24
-PRESETS: dict[str, Callable[[int], np.ndarray]] = {
-    "evenly spread": lambda n: np.linspace(1, 100, n),
-    "a grid in one dimension": lambda n: 2 - 2 * np.cos(np.pi * np.arange(1, n + 1) / (n + 1)),
-    "three clusters": lambda n: np.sort(np.array([1.0, 30.0, 100.0])[np.arange(n) % 3] * (1 + 0.002 * np.arange(n))),
-    "three outliers above": lambda n: np.append(np.linspace(1, 2, n - 3), [20, 50, 100]),
-    "one tiny, as of a bubble": lambda n: np.append(1e-3, np.linspace(0.1, 2, n - 1)),
-    "dense below, as of Strakoš": lambda n: 0.1 + np.linspace(0, 1, n) * 99.9 * 0.7 ** np.arange(n - 1.0, -1, -1),
-}
-"""Spectra of n eigenvalues; the last loses orthogonality early (Strakoš 1991, eq. (3.1), with rho = 0.7)."""
-FEWEST = 4
-"""Eigenvalues of a preset."""
 GOAL = 1e-6
 OWN = "of your own"
 
@@ -56,11 +53,11 @@ class PolynomialView(View):
         rounding: bool = False,
     ) -> None:
         named = isinstance(spectrum, str)
-        if named and spectrum not in PRESETS:
-            raise InputError(unknown_name("spectrum", spectrum, PRESETS))
+        if named and spectrum not in SPECTRA:
+            raise InputError(unknown_name("spectrum", spectrum, SPECTRA))
         if not FEWEST <= size <= MOST:
             raise InputError(f"a preset has {FEWEST} to {MOST} eigenvalues, got size={size}")
-        self.values = PRESETS[spectrum](size) if isinstance(spectrum, str) else checked_spectrum(spectrum)
+        self.values = SPECTRA[spectrum](size) if isinstance(spectrum, str) else checked_spectrum(spectrum)
         if not 0 <= iteration <= self.values.size:
             raise InputError(f"iteration must be between 0 and {self.values.size}, got {iteration}")
         self.deflated = np.zeros(self.values.size, bool)
@@ -69,7 +66,7 @@ class PolynomialView(View):
         self._settling = False
         self._name, self._span = "", (1.0, 2.0)
         self.preset = widgets.Dropdown(
-            options=[*PRESETS, OWN], value=spectrum if named else OWN, description="spectrum",
+            options=[*SPECTRA, OWN], value=spectrum if named else OWN, description="spectrum",
             style={"description_width": "initial"},
         )  # fmt: skip
         self.slider = widgets.IntSlider(iteration, 0, self.values.size, description="iteration")
@@ -139,7 +136,7 @@ class PolynomialView(View):
     def _choose(self) -> None:
         if self.preset.value != OWN:
             size = max(FEWEST, self.values.size)
-            self._worker.ask(lambda: self._take(PRESETS[self.preset.value](size), np.zeros(size, bool)))
+            self._worker.ask(lambda: self._take(SPECTRA[self.preset.value](size), np.zeros(size, bool)))
 
     def _read(self) -> None:
         """What the field says."""
@@ -184,7 +181,7 @@ class PolynomialView(View):
             ]
         )  # fmt: skip
         met = {name: each.iterations_to(GOAL) for name, each in {"": made, **rounded}.items()}
-        needed = f"It is {relative(GOAL)} after {count(met.pop('') or 0)}"
+        needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
             f"After {count(at)} iterations the error is {number(made.error[at])} of that at first. {needed}; the CG bound "
@@ -198,6 +195,6 @@ class PolynomialView(View):
         shown = [f"({value:.5g})" if off else f"{value:.5g}" for value, off in zip(self.values, self.deflated, strict=True)]
         self.field.value = ", ".join(shown)
         chosen = self.preset.value
-        if chosen != OWN and (self.deflated.any() or not np.array_equal(self.values, PRESETS[chosen](self.values.size))):
+        if chosen != OWN and (self.deflated.any() or not np.array_equal(self.values, SPECTRA[chosen](self.values.size))):
             self.preset.value = OWN
         self._settling = False

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.analysis.stepping import Moment, difference, walk
+from workbench.analysis.stepping import Moment, difference, orthogonality, walk
 from workbench.html_table import Html, html_table
 from workbench.live.plots.chart import ChartView
 from workbench.live.teach.step_text import DIGITS, label_of
@@ -17,7 +17,7 @@ from workbench.live.ui.view import View
 from workbench.naming import name_of, sentence_case, typeset
 from workbench.number_text import number
 from workbench.run import Configuration, configure
-from workbench.scenes.convergence import residual_gap_scene
+from workbench.scenes.convergence import orthogonality_scene, residual_gap_scene
 
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
@@ -58,8 +58,12 @@ class Stepper(View):
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
         self.tables = (widgets.HTML(), widgets.HTML())
         self.plot = ChartView()
+        self.products = [orthogonality(moments) for moments in self.walks]
+        self.maps = [ChartView(self.plot.publisher) for products in self.products if products is not None]
+        """How far the residuals of either method are from orthogonal, where it has r and u."""
         self.slider.observe(lambda _change: self.show(), "value")
-        self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot])
+        maps = row("wb-twocolumns", *self.maps).add_class("wb-square")
+        self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot, maps])
         self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
 
@@ -86,6 +90,9 @@ class Stepper(View):
             for name, moments in zip(self.names, self.walks, strict=True)
         }
         self.plot.show(residual_gap_scene(residuals, at=iteration))
+        known = [(name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None]
+        for plot, (name, products) in zip(self.maps, known, strict=True):
+            plot.show(orthogonality_scene(name, products, min(iteration, len(products) - 1)))
 
     def _table(self, title: str, moment: Moment) -> str:
         rows = [
