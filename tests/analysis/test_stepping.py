@@ -6,7 +6,7 @@ import pytest
 import workbench.run  # noqa: F401  registers every block
 from workbench import registry
 from workbench.analysis.linewise import Walk
-from workbench.analysis.stepping import difference, walk
+from workbench.analysis.stepping import difference, orthogonality, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -140,3 +140,14 @@ def test_cocg_is_stepped_in_complex_numbers():
     moments, result = walk(configuration, 8), run_through(Run(configuration))
     np.testing.assert_allclose([moment.recurrence for moment in moments], result.history["residual"], rtol=1e-7)
     np.testing.assert_allclose(moments[-1].vectors["x"], result.x, rtol=1e-7)
+
+
+def test_residuals_are_orthogonal_as_m_measures_them_until_rounding_shows():
+    moments = walk(configure("two-layer", n=9, preconditioner="jacobi"), 40)
+    found = orthogonality(moments)
+    r, u = moments[4].vectors["r"], moments[9].vectors["u"]
+    norms = [moment.vectors["r"] @ moment.vectors["u"] for moment in (moments[4], moments[9])]
+    assert found[4, 9] == pytest.approx(abs(r @ u) / np.sqrt(norms[0] * norms[1]), rel=1e-9)
+    np.testing.assert_allclose(found[:10, :10], np.eye(10), atol=1e-12)
+    assert found[:, -1].max() > 1e-6
+    assert orthogonality(walk(configure("poisson5", n=5, solver="lanczos-cg"), 3)) is None

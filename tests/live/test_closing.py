@@ -8,7 +8,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import workbench.live as live
-from tests.live.conftest import ended, widgets
+from tests.live.conftest import ended, page_says, widgets
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live.transport import cells
@@ -37,6 +37,7 @@ def made(result, tmp_path):
         "InsideView": lambda: looked_into(live.InsideView(), result),
         "OwnMethod": lambda: raced(live.OwnMethod("cg", "poisson5", n=12)),
         "RaceView": lambda: live.RaceView(bubbles),
+        "PolynomialView": lambda: moved(live.PolynomialView()),
         "PaperView": lambda: live.PaperView("two-level", "fig1"),
         "Replay": lambda: opened_twice(live.Replay(), result.record()),
         "RooflineView": lambda: live.RooflineView(result, "v100"),
@@ -56,6 +57,12 @@ def dragged(view):
     view.live.check.value = True
     assert view.wait(LIMIT)
     view.live.solver.latest.session.join(LIMIT)
+    return view
+
+
+def moved(view):
+    page_says(view.chart, {"kind": "moved", "key": "3", "x": 2.5, "y": 0})
+    assert view.wait(LIMIT)
     return view
 
 

@@ -82,7 +82,7 @@ def convergence_scene(
 def residual_gap_scene(
     residuals: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, at: int | None = None
 ) -> Scene:
-    """||r|| as lines and ||b - A x|| as marks against iterations, one style per method.
+    """||r|| as lines and ||b - A x|| dotted with marks against iterations, one style per method.
 
     residuals: by name, recurrence norms and true norms by iteration. at: an iteration to mark.
 
@@ -96,7 +96,7 @@ def residual_gap_scene(
     for style, (name, (recurrence, true_residual)) in enumerate(residuals.items()):
         layers.append(CurveOf(f"{name}: ‖r‖", np.arange(len(recurrence)), np.array(recurrence), style, mark=False))
         marked = np.arange(len(true_residual)), np.array(true_residual)
-        layers.append(CurveOf(f"{name}: ‖b − Ax‖", *marked, style, only=True, every=True))
+        layers.append(CurveOf(f"{name}: ‖b − Ax‖", *marked, style, dash=DRIFT, every=True))
     if at is not None:
         layers.append(LineAt(at, upright=True))
     spoken = f"Residuals of {' and '.join(residuals)} by recurrence, and true ones."
@@ -104,18 +104,20 @@ def residual_gap_scene(
 
 
 def orthogonality_scene(name: str, products: np.ndarray, at: int) -> Scene:
-    """A map of the scaled products of residuals, shape (k, k), up to an iteration: bright off the diagonal is a loss."""
-    seen = np.full(products.shape, np.nan)
-    seen[: at + 1, : at + 1] = np.clip(products[: at + 1, : at + 1], UNIT, 1)
-    apart = seen[: at + 1, : at + 1][~np.eye(min(at + 1, len(products)), dtype=bool)]
-    worst = f"at most {number(float(np.nanmax(apart)))} for two different ones" if apart.size else "of one"
+    """A map of the scaled products of residuals, shape (k, k): bright off the diagonal is a loss. at: an iteration to
+    mark."""
+    seen = products[: at + 1, : at + 1]
+    apart = seen[~np.eye(len(seen), dtype=bool)]
+    worst = f", at most {number(float(np.nanmax(apart)))} for two different ones" if apart.size else ""
     return Scene(
         f"orthogonality of {name}",
-        Axis("iteration i", whole=True, word="iteration"),
+        Axis(f"iteration i of {name}", whole=True, word="iteration"),
         Axis("iteration j", whole=True),
-        [CellsOf("|(rᵢ, uⱼ)|, scaled", seen, map="viridis", figures=False)],
-        title=name,
-        spoken=f"Products of residuals of {name} after {at} iterations, {worst}.",
+        [
+            CellsOf("|(rᵢ, uⱼ)|", np.clip(products, UNIT, 1), map="viridis", figures=False),
+            *([LineAt(at, upright=True), LineAt(at)] if at < len(products) else []),
+        ],
+        spoken=f"Products of the residuals of {name} up to iteration {at}{worst}.",
         ways="xy",
         square=True,
     )

@@ -30,7 +30,8 @@ def polynomial_scene(
     """
     low, high = span
     zeros, heights = made.ritz(at), made.residuals[:, at]
-    x = np.unique(np.concatenate([np.linspace(low, high, SAMPLES), np.geomspace(low, high, SAMPLES), values]))
+    x = np.unique(np.concatenate([np.linspace(0, high, SAMPLES), np.geomspace(low, high, SAMPLES), values]))
+    log = high > LOG_FROM * low
     y = made.polynomial(at, x)
     most = max(1.0, float(np.abs(heights).max()))
     end = next((each for each in TALLEST if each >= most), most)
@@ -52,7 +53,8 @@ def polynomial_scene(
     spoken = f"Residual polynomial after {at} iterations; its zeros are {', '.join(map(number, zeros)) or 'none'}."
     return Scene(
         f"{name}, {'size' if size else 'values'}",
-        Axis("eigenvalue λ", log=high > LOG_FROM * low, span=span, word="λ ="),
+        # On a linear axis from 0, where p is 1.
+        Axis("eigenvalue λ", log=log, span=span if log else (-0.03 * high, high), word="λ ="),
         axis, layers, spoken=spoken, logs="x",
     )  # fmt: skip
 

@@ -101,6 +101,6 @@ lesson.check(3, "0.001")
 # **What to try next.**
 #
 # - How near must the eigenvalues of a cluster be to each other? Write your own spectrum into the field.
-# - Where does the picture fail? Press **rounding** with the spectrum *dense below*: CG as it is computed in double and in
+# - Where does the picture fail? Tick **rounding** with the spectrum *dense below*: CG as it is computed in double and in
 #   single precision is late. That is [lesson 3](3_rounding.ipynb).
 # - `SpectrumView` draws the same for a run of your own; lesson 5 deflates real bubbles.

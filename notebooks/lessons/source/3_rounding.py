@@ -48,7 +48,8 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140)
 
 # %% [markdown]
 # The maps at the end show $|(r_i, u_j)|$, scaled to 1 on the diagonal. Dark is orthogonal, bright off the diagonal is a
-# loss. Turn the slider: it begins far from the diagonal and grows towards it. Which of the two methods loses it first?
+# loss, and the dashed lines stand at the iteration of the slider. Which of the two methods loses it first, and where is its
+# residual then?
 #
 # ## The residual gap
 #
@@ -59,7 +60,8 @@ Stepper("cg", "pipecg", "two-layer:16", iterations=140)
 #
 # These errors stay. $r_k$ continues to fall, while $b - A x_k$ rests where the sum is: the **attainable accuracy**, about the
 # precision times $\|A\|$ times the largest $\|x_j\|$ (Greenbaum 1997). Pipelined CG makes even $A u$ by a recurrence, whose
-# own errors grow on the way. In the curves lines are $\|r\|$ and marks are $\|b - A x\|$.
+# own errors grow on the way. In the curves $\|r\|$ is a line, and $\|b - A x\|$ is
+# dotted with marks.
 
 # %% tags=["exercise"]
 lesson.check(2)
@@ -102,4 +104,4 @@ lesson.check(3, 5)
 #
 # - `Stepper("pipecg", "pipecg-rr", "two-layer:16", iterations=140)`: what does the replacement do to the map?
 # - `precision_scene(1e-8, 64)`: which tolerance does single precision meet on 64 × 64 unknowns?
-# - [Lesson 2](2_polynomials.ipynb) again, with **rounding** pressed: deflate the largest eigenvalue of the spectrum above.
+# - [Lesson 2](2_polynomials.ipynb) again, with **rounding** ticked: deflate the largest eigenvalue of the spectrum above.

@@ -31,6 +31,10 @@ def test_the_slider_moves_all_three(stepper):
     after = [table.value for table in stepper.tables], stepper.plot.scene
     assert all(old != new for old, new in zip(before[0], after[0], strict=True))
     assert [scene.layers[-1].value for scene in (before[1], after[1])] == [2, 40]
+    for plot, moments in zip(stepper.maps, stepper.walks, strict=True):
+        cells, upright, level = plot.scene.layers
+        assert cells.values.shape == (len(moments), len(moments))
+        assert (upright.value, level.value) == (40, 40)
 
 
 def test_a_name_that_means_two_things_is_not_compared(stepper):

@@ -70,10 +70,11 @@ class PolynomialView(View):
             style={"description_width": "initial"},
         )  # fmt: skip
         self.slider = widgets.IntSlider(iteration, 0, self.values.size, description="iteration")
-        self.absolute = widgets.ToggleButton(description="|p|, log axis", tooltip="the size of p on a logarithmic axis")
-        self.rounding = widgets.ToggleButton(
-            rounding, description="rounding", tooltip="also draw CG as computed in double and in single precision"
-        )
+        self.shown = widgets.ToggleButtons(options=("p", "|p|, log axis"))
+        self.rounding = widgets.Checkbox(
+            rounding, description="rounding", indent=False, layout={"width": "auto"},
+            tooltip="also draw CG as computed in double and in single precision",
+        )  # fmt: skip
         self.field = widgets.Text(description="eigenvalues", continuous_update=False, layout={"width": "100%"})
         self.field.tooltip = "separated by commas; in parentheses those that are deflated"
         self.words = StatusLine()
@@ -84,11 +85,11 @@ class PolynomialView(View):
             provenance=lambda: {"eigenvalues": self.values.tolist(), "deflated": self.deflated.tolist()},
             about=lambda: f"iteration-{self.slider.value}",
         )
-        for control in (self.slider, self.absolute, self.rounding):
+        for control in (self.slider, self.shown, self.rounding):
             control.observe(lambda _change: self._settling or self._worker.ask(self._show), "value")
         self.preset.observe(lambda _change: self._settling or self._choose(), "value")
         self.field.observe(lambda _change: self._settling or self._worker.ask(self._read), "value")
-        controls = row("wb-buttons", self.preset, self.slider, self.absolute, self.rounding)
+        controls = row("wb-buttons", self.preset, self.slider, self.shown, self.rounding)
         charts = row("wb-twocolumns", self.chart, self.error_chart)
         self.box = widgets.VBox([controls, charts, self.words, self.field, self.save_bar.box])
         self.box.add_class("wb").add_class("wb-explorer").add_class("wb-polynomial")
@@ -127,11 +128,15 @@ class PolynomialView(View):
         super().close()
 
     def _moved(self, key: str, x: float, _y: float) -> None:
-        self._worker.ask(lambda: self.move(int(key), float(np.clip(x, LEAST, LARGEST))))
+        self._worker.ask(lambda: self._has(key) and self.move(int(key), float(np.clip(x, LEAST, LARGEST))))
 
     def _pressed(self, key: str) -> None:
         # A drag may replace another that waits, but no press.
-        self._worker.ask(lambda: self.deflate(int(key)), None)
+        self._worker.ask(lambda: self._has(key) and self.deflate(int(key)), None)
+
+    def _has(self, key: str) -> bool:
+        """Whether this is still there: the spectrum may have become shorter meanwhile."""
+        return key.isdecimal() and int(key) < self.values.size
 
     def _choose(self) -> None:
         if self.preset.value != OWN:
@@ -169,7 +174,7 @@ class PolynomialView(View):
         at = self.slider.value
         condition = float(values.max() / values.min())
         rounded = {name: cg_on(values, 4 * MOST, name) for name in PRECISIONS} if self.rounding.value else {}
-        self.chart.show(polynomial_scene(self._name, values, made, at, self._span, size=self.absolute.value))
+        self.chart.show(polynomial_scene(self._name, values, made, at, self._span, size=self.shown.index == 1))
         self.error_chart.show(error_scene(made, condition, at, rounded))
         self.chart.place(
             [

@@ -21,6 +21,8 @@ from workbench.scenes.convergence import orthogonality_scene, residual_gap_scene
 
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
+MAPPED, MAP = 300, 380
+"""Iterations whose residuals are compared with each other, and the pixels of the map's height."""
 
 
 class Stepper(View):
@@ -58,11 +60,11 @@ class Stepper(View):
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "100%"})
         self.tables = (widgets.HTML(), widgets.HTML())
         self.plot = ChartView()
-        self.products = [orthogonality(moments) for moments in self.walks]
-        self.maps = [ChartView(self.plot.publisher) for products in self.products if products is not None]
+        self.products = [orthogonality(moments[:MAPPED]) for moments in self.walks]
+        self.maps = [ChartView(self.plot.publisher, height=MAP) for products in self.products if products is not None]
         """How far the residuals of either method are from orthogonal, where it has r and u."""
         self.slider.observe(lambda _change: self.show(), "value")
-        maps = row("wb-twocolumns", *self.maps).add_class("wb-square")
+        maps = row("wb-twocolumns", *self.maps)
         self.box = widgets.VBox([self.slider, row("wb-twocolumns", *self.tables), self.plot, maps])
         self.box.add_class("wb-explorer").add_class("wb-stepper")
         self.show()
@@ -92,7 +94,7 @@ class Stepper(View):
         self.plot.show(residual_gap_scene(residuals, at=iteration))
         known = [(name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None]
         for plot, (name, products) in zip(self.maps, known, strict=True):
-            plot.show(orthogonality_scene(name, products, min(iteration, len(products) - 1)))
+            plot.show(orthogonality_scene(name, products, iteration))
 
     def _table(self, title: str, moment: Moment) -> str:
         rows = [
