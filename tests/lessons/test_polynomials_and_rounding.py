@@ -38,7 +38,10 @@ def test_a_spectrum_is_judged_by_its_own_polynomial():
 
 
 def test_the_worse_eigenvalue_to_deflate_is_told_what_it_brings():
-    for choice, rest in (("1", np.r_[0.001, np.linspace(1, 5, 20)[1:], 50]), ("50", np.r_[0.001, np.linspace(1, 5, 20)])):
+    for choice, rest in (
+        ("1", np.r_[0.001, np.linspace(1, 5, 20)[1:], 50]),
+        ("50", np.r_[0.001, np.linspace(1, 5, 20)]),
+    ):
         needed = cg_on(rest).iterations_to(1e-2)
         assert f"without {choice} CG takes {needed} iterations" in sentence("polynomials", 3, choice)
 
@@ -48,7 +51,9 @@ def test_the_delay_is_told_by_the_error_after_as_many_iterations():
     rounded = cg_on(values, 60, "float64")
     for more in (0, 5):
         at = cg_on(values).iterations_to(1e-6) + more
-        assert f"after {at} the error in double precision is still {number(rounded.error[at])}" in sentence("rounding", 1, more)
+        assert f"after {at} the error in double precision is still {number(rounded.error[at])}" in sentence(
+            "rounding", 1, more
+        )
     assert "before that" in sentence("rounding", 1, 20)
 
 

@@ -38,8 +38,8 @@ DONE = 1e-14
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Recurrence:
-    """alpha, beta: of k iterations, shape (k,). error: ||e_j||_A / ||e_0||_A of the iterates, shape (k + 1,). residuals:
-    columns r_j, shape (n, k + 1). true: ||b - A x_j|| / ||b||, shape (k + 1,)."""
+    """alpha, beta: of k iterations, shape (k,). error: ||e_j||_A / ||e_0||_A of the iterates, shape (k + 1,). true:
+    ||b - A x_j|| / ||b||, shape (k + 1,). residuals: r_j as columns, shape (n, k + 1)."""
 
     alpha: np.ndarray
     beta: np.ndarray
@@ -56,7 +56,8 @@ class Recurrence:
         """The Ritz values, ascending, shape (iteration,): the zeros of the residual polynomial."""
         if iteration == 0:
             return np.empty(0)
-        return linalg.eigvalsh_tridiagonal(*lanczos_entries(self.alpha[:iteration], self.beta[:iteration]))
+        entries = lanczos_entries(self.alpha[:iteration], self.beta[:iteration])
+        return np.asarray(linalg.eigvalsh_tridiagonal(*entries))
 
     def polynomial(self, iteration: int, at: np.ndarray) -> np.ndarray:
         """p_k at some numbers, by the recurrence of r and p of CG. Cost: 5 k flops for each number."""
@@ -86,7 +87,9 @@ def checked_spectrum(eigenvalues: Sequence[float] | np.ndarray) -> np.ndarray:
     return values
 
 
-def cg_on(eigenvalues: Sequence[float] | np.ndarray, iterations: int | None = None, arithmetic: str = EXACT) -> Recurrence:
+def cg_on(
+    eigenvalues: Sequence[float] | np.ndarray, iterations: int | None = None, arithmetic: str = EXACT
+) -> Recurrence:
     """CG from x_0 = 0 on the diagonal matrix of these eigenvalues, with b = (1, ..., 1).
 
     iterations: at most; by default as many as there are eigenvalues. It ends where no residual is left. arithmetic:
@@ -124,4 +127,6 @@ def cg_on(eigenvalues: Sequence[float] | np.ndarray, iterations: int | None = No
     errors = 1 / values[:, None] - X
     energies = np.sqrt(np.sum(values[:, None] * errors**2, axis=0))
     true = np.linalg.norm(1 - values[:, None] * X, axis=0) / np.sqrt(b.size)
-    return Recurrence(np.array(alphas, float), np.array(betas, float), energies / energies[0], true, np.array(residuals).T)
+    return Recurrence(
+        np.array(alphas, float), np.array(betas, float), energies / energies[0], true, np.array(residuals).T
+    )

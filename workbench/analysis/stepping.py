@@ -61,10 +61,10 @@ def difference(one: Moment, other: Moment, name: str) -> float:
 
 
 def orthogonality(moments: Sequence[Moment]) -> np.ndarray | None:
-    """|(r_i, u_j)| over the roots of (r_i, u_i) and (r_j, u_j) for all pairs of k states, shape (k, k), with u = M^-1 r.
+    """|(r_i, u_j)| over the roots of (r_i, u_i) and (r_j, u_j) for all pairs of k states, shape (k, k); u = M^-1 r.
 
-    Without rounding errors it is the identity. None for a method that has no r, or several right-hand sides. Cost:
-    2 N k^2 flops.
+    Without rounding errors it is the identity. None for a method that has no r, or several right-hand sides.
+    Cost: 2 N k^2 flops.
     """
     if any(name not in each.vectors or each.vectors[name].ndim > 1 for each in moments for name in ("r", "u")):
         return None

@@ -23,8 +23,8 @@ def _left(values: np.ndarray, made: Recurrence, at: int) -> str:
     worst = int(held.argmax())
     zeros = _zeros(made, at) if at else "p is 1 everywhere"
     return (
-        f"after {at} iteration{'s' * (at != 1)} the error is still {number(made.error[at])} of that at first: {zeros}, and "
-        f"at the eigenvalue {values[worst]:.4g} p is {number(float(made.residuals[worst, at]))}"
+        f"after {at} iteration{'s' * (at != 1)} the error is still {number(made.error[at])} of that at first: {zeros}, "
+        f"and at the eigenvalue {values[worst]:.4g} p is {number(float(made.residuals[worst, at]))}"
     )
 
 
@@ -41,7 +41,9 @@ def _distinct(steps: int) -> Verdict:
         return Verdict(False, f"{_left(values, made, steps)}.")
     if steps > made.iterations:
         done = made.iterations_to(DONE)
-        return Verdict(False, f"already after {done} iterations all that is left is {number(made.error[-1])}: rounding.")
+        return Verdict(
+            False, f"already after {done} iterations all that is left is {number(made.error[-1])}: rounding."
+        )
     return Verdict(True, f"{_zeros(made, steps)}, the eigenvalues, and no error is left.")
 
 
@@ -72,7 +74,9 @@ def _placed(text: str) -> Verdict:
         return Verdict(False, f"these are {apart} different eigenvalues, and {PLACED} are asked for.")
     if (values[0], values[-1]) != (LOW, HIGH):
         ends = f"these reach from {values[0]:.4g} to {values[-1]:.4g}"
-        return Verdict(False, f"{ends}, and the condition number is to be {count(int(HIGH / LOW))} from {LOW:g} to {HIGH:g}.")
+        return Verdict(
+            False, f"{ends}, and the condition number is to be {count(int(HIGH / LOW))} from {LOW:g} to {HIGH:g}."
+        )
     made = cg_on(values)
     at = min(STEPS, made.iterations)
     if made.error[at] >= WANTED:
@@ -87,20 +91,20 @@ def _placed(text: str) -> Verdict:
 DEFLATE = Choice(("0.001", "1", "50"))
 EXERCISES = (
     Exercise(
-        "A has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each many times. After how many iterations is CG "
-        "done, if nothing is rounded?",
+        "A has a thousand rows, and its eigenvalues are 1, 2, 5 and 100, each many times. After how many iterations is "
+        "CG done, if nothing is rounded?",
         Number(0, 1000, whole=True),
         _distinct,
     ),
     Exercise(
-        "Place eight different eigenvalues from 1 to 1000, both ends included, so that after three iterations the A-norm of "
-        "the error is less than a thousandth of that at first. Write them with spaces between them.",
+        "Place eight different eigenvalues from 1 to 1000, both ends included, so that after three iterations the "
+        "A-norm of the error is less than a thousandth of that at first. Write them with spaces between them.",
         Text("1 2 5 10 50 100 500 1000"),
         _placed,
     ),
     Exercise(
-        "The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. You may deflate one of these three; without "
-        "which does CG bring the A-norm of the error down to a hundredth in fewest iterations?",
+        "The eigenvalues are 0.001, 20 at equal distances from 1 to 5, and 50. You may deflate one of these three; "
+        "without which does CG bring the A-norm of the error down to a hundredth in fewest iterations?",
         DEFLATE,
         _deflated,
     ),

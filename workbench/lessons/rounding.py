@@ -78,27 +78,27 @@ def _single(digits: float) -> Verdict:
         return Verdict(False, f"{chosen(10.0 ** -(digits + 1))} is met as well: ‖b − Ax‖ gets down to {gets} of ‖b‖.")
     return Verdict(
         True,
-        f"‖b − Ax‖ is {number(met.true_relative_residual)} of ‖b‖ then; asked for {chosen(10.0 ** -(digits + 1))}, r says "
-        f"{number(further.relative_residual)} where ‖b − Ax‖ is {number(further.true_relative_residual)}.",
+        f"‖b − Ax‖ is {number(met.true_relative_residual)} of ‖b‖ then; asked for {chosen(10.0 ** -(digits + 1))}, r "
+        f"says {number(further.relative_residual)} where ‖b − Ax‖ is {number(further.true_relative_residual)}.",
     )
 
 
 EXERCISES = (
     Exercise(
-        "On these 24 eigenvalues: how many iterations more does CG in double precision take than without rounding errors, "
-        "until the A-norm of the error is a millionth of that at first?",
+        "On these 24 eigenvalues: how many iterations more does CG in double precision take than without rounding "
+        "errors, until the A-norm of the error is a millionth of that at first?",
         Number(0, 1000, whole=True, unit="iterations more"),
         _delay,
     ),
     Exercise(
-        "On this problem one of four variants of CG stays with its true residual more than a hundred times above what CG "
-        "itself reaches. Which?",
+        "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
+        "CG itself reaches. Which?",
         Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
         _parted,
     ),
     Exercise(
-        "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the true "
-        "residual?",
+        "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "
+        "true residual?",
         Number(1, 15, whole=True),
         _single,
     ),

@@ -80,12 +80,18 @@ def test_the_slider_turns_the_iteration_and_rounding_adds_two_curves(opened):
 
 
 def test_what_it_cannot_show_is_refused_in_a_sentence():
-    for arguments, words in (({"spectrum": "flat"}, "unknown spectrum"), ({"size": 61}, "size=61"), ({"iteration": 21}, "21")):
+    for arguments, words in (
+        ({"spectrum": "flat"}, "unknown spectrum"),
+        ({"size": 61}, "size=61"),
+        ({"iteration": 21}, "21"),
+    ):
         with pytest.raises(InputError, match=words):
             PolynomialView(**arguments)
 
 
-@pytest.mark.parametrize("content", [{"kind": "moved", "key": "9", "x": 1, "y": 1}, {"kind": "moved", "key": "1", "x": None, "y": 1}])
+@pytest.mark.parametrize(
+    "content", [{"kind": "moved", "key": "9", "x": 1, "y": 1}, {"kind": "moved", "key": "1", "x": None, "y": 1}]
+)
 def test_a_message_that_fits_no_handle_changes_nothing(view, content):
     says(view, **content)
     np.testing.assert_array_equal(view.values, [1, 2, 5, 9, 100])

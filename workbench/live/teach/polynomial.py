@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
@@ -128,20 +127,20 @@ class PolynomialView(View):
         super().close()
 
     def _moved(self, key: str, x: float, _y: float) -> None:
-        self._worker.ask(lambda: self._has(key) and self.move(int(key), float(np.clip(x, LEAST, LARGEST))))
+        self._worker.ask(lambda: self.move(int(key), float(np.clip(x, LEAST, LARGEST))) if self._has(key) else None)
 
     def _pressed(self, key: str) -> None:
         # A drag may replace another that waits, but no press.
-        self._worker.ask(lambda: self._has(key) and self.deflate(int(key)), None)
+        self._worker.ask(lambda: self.deflate(int(key)) if self._has(key) else None, None)
 
     def _has(self, key: str) -> bool:
         """Whether this is still there: the spectrum may have become shorter meanwhile."""
         return key.isdecimal() and int(key) < self.values.size
 
     def _choose(self) -> None:
-        if self.preset.value != OWN:
-            size = max(FEWEST, self.values.size)
-            self._worker.ask(lambda: self._take(SPECTRA[self.preset.value](size), np.zeros(size, bool)))
+        name, size = str(self.preset.value), max(FEWEST, self.values.size)
+        if name != OWN:
+            self._worker.ask(lambda: self._take(SPECTRA[name](size), np.zeros(size, bool)))
 
     def _read(self) -> None:
         """What the field says."""
@@ -189,17 +188,21 @@ class PolynomialView(View):
         needed = f"It is {chosen(GOAL)} after {count(met.pop('') or 0)}"
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
-            f"After {count(at)} iterations the error is {number(made.error[at])} of that at first. {needed}; the CG bound "
-            f"says {count(iterations_by_bound(condition, GOAL))}, by the condition number {number(condition)}."
+            f"After {count(at)} iterations the error is {number(float(made.error[at]))} of that at first. {needed}; "
+            f"the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number {number(condition)}."
         )
 
     def _settle(self, last: int) -> None:
         """Bring the controls in step with the spectrum."""
         self._settling = True
         self.slider.max = last
-        shown = [f"({value:.5g})" if off else f"{value:.5g}" for value, off in zip(self.values, self.deflated, strict=True)]
+        shown = [
+            f"({value:.5g})" if off else f"{value:.5g}" for value, off in zip(self.values, self.deflated, strict=True)
+        ]
         self.field.value = ", ".join(shown)
-        chosen = self.preset.value
-        if chosen != OWN and (self.deflated.any() or not np.array_equal(self.values, SPECTRA[chosen](self.values.size))):
+        chosen = str(self.preset.value)
+        if chosen != OWN and (
+            self.deflated.any() or not np.array_equal(self.values, SPECTRA[chosen](self.values.size))
+        ):
             self.preset.value = OWN
         self._settling = False

@@ -92,7 +92,9 @@ class Stepper(View):
             for name, moments in zip(self.names, self.walks, strict=True)
         }
         self.plot.show(residual_gap_scene(residuals, at=iteration))
-        known = [(name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None]
+        known = [
+            (name, products) for name, products in zip(self.names, self.products, strict=True) if products is not None
+        ]
         for plot, (name, products) in zip(self.maps, known, strict=True):
             plot.show(orthogonality_scene(name, products, iteration))
 
