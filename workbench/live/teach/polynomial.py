@@ -189,7 +189,8 @@ class PolynomialView(View):
         needed += "".join(f", in {name} {'never' if k is None else f'after {count(k)}'}" for name, k in met.items())
         self.words.say(
             f"After {count(at)} iterations the error is {number(float(made.error[at]))} of that at first. {needed}; "
-            f"the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number {number(condition)}."
+            f"the CG bound says {count(iterations_by_bound(condition, GOAL))}, by the condition number "
+            f"{number(condition)}."
         )
 
     def _settle(self, last: int) -> None:
