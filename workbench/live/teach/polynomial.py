@@ -41,6 +41,14 @@ class PolynomialView(View):
     brings it back. `slider` chooses the iteration. spectrum: a preset's name, or 1 to 60 eigenvalues from 1e-6 to 1e6.
     size: how many a preset has, 4 to 60. rounding: CG in double and in single precision is drawn too; all else is
     without rounding errors, see `analysis.polynomials`. Cost: milliseconds for 60. Raises InputError for others.
+
+    Example:
+        >>> from workbench.live import PolynomialView
+        >>> view = PolynomialView([1, 2, 5, 100], iteration=2)
+        >>> view.deflate(3)
+        >>> view.seen.tolist()
+        [1.0, 2.0, 5.0]
+        >>> view.close()
     """
 
     def __init__(
