@@ -42,7 +42,7 @@ class PolynomialView(View):
     size: how many a preset has, 4 to 60. rounding: CG in double and in single precision is drawn too; all else is
     without rounding errors, see `analysis.polynomials`. Cost: milliseconds for 60. Raises InputError for others.
 
-    Example:
+    Examples:
         >>> from workbench.live import PolynomialView
         >>> view = PolynomialView([1, 2, 5, 100], iteration=2)
         >>> view.deflate(3)
