@@ -21,7 +21,7 @@ def lesson(page, app_url, app_folder):
     assert page.get_by_role("link", name="Open the workbench").is_visible()
     assert lab.kernels(app_folder) == before
     page.get_by_role("link", name="CG without pain").click()
-    page.locator(".wb-handle-start").first.wait_for()
+    page.locator('[data-handle="start"]').first.wait_for()
     return page
 
 
@@ -36,7 +36,7 @@ def test_a_lesson_follows_the_pointer_and_says_why_an_answer_is_wrong(lesson, sh
     lab.until(lesson, lambda: steps(geometry) == (18, 2))
     shown = geometry.locator(".wb-chart").first.locator("canvas").first
     painted = int(shown.get_attribute("data-paints"))
-    start, axis = (geometry.locator(f".wb-handle-{key}") for key in ("start", "first"))
+    start, axis = (geometry.locator(f'[data-handle="{key}"]') for key in ("start", "first"))
     start.scroll_into_view_if_needed()
     # Onto the line of the first axis, where one step is enough, from its far side.
     box = start.bounding_box()

@@ -17,7 +17,7 @@ def geometry():
 
 
 def move(view, key, x, y):
-    view.chart._receive(view.chart, {"kind": "drag", "key": key, "x": x, "y": y}, [])
+    view.chart._receive(view.chart, {"kind": "moved", "key": key, "x": x, "y": y}, [])
     assert view.wait(LIMIT)
 
 

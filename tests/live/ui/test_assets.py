@@ -13,14 +13,13 @@ OTHERS = {
     "field/fieldworker.js": "class FieldPlot",
     "inspect/plain.js": "function modelOf(",
 }
-PLOTS = ("plots/convergence.js", "plots/chart.js", "teach/geometry.js")
+PLOTS = ("plots/convergence.js", "plots/chart.js", "plots/handles.js")
 MOST_BYTES = {
     "field/volume.js": 63_000,
     "plots/timeline.js": 65_000,
     "build/builder.js": 54_000,
-    "plots/handles.js": 93_000,
     **dict.fromkeys(PLOTS, 87_000),
-    "teach/geometry.js": 91_000,
+    "plots/handles.js": 93_000,
 }
 """The 3D view carries shaders, and no library; a plot holds its worker's script as well."""
 ROOMS = ("transport", "ui", "plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "app")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import ipywidgets as widgets
 import numpy as np
-import traitlets
 
 from workbench.analysis.quadratic import LONGEST, REDUCTION, SHORTEST, QuadraticForm, angle_between, energy_norm
 from workbench.errors import InputError
 from workbench.live.plots.chart import ChartView
+from workbench.live.plots.handles import Handle, HandledChart
 from workbench.live.transport.worker import LatestOnly
-from workbench.live.ui.assets import script
 from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
@@ -25,27 +23,6 @@ METHODS = {"steepest descent": "sd", "CG": "cg"}
 START, AXES = "start", ("first", "second")
 FURTHEST = VIEW - 0.25
 """Of the start from the solution, in each unknown: it stays in sight."""
-
-
-class HandledChart(ChartView):
-    """A plot with handles, which are dragged or moved by keys.
-
-    on_drag: called with the key of a handle and its place in values; it should return at once.
-    """
-
-    _script = script("teach/geometry.js")
-    handles = traitlets.List().tag(sync=True)
-    """Of each its key, its name, and its place x, y."""
-
-    def __init__(self, on_drag: Callable[[str, float, float], object], **traits: Any) -> None:
-        self._on_drag = on_drag
-        super().__init__(**traits)
-
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("kind") == "drag":
-            self._on_drag(str(content.get("key")), float(content.get("x", 0)), float(content.get("y", 0)))
-        else:
-            super()._receive(widget, content, buffers)
 
 
 class Geometry2D(View):
@@ -79,7 +56,7 @@ class Geometry2D(View):
         self.paths: dict[str, np.ndarray] = {}
         """The errors of the iterates of each method, shape (steps + 1, 2)."""
         self._worker = LatestOnly("workbench-geometry")
-        self.chart = HandledChart(self._dragged)
+        self.chart = HandledChart(lambda key, x, y: self._worker.ask(lambda: self._drag(key, x, y)))
         self.changed = ChartView(self.chart.publisher)
         self.stretched = _switch("Stretched coordinates", "lengths are A-norms: conjugate is orthogonal", on=stretched)
         self.jacobi = _switch("Jacobi", "both methods preconditioned, and how that changes the picture", on=jacobi)
@@ -105,10 +82,6 @@ class Geometry2D(View):
         self._worker.close()
         super().close()
 
-    def _dragged(self, key: str, x: float, y: float) -> None:
-        if math.isfinite(x) and math.isfinite(y):
-            self._worker.ask(lambda: self._drag(key, x, y))
-
     def _drag(self, key: str, x: float, y: float) -> None:
         if key == START:
             self.start = np.clip([x, y], -FURTHEST, FURTHEST)
@@ -128,14 +101,14 @@ class Geometry2D(View):
         self.changed.layout.display = None if changed else "none"
         if changed:
             self.changed.show(quadratic_scene(self.form, self.paths, jacobi=jacobi, stretched=stretched))
-        self.chart.handles = self._handles()
+        self.chart.place(self._handles())
         self.words.say(self._sentence())
 
-    def _handles(self) -> list[dict[str, Any]]:
+    def _handles(self) -> list[Handle]:
         ends = {START: ("start", self.start)}
         for key, end, length in zip(AXES, self.form.axes.T, self.form.lengths, strict=True):
             ends[key] = (f"{key} half axis, length {number(length)}", end)
-        return [{"key": key, "name": name, "x": float(x), "y": float(y)} for key, (name, (x, y)) in ends.items()]
+        return [Handle(key, name, float(x), float(y)) for key, (name, (x, y)) in ends.items()]
 
     def _sentence(self) -> str:
         whose = "of M⁻¹A" if self.jacobi.value else "of A"

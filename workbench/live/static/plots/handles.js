@@ -20,6 +20,8 @@ function render({ model, el }) {
   const axes = { x: new Scale(), y: new Scale() };
   let box = null;
   let held = null;
+  // Where the kernel was told to move a handle by keys, which come faster than its answers.
+  let told = null;
   const made = new Map();
   const { page, close } = chartView({ model, el }, (state) => {
     box = state.box;
@@ -45,8 +47,9 @@ function render({ model, el }) {
   }
 
   function turn(key, by, share) {
-    const { x, y } = known(key);
-    tell(moved(key, axes.x.share(x) + by[0] * share, y === null ? 0 : axes.y.share(y) + by[1] * share));
+    const [{ x, y }, along] = [told?.key === key ? told : known(key), known(key).y === null];
+    told = moved(key, axes.x.share(x) + by[0] * share, along ? 0 : axes.y.share(y) + by[1] * share);
+    tell(told);
   }
 
   // Of many, Tab reaches one.
@@ -57,6 +60,7 @@ function render({ model, el }) {
   function handleOf(key) {
     const handle = element("button", "wb-handle");
     handle.type = "button";
+    handle.dataset.handle = key;
     handle.setAttribute("aria-roledescription", "handle");
     handle.setAttribute("data-lm-suppress-shortcuts", "true");
     let [from, dragged] = [null, false];
@@ -137,7 +141,10 @@ function render({ model, el }) {
     handle.classList.toggle("wb-off", one.off);
   }
 
-  const forget = follow(model, ["handles"], place);
+  const forget = follow(model, ["handles"], () => {
+    told = null;
+    place();
+  });
   return () => {
     forget();
     send.cancel();
