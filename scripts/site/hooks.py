@@ -37,8 +37,9 @@ def typeset(text: str) -> str:
 
 def mathml(found: re.Match[str]) -> str:
     """One formula."""
-    display = "block" if found[1] == "div" else "inline"
-    return convert(html.unescape(found[2]), display=display)
+    if found[1] == "div":
+        return f'<div class="formula">{convert(html.unescape(found[2]), display="block")}</div>'
+    return convert(html.unescape(found[2]))
 
 
 def on_post_build(config: Any, **_more: Any) -> None:
