@@ -7,6 +7,7 @@ ARGS ?=
 TESTS ?=
 
 VENV_PYTHON = .venv/bin/python
+RECORDING = build/docs/recording.webm
 RUN_TESTS = WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
 	$(VENV_PYTHON) scripts/run_tests.py
 
@@ -16,7 +17,7 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test test-all test-oldest check docs-recording bench constraints clean develop python
+.PHONY: help lab app test test-all test-oldest check docs docs-recording bench constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -44,9 +45,13 @@ check: develop ## check style, types and the layers of imports
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYTHON) -m pyright
 	.venv/bin/lint-imports
 
+docs: develop ## make the site in build/docs/site: documents, blocks, reference, executed notebooks; it needs no network
+	@test -f $(RECORDING) || $(MAKE) --no-print-directory docs-recording
+	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && $(VENV_PYTHON) -m scripts.site
+
 docs-recording: develop ## record the page as it is used: draw a bubble, solve, race, look inside; build/docs/recording.webm
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
-		$(VENV_PYTHON) scripts/recording.py $(or $(ARGS),build/docs/recording.webm)
+		$(VENV_PYTHON) scripts/recording.py $(or $(ARGS),$(RECORDING))
 
 bench: develop ## run the side-by-side comparisons; ARGS are passed on
 	@$(VENV_PYTHON) -m benchmarks $(ARGS)
@@ -59,7 +64,7 @@ clean: ## remove .venv and everything else that these targets made
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 develop: python
-	@$(PYTHON) scripts/install.py lab app opencl cluster dev
+	@$(PYTHON) scripts/install.py lab app opencl cluster docs dev
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "the workbench needs Python 3.11 or newer, but there is no $(PYTHON) on the PATH" >&2; exit 1; }

@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}
 CONDA_ONLY = {"python", "pip", "pocl", "ocl-icd", "ocl-icd-system", "cuda-version"}
 """What conda-forge packs apart and pip has in a wheel, in the driver or in Python itself."""
-PINNED_EXTRAS = ("lab", "app", "opencl", "cluster", "dev")
+PINNED_EXTRAS = ("lab", "app", "opencl", "cluster", "docs", "dev")
 
 
 def needs(*extras: str) -> list[Requirement]:

@@ -24,7 +24,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_make
 def test_help_is_the_default_and_names_every_target_for_users():
     shown = make().stdout
-    targets = "help lab app test test-all test-oldest check docs-recording bench constraints clean"
+    targets = "help lab app test test-all test-oldest check docs docs-recording bench constraints clean"
     for target in targets.split():
         assert re.search(rf"^  make {target} +\w", shown, re.MULTILINE), target
 

@@ -38,7 +38,7 @@ class Stencil(abc.ABC):
     @property
     @abc.abstractmethod
     def lower(self) -> tuple[np.ndarray, ...]:
-        """One band of shape (N,) per dimension, x first: lower[k][i] = A[i, i - stride_k]."""
+        """One band of shape (N,) per dimension, x first: `lower[k][i]` = A[i, i - stride_k]."""
 
     @property
     @abc.abstractmethod
@@ -115,8 +115,8 @@ class BandStencil(Stencil):
 
     grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown `i = x + nx*(y + ny*z)`.
     main: the diagonal, shape (N,).
-    lower: one band of shape (N,) per dimension, x first; lower[k][i] = A[i, i - stride_k], zero if that neighbour does
-        not exist. The upper bands are the conjugates, so 2D stores 3 arrays and 3D stores 4.
+    lower: one band of shape (N,) per dimension, x first; `lower[k][i]` = A[i, i - stride_k], zero if that neighbour
+        does not exist. The upper bands are the conjugates, so 2D stores 3 arrays and 3D stores 4.
 
     One product reads dimensions + 2 arrays of N words and writes one.
 

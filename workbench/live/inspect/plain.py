@@ -40,12 +40,14 @@ def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
     The page decides between light and dark by `data-theme` of its root or `data-md-color-scheme` of its body; without
     these the system does. Nothing is fetched. Size: 4 bytes a number, 20 a kernel of a trace, as base64.
 
-    >>> from workbench.run import solve
-    >>> import numpy as np
-    >>> "wb-plain-plot" in html_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record())
-    True
-
     Raises InputError for anything else.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.live import html_of
+        >>> from workbench.run import solve
+        >>> "wb-plain-plot" in html_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record())
+        True
     """
     group = f"plain {next(_NUMBERS)}"
     plots = [_plot(*piece, group=group, height=height) for one in shown for piece in _pieces(one)]
@@ -53,7 +55,15 @@ def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
 
 
 def page_of(record: Record) -> str:
-    """A whole page of HTML: what the run was, its plots, and a menu of themes; see `html_of`."""
+    """A whole page of HTML: what the run was, its plots, and a menu of themes; see `html_of`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.live import page_of
+        >>> from workbench.run import solve
+        >>> page_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record()).startswith("<!doctype html>")
+        True
+    """
     name = RunHandle(record).title
     title, said = (html.escape(text) for text in (name, sentence_case(reported(record).removeprefix(f"{name}: "))))
     themes = "".join(f"<option>{theme}</option>" for theme in THEMES)

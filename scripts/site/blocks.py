@@ -1,0 +1,166 @@
+"""A page per registered block: formula, cost, source, parameters and a picture, all of it from the block itself."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import workbench.run  # noqa: F401  registers every block
+from scripts.site.places import put
+from workbench import registry
+from workbench.analysis.block_costs import HEADINGS as BLOCK_HEADINGS
+from workbench.analysis.block_costs import block_costs
+from workbench.analysis.solver_costs import HEADINGS, solver_costs
+from workbench.analysis.solver_costs import table as rows_of
+from workbench.block_facts import facts, parameter_label
+from workbench.registry import Block, Parameter
+from workbench.solvers.base import Solver
+
+KINDS = {
+    "problem": ("Problems", "What is solved: A and b."),
+    "preconditioner": ("First levels", "M⁻¹, applied to the residual in every iteration."),
+    "deflation": ("Second levels", "Z, whose span deflation removes from the system."),
+    "coarse": ("Coarse solvers", "How systems with E = ZᵀAZ are solved."),
+    "variant": ("Variants", "How the two levels are combined."),
+    "solver": ("Solvers", "The method that iterates."),
+}
+"""Of each kind its title, and what its blocks are."""
+COUNTED = (
+    "Counted from the lines of the iteration, for Jacobi on the 7-point stencil; see [the family](../../family.md)."
+)
+IN_BLOCKS = "Counted from the lines that it runs, for 16 right-hand sides, Jacobi and the 7-point stencil."
+BEFORE_SOURCE = r"(?<=[.)]) (?=(?:Cost|Sources?): )"
+"""Where a paragraph of a docstring tells the next."""
+_SCRIPTS = {
+    mark: "".join(re.escape(chr(c)) for c in range(0xB2, 0x2D80) if unicodedata.decomposition(chr(c)).startswith(mark))
+    for mark in ("<super>", "<sub>")
+}
+TOKEN = re.compile(rf"([{_SCRIPTS['<super>']}]+)|([{_SCRIPTS['<sub>']}]+)|([A-Za-zα-ωΑ-Ω]+)|(\s+)|(\d+|.)")
+"""Of a formula: raised, lowered, letters, space, any other sign."""
+SHORT = ("a", "an", "as", "at", "by", "cg", "if", "in", "is", "no", "of", "on", "or", "to")
+"""Words that are as short as products of letters."""
+SPECIAL = re.compile(r"([\\`*_{}\[\]|$#~])")
+
+
+def pages(pictures: dict[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
+    """Write the pages; returns the title of each kind with its pages. pictures: of each block its Markdown."""
+    counted, found = costs(), []
+    overview = [
+        "# Blocks",
+        "",
+        "A run is made of blocks: one of each kind. Any can be chosen in Python, on the command line and",
+    ]
+    overview += ["on the page, by its name. `workbench blocks` lists them."]
+    for kind, (title, what) in KINDS.items():
+        blocks = registry.registered(kind)
+        rows = [
+            (f"[{facts(cls).label}]({kind}/{name}.md)", f"`{name}`{{ .name }}", mathml(facts(cls).formula))
+            for name, cls in blocks.items()
+        ]
+        overview += ["", f"## {title}", "", what, "", *table(("", "name", "formula"), rows)]
+        for name, cls in blocks.items():
+            put(
+                f"blocks/{kind}/{name}.md",
+                page(cls, counted.get(name, []) if kind == "solver" else [], pictures.get((kind, name), "")),
+            )
+        found.append((title, [f"blocks/{kind}/{name}.md" for name in blocks]))
+    put("blocks/index.md", "\n".join(overview) + "\n")
+    return found
+
+
+def page(cls: type[Block], counted: Sequence[str], picture: str) -> str:
+    """The page of a block. counted: its cost as a table, for a solver whose lines are counted."""
+    known = facts(cls)
+    lines = [f"# {known.label}", "", f"{KINDS[cls.kind][0]}, {said(known.group)} · `{cls.name}`{{ .name }}", ""]
+    if known.formula:
+        lines += [f'<div class="formula">{mathml(known.formula, "block")}</div>', ""]
+    told = [part for each in known.about for part in (re.split(BEFORE_SOURCE, each) if "|" not in each[:1] else [each])]
+    apart = {part: [each for each in told if each.startswith(part)] for part in ("Cost", "Source")}
+    for paragraph in told:
+        if not paragraph.startswith(tuple(apart)):
+            lines += [paragraph if paragraph.startswith("|") else said(paragraph), ""]
+    lines += [picture, ""]
+    cost = [*counted, *map(plainly, apart["Cost"])] or [said(sentence(known.cost))] * bool(known.cost)
+    if cost:
+        lines += ["## Cost", "", *cost, ""]
+    if issubclass(cls, Solver) and isinstance(text := getattr(cls, "iterate", None), str):
+        lines += ["## One iteration", "", "```text", textwrap.dedent(text).strip(), "```", ""]
+    lines += parameters(cls.parameters(), cls.name)
+    source = [*map(plainly, apart["Source"])] or [said(sentence(known.source))] * bool(known.source)
+    if source:
+        lines += ["## Source", "", *source, ""]
+    return "\n".join(lines)
+
+
+def parameters(declared: Sequence[Parameter], owner: str) -> list[str]:
+    """The table of the parameters; none for a block without any."""
+    if not declared:
+        return ["It has no parameters.", ""]
+    rows = [
+        (
+            f"`{each.name}`",
+            said(parameter_label(owner, each.name)),
+            f"`{each.default}`" if each.default != "" else "",
+            said(each.bounds() if each.bounds() != "any value" else ""),
+            said(sentence(each.help))
+            + (f" In {each.unit}." if each.unit and each.unit not in each.help.lower() else ""),
+        )
+        for each in declared
+    ]
+    return ["## Parameters", "", *table(("parameter", "", "default", "bounds", ""), rows), ""]
+
+
+def costs() -> dict[str, list[str]]:
+    """Of each solver the table of its cost, for those whose lines are counted."""
+    one = {row[0]: (row, HEADINGS, COUNTED) for row in rows_of(solver_costs())}
+    many = {cost.solver: (cost.row, BLOCK_HEADINGS, IN_BLOCKS) for cost in block_costs()}
+    found = {}
+    for name, (row, headings, words) in {**one, **many}.items():
+        found[name] = [words, "", *table([said(each) for each in headings[1:]], [row[1:]])]
+    return found
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [f"| {' | '.join(row)} |" for row in (headings, ["---"] * len(headings), *rows)]
+
+
+def said(text: str) -> str:
+    """A sentence of the library as Markdown; `code` stays."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else SPECIAL.sub(r"\\\1", part).replace("<", "&lt;") for part in parts)
+
+
+def plainly(paragraph: str) -> str:
+    """A paragraph of a docstring that begins with the word of its section, without that word."""
+    return said(sentence(re.sub(r"^(?:Cost|Sources?): ", "", paragraph)))
+
+
+def mathml(text: str, display: str = "inline") -> str:
+    """A formula of `data/blocks.toml` as MathML: raised and lowered letters as scripts, words upright."""
+    made: list[str] = []
+    for raised, lowered, letters, space, other in TOKEN.findall(text):
+        if raised or lowered:
+            tag, plain = ("msup" if raised else "msub"), unicodedata.normalize("NFKD", raised or lowered)
+            made.append(f"<{tag}>{made.pop() if made else '<mi></mi>'}<mtext>{plain}</mtext></{tag}>")
+        elif letters:
+            is_word = sum("a" <= letter <= "z" for letter in letters) > 2 or letters.lower() in SHORT
+            made += [f"<mtext>{letters}</mtext>"] if is_word else [f"<mi>{letter}</mi>" for letter in letters]
+        elif space:
+            made.append("<mspace width='0.28em'/>")
+        else:
+            made.append(
+                f"<mn>{other}</mn>"
+                if other.isdigit()
+                else f"<mo stretchy='false'>{escape(other).replace('|', '&#124;')}</mo>"
+            )
+    return f"<math display='{display}'><mrow>{''.join(made)}</mrow></math>"
+
+
+def sentence(text: str) -> str:
+    """A text as a sentence."""
+    begun = text[:1].upper() + text[1:] if re.match(r"[a-z]+ ", text) else text
+    return f"{begun.rstrip('.')}." if text else ""
