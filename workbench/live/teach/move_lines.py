@@ -34,6 +34,13 @@ class MoveLines(View):
     to: "pipelined", by way of Chronopoulos and Gear, or "Gropp". The lines at the right are moved by dragging or by
     their buttons; each time both methods run on a small problem, and an iteration is modelled on 4096 GPUs. Behind a
     line is what it gives in iteration 3. Raises InputError for another method.
+
+    Examples:
+        >>> from workbench.live import MoveLines
+        >>> lines = MoveLines("Gropp")
+        >>> len(lines.changes)
+        5
+        >>> lines.close()
     """
 
     def __init__(self, to: str = "pipelined") -> None:
