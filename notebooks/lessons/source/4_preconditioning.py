@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Preconditioning
 #
-# When does a cheaper iteration win although there are more? 45 minutes. Run the cells in order (Shift+Enter).
+# When does a cheaper iteration win although there are more? 45 minutes.
 
 # %%
 import numpy as np

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Deflation
 #
-# Why do bubbles slow CG down, and which vectors help? 45 minutes. Run the cells in order (Shift+Enter).
+# Why do bubbles slow CG down, and which vectors help? 45 minutes.
 
 # %%
 from workbench.analysis import eigenvectors
@@ -39,11 +39,17 @@ builder
 # harm. Bubbles that touch, cell to cell, count as one.
 #
 # Below, the nine smallest eigenvalues of your problem on $24 \times 24$ cells, with their eigenvectors. Move two
-# bubbles together, and run the cell again.
+# bubbles together, and watch.
 
 # %%
-values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
-ChartView(scene=vectors_scene(vectors, (24, 24), [f"λ = {number(value, 2)}" for value in values]), height=560)
+def picture(builder):
+    values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
+    return vectors_scene(vectors, (24, 24), [f"λ = {number(value, 2)}" for value in values])
+
+# %%
+chart = ChartView(scene=picture(builder), height=560)
+builder.on_change(lambda builder: chart.show(picture(builder)))
+chart
 
 # %% [markdown]
 # CG has to find each of them before it converges. Move the slider: which of the exact eigenvalues, at the right, have

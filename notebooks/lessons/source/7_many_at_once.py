@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Many at once
 #
-# What do more right-hand sides and more preconditioners bring? 45 minutes. Run the cells in order (Shift+Enter).
+# What do more right-hand sides and more preconditioners bring? 45 minutes.
 
 # %%
 from workbench.live import Lesson, MethodView, PaperView, RaceView, StepView

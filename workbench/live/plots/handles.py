@@ -16,13 +16,15 @@ from workbench.live.ui.assets import script
 @dataclasses.dataclass(frozen=True)
 class Handle:
     """x, y: its place in values; y None: on the axis below the plot, and it moves along that only. name: what it is
-    called. thin: narrow, where there are many. off: drawn as taken away. press: what a press of it does, in words."""
+    called. thin: narrow, where there are many. square: drawn so,
+    of another kind than round ones. off: drawn as taken away. press: what a press of it does, in words."""
 
     key: str
     name: str
     x: float
     y: float | None = None
     thin: bool = False
+    square: bool = False
     off: bool = False
     press: str = ""
 

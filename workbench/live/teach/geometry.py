@@ -108,7 +108,7 @@ class Geometry2D(View):
         ends = {START: ("start", self.start)}
         for key, end, length in zip(AXES, self.form.axes.T, self.form.lengths, strict=True):
             ends[key] = (f"{key} half axis, length {number(length)}", end)
-        return [Handle(key, name, float(x), float(y)) for key, (name, (x, y)) in ends.items()]
+        return [Handle(key, name, float(x), float(y), square=key in AXES) for key, (name, (x, y)) in ends.items()]
 
     def _sentence(self) -> str:
         whose = "of M⁻¹A" if self.jacobi.value else "of A"

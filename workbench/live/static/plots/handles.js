@@ -138,6 +138,7 @@ function render({ model, el }) {
     const keys = y === null ? "left and right arrow keys move it, up and down go to the next" : "arrow keys move it";
     handle.title = `${said}: drag it; ${keys}, with Shift further${one.press ? `; a click or Enter ${one.press}` : ""}`;
     handle.classList.toggle("wb-thin", one.thin);
+    handle.classList.toggle("wb-squarehandle", one.square);
     handle.classList.toggle("wb-off", one.off);
   }
 
