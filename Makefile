@@ -30,10 +30,10 @@ app: python ## serve the workbench and the lessons as pages without code cells; 
 	@$(PYTHON) scripts/install.py lab app opencl
 	@exec $(VENV_PYTHON) -m workbench.cli app $(ARGS)
 
-test: develop ## run the tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
+test: develop ## run the tests, in the browser those of the whole page only (TESTS=tests/browser: all); ARGS go to pytest: make test ARGS="-k stencil -x"
 	@$(RUN_TESTS) $(TESTS) -- $(ARGS)
 
-test-all: develop ## run all tests, also those marked as slow, which rarely fail
+test-all: develop ## run all tests, also all in the browser and those marked as slow, which rarely fail
 	@$(RUN_TESTS) --all $(TESTS) -- $(ARGS)
 
 test-oldest: python ## solve, race and open pages with the lower bound of each dependency, in .venv-oldest

@@ -2,8 +2,8 @@
 
     run_tests.py [--all] PATH ... [-- ARGUMENTS OF PYTEST]
 
-Without a path the tests of all folders run, those in the browser last. Tests that are marked as slow, which take long
-and rarely fail, run only with --all.
+Without a path the tests of all folders run, and in the browser one that goes through the whole page; with --all all in
+the browser, and those marked as slow, which take long and rarely fail.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ FIRST = ("contracts", "devices")
 """Folders whose tests compile most kernels, in processes of their own: OpenCL's compiler does not return memory."""
 LAST = "browser"
 """A part of its own at the end; each process has its own servers and browser."""
+THROUGH = f"tests/{LAST}/test_workbench.py"
+"""What of it runs without --all and without a path."""
 AGAIN = ("--reruns", "1", "-raR")
 """In the browser a failed test runs once more, since pages, kernels and servers share the machine. It is listed with
 why it failed."""
@@ -34,6 +36,7 @@ def main(words: Sequence[str]) -> int:
     """Run all parts even if one fails; returns the exit status of the first part that fails."""
     whole, words = words[:1] == ["--all"], [word for word in words if word != "--all"]
     paths, arguments = split(words)
+    paths = paths or everything(whole=whole)
     processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     options = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
     if not whole:
@@ -49,16 +52,17 @@ def main(words: Sequence[str]) -> int:
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The paths before `--`, by default all files and folders of tests, and the arguments after it."""
+    """The paths before `--`, and the arguments after it."""
     words = list(words)
     end = words.index("--") if "--" in words else len(words)
-    return words[:end] or everything(), words[end + 1 :]
+    return words[:end], words[end + 1 :]
 
 
-def everything() -> list[str]:
-    """All files and folders of tests."""
+def everything(*, whole: bool) -> list[str]:
+    """All files and folders of tests; of the browser's all only if whole."""
     found = [path for path in (ROOT / "tests").iterdir() if path.match("test_*.py") or path.is_dir()]
-    return [str(path.relative_to(ROOT)) for path in sorted(found) if path.name[0] not in "_."]
+    paths = [str(path.relative_to(ROOT)) for path in sorted(found) if path.name[0] not in "_."]
+    return [THROUGH if path == f"tests/{LAST}" and not whole else path for path in paths]
 
 
 def part(path: str) -> int:

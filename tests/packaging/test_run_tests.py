@@ -18,7 +18,7 @@ def calls(monkeypatch):
 
 
 def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
-    assert run_tests.main(["--"]) == 0
+    assert run_tests.main(["--all", "--"]) == 0
     first, others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
     assert first == ["tests/contracts", "tests/devices"]
     assert {"tests/machine", "tests/test_docs.py"} <= set(others)
@@ -28,6 +28,14 @@ def test_without_a_path_all_tests_run_once_and_those_in_the_browser_last(calls):
     for path in (ROOT / "tests").rglob("test_*.py"):
         parts = path.relative_to(ROOT).parts
         assert sum(parts[: len(above)] == above for above in found) == 1, path
+
+
+def test_of_the_browser_one_goes_through_the_whole_page_where_nothing_is_asked_for(calls):
+    assert run_tests.main(["--"]) == 0
+    *others, last = ([word for word in call if word.startswith("tests/")] for call in calls[0])
+    assert last == [run_tests.THROUGH]
+    assert (ROOT / run_tests.THROUGH).is_file()
+    assert "tests/machine" in others[1]
 
 
 @pytest.mark.parametrize("cores", [1, 2, 64])
