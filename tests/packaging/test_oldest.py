@@ -11,7 +11,8 @@ from tests.packaging.test_environment import PROJECT, ROOT, needs
 
 def test_each_dependency_is_installed_at_its_lower_bound():
     found = {(need.name, str(need.marker)): need for need in map(Requirement, oldest.lower_bounds(PROJECT))}
-    for need in needs(*oldest.EXTRAS):
+    # What two extras need is one need.
+    for need in {str(need): need for need in needs(*oldest.EXTRAS)}.values():
         exact = found.pop((need.name, str(need.marker)))
         (version,) = (part.version for part in exact.specifier)
         assert need.specifier.contains(version)

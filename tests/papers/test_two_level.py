@@ -25,7 +25,7 @@ def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
 def test_large_deviations_are_named_as_not_explained(made):
     notes = reproduce("two-level", "table2", max_n=128).notes
     (note,) = [note for note in notes if note.startswith("Not explained, more than 15% from the print: ")]
-    assert "128, block IC(2n) (-87%)" in note
+    assert "128, block IC(2n) (−86.8%)" in note
 
 
 def test_figure_1_shows_the_jump_between_the_phases():
