@@ -18,6 +18,11 @@ SLOW = ("01_two_level_explorer", "02_bubbly_flow", "07_two_level_paper", "workbe
 of a paper, which tests of their own run small."""
 
 
+def is_slow(path):
+    """Solutions differ from their lessons by answers, which other tests judge."""
+    return path.stem in SLOW or path.parent.name == "solutions"
+
+
 def named(path):
     """A name for a notebook: a lesson and its solutions have the same file name."""
     return f"{path.parent.name}-{path.stem}"
@@ -84,7 +89,7 @@ def test_its_links_lead_somewhere(path):
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, id=named(path), marks=[pytest.mark.slow] * (path.stem in SLOW)) for path in NOTEBOOKS],
+    [pytest.param(path, id=named(path), marks=[pytest.mark.slow] * is_slow(path)) for path in NOTEBOOKS],
 )
 def test_it_runs_without_a_browser(path, quiet_jupyter):
     notebook = nbformat.read(path, as_version=4)
