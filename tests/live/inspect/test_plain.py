@@ -17,7 +17,7 @@ from workbench.run import Session, configure
 from workbench.scenes.convergence import convergence_scene
 from workbench.scenes.scene import Axis, Scene
 
-PLOT = re.compile(r'<script type="application/json" class="wb-plain-plot">(.*?)</script>')
+PLOT = re.compile(r'<script type="application/json" class="wb-offline-plot">(.*?)</script>')
 
 
 def plots(text: str) -> list[dict]:

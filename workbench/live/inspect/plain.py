@@ -46,7 +46,7 @@ def html_of(*shown: Shows, height: int = 0, assets: bool = True) -> str:
         >>> import numpy as np
         >>> from workbench.live import html_of
         >>> from workbench.run import solve
-        >>> "wb-plain-plot" in html_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record())
+        >>> "wb-offline-plot" in html_of(solve(np.diag([1.0, 2.0, 3.0]), np.ones(3)).record())
         True
     """
     group = f"plain {next(_NUMBERS)}"
@@ -70,8 +70,8 @@ def page_of(record: Record) -> str:
     return f"""<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title></head>
-<body class="wb-plain-page">
-<header><h1>{title}</h1><label>theme <select class="wb-plain-theme">{themes}</select></label></header>
+<body class="wb-offline-page">
+<header><h1>{title}</h1><label>theme <select class="wb-offline-theme">{themes}</select></label></header>
 <p>{said}</p>
 {html_of(record)}
 </body>
@@ -115,7 +115,7 @@ def _plot(script: str, messages: list[tuple[dict[str, Any], bytes]], *, group: s
         for number, (content, data) in enumerate(messages, 1)
     ]
     said = _json({"script": script, "traits": traits, "messages": sent})
-    return f'<script type="application/json" class="wb-plain-plot">{said}</script>'
+    return f'<script type="application/json" class="wb-offline-plot">{said}</script>'
 
 
 def _assets() -> str:
@@ -123,7 +123,7 @@ def _assets() -> str:
     return "\n".join(
         (
             f"<style>{style_sheet()}</style>",
-            f'<script type="application/json" class="wb-plain-scripts">{scripts}</script>',
+            f'<script type="application/json" class="wb-offline-scripts">{scripts}</script>',
             f'<script type="module">{module("inspect/plain.js")}</script>',
         )
     )

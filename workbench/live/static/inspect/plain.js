@@ -5,8 +5,8 @@ import { element } from "../ui/page.js";
 // Plots on a page without a kernel: what stands in for the model of a widget gives its script the messages that a kernel
 // would send. `live/inspect/plain.py` writes them onto the page as JSON.
 
-const PLOTS = "script.wb-plain-plot";
-const SCRIPTS = "script.wb-plain-scripts";
+const PLOTS = "script.wb-offline-plot";
+const SCRIPTS = "script.wb-offline-scripts";
 // How the generators of documentation call their dark palettes, on the root or on the body.
 const DARK = /^(dark|slate)$/;
 
@@ -58,11 +58,11 @@ function start() {
   const scripts = Object.assign({}, ...[...document.querySelectorAll(SCRIPTS)].map(({ text }) => JSON.parse(text)));
   for (const written of document.querySelectorAll(PLOTS)) {
     const said = JSON.parse(written.text);
-    const el = element("div", "wb-plain");
+    const el = element("div", "wb-offline");
     written.replaceWith(el);
     render({ model: modelOf(said, scripts[said.script]), el });
   }
-  for (const menu of document.querySelectorAll("select.wb-plain-theme:not([data-alive])")) {
+  for (const menu of document.querySelectorAll("select.wb-offline-theme:not([data-alive])")) {
     Object.assign(menu, { value: chosenTheme() });
     menu.dataset.alive = "true";
     menu.addEventListener("change", () => chooseTheme(menu.value));
