@@ -56,7 +56,7 @@ def test_their_pictures_turn_and_their_exercises_judge(page, opened):
     assert answer(page, "2").startswith("Not yet: at 2.00 times, 20 iterations")
     assert "measured here and now" in answer(page, "9.25")
 
-    opened("deflation", "eigenvectors(configure", "check(2)")
+    opened("deflation", "eigenvectors(configure", "on_change", "check(2)")
     page.locator("canvas[data-name='vectors'][aria-label^='9 vectors']").wait_for()
     assert answer(page, "blocks:4").startswith("Not yet: with 16 vectors")
     assert answer(page, "levelset:0").startswith("Right: with 10 vectors")
