@@ -79,8 +79,8 @@ lesson.check(2, "pipecg")
 # %% [markdown]
 # ## Single precision, and the residual that decides
 #
-# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. Rings are the true residuals $\|b
-# - A x\| / \|b\|$.
+# Both runs solve Poisson's equation on 32 × 32 unknowns to a tolerance of $10^{-8}$. Rings are the true
+# residuals $\|b - A x\| / \|b\|$.
 
 # %%
 ChartView(scene=precision_scene(1e-8))
