@@ -33,7 +33,7 @@ COUNTED = (
 )
 IN_BLOCKS = "Counted from the lines that it runs, for 16 right-hand sides, Jacobi and the 7-point stencil."
 BEFORE_SOURCE = r"(?<=[.)]) (?=(?:Cost|Sources?): )"
-"""Where a paragraph of a docstring tells the next."""
+"""Where a paragraph of a docstring ends and the next begins."""
 _SCRIPTS = {
     mark: "".join(re.escape(chr(c)) for c in range(0xB2, 0x2D80) if unicodedata.decomposition(chr(c)).startswith(mark))
     for mark in ("<super>", "<sub>")
@@ -77,19 +77,21 @@ def page(cls: type[Block], counted: Sequence[str], picture: str) -> str:
     lines = [f"# {known.label}", "", f"{KINDS[cls.kind][0]}, {said(known.group)} · `{cls.name}`{{ .name }}", ""]
     if known.formula:
         lines += [f'<div class="formula">{mathml(known.formula, "block")}</div>', ""]
-    told = [part for each in known.about for part in (re.split(BEFORE_SOURCE, each) if "|" not in each[:1] else [each])]
-    apart = {part: [each for each in told if each.startswith(part)] for part in ("Cost", "Source")}
-    for paragraph in told:
-        if not paragraph.startswith(tuple(apart)):
+    paragraphs = [
+        part for each in known.about for part in (re.split(BEFORE_SOURCE, each) if "|" not in each[:1] else [each])
+    ]
+    sections = {part: [each for each in paragraphs if each.startswith(part)] for part in ("Cost", "Source")}
+    for paragraph in paragraphs:
+        if not paragraph.startswith(tuple(sections)):
             lines += [paragraph if paragraph.startswith("|") else said(paragraph), ""]
     lines += [picture, ""]
-    cost = [*counted, *map(plainly, apart["Cost"])] or [said(sentence(known.cost))] * bool(known.cost)
+    cost = [*counted, *map(plainly, sections["Cost"])] or [said(sentence(known.cost))] * bool(known.cost)
     if cost:
         lines += ["## Cost", "", *cost, ""]
     if issubclass(cls, Solver) and isinstance(text := getattr(cls, "iterate", None), str):
         lines += ["## One iteration", "", "```text", textwrap.dedent(text).strip(), "```", ""]
     lines += parameters(cls.parameters(), cls.name)
-    source = [*map(plainly, apart["Source"])] or [said(sentence(known.source))] * bool(known.source)
+    source = [*map(plainly, sections["Source"])] or [said(sentence(known.source))] * bool(known.source)
     if source:
         lines += ["## Source", "", *source, ""]
     return "\n".join(lines)

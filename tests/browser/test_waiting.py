@@ -44,9 +44,9 @@ def test_lines_are_moved_and_judged(page, lab_url, lab_folder):
     for _ in range(3):
         place = lines(after).index("r = r - alpha*s")
         after.locator("li").nth(place).get_by_role("button", name="up").click()
-    until(page, lambda: "x parts from that of CG in iteration" in said.inner_text())
+    until(page, lambda: "x differs from that of CG from iteration" in said.inner_text())
     assert lines(after).index("r = r - alpha*s") == before.index("r = r - alpha*s") - 3
-    assert after.locator('[data-mark="parted"] .wb-code').get_attribute("title") == "r = r - alpha*s"
+    assert after.locator('[data-mark="differs"] .wb-code').get_attribute("title") == "r = r - alpha*s"
     lab.button(page, "Undo moves").click()
     until(page, lambda: "x is that of CG" in said.inner_text() and lines(after) == before)
     order = exercise.locator(".wb-order")

@@ -1,4 +1,4 @@
-"""Lessons 2 and 3: a wrong answer is told why, by what is computed for it."""
+"""Lessons 2 and 3: a wrong answer gets a reason that is computed for it."""
 
 import re
 

@@ -24,7 +24,7 @@ def test_every_change_keeps_the_iterates(to):
     before = CG_LINES
     for change in DERIVATIONS[to]:
         assert change.lines != before
-        assert assessed(change.lines).parting is None, change.title
+        assert assessed(change.lines).difference is None, change.title
         before = change.lines
 
 
@@ -57,7 +57,7 @@ def test_the_model_rewards_what_the_text_says():
             "is the first line that gives another value than in CG",
         ),
         (2, EXPOSED, "there is an order with"),
-        (2, EARLY, "x parts from that of CG in iteration 1"),
+        (2, EARLY, "x differs from that of CG from iteration 1 on"),
         (3, 4, "on 4 GPUs CG takes"),
         (3, 64, "but already 32 take"),
     ],

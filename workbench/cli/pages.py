@@ -60,7 +60,7 @@ def _lab(options: argparse.Namespace) -> NoReturn:
             copy(source, root / source.name)
         log(f"the notebooks are in {printable_path(root)}")
     own = [f"--ServerApp.root_dir={root}", CONNECTION, f"--LabApp.default_url=/lab/tree/notebooks/{TOUR}"]
-    # Jupyter refuses to run as root unless told that this is meant.
+    # Jupyter refuses to run as root unless this is allowed.
     own += ["--allow-root"] * (os.geteuid() == 0)
     _become("jupyterlab", [*own, *options.further])
 

@@ -56,7 +56,7 @@ def _attained(solver: str) -> float:
     return min(each.true_residual for each in moments) / moments[0].true_residual
 
 
-def _parted(solver: str) -> Verdict:
+def _true_residual(solver: str) -> Verdict:
     own, plain = _attained(solver), _attained("cg")
     times = own / plain
     said = f"‖b − Ax‖ of {solver} gets down to {number(own)} of that at first, and that of cg to {number(plain)}"
@@ -94,7 +94,7 @@ EXERCISES = (
         "On this problem one of four variants of CG stays with its true residual more than a hundred times above what "
         "CG itself reaches. Which?",
         Choice(("cgcg", "gropp", "pipecg", "pipecg-rr")),
-        _parted,
+        _true_residual,
     ),
     Exercise(
         "CG in single precision on this problem: what is the largest k for which a tolerance of 10⁻ᵏ is met by the "

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
-from workbench.analysis.parting import Parting, parting
+from workbench.analysis.first_difference import FirstDifference, first_difference
 from workbench.analysis.schedules import Method, slice_iterations
 from workbench.analysis.several_gpus import ON_SEVERAL, Fabric, expected_on
 from workbench.analysis.solver_costs import LineCounts, line_counts
@@ -55,12 +55,12 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Assessed:
-    """Lines of an iteration: the start and each iteration on `SMALL`, where x parts from that of CG, what must wait,
-    and what the lines apply. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU waits for
-    sums, and two iterations as a trace."""
+    """Lines of an iteration: the start and each iteration on `SMALL`, where x first differs from that of CG, what must
+    wait, and what the lines apply. On `RANKS` GPUs, modelled: the seconds of an iteration, those in which a GPU waits
+    for sums, and two iterations as a trace."""
 
     moments: Sequence[Moment]
-    parting: Parting | None
+    difference: FirstDifference | None
     waits: Waiting
     counts: LineCounts
     seconds: float
@@ -91,7 +91,9 @@ def assessed(lines: str) -> Assessed:
     shown = slice_iterations(trace, 4, 5)
     waited = sum(event.seconds for event in shown if event.name == WAITING and event.lane == MIDDLE) / 2
     moments = walked(solver)
-    return Assessed(moments, parting(walked(CG()), moments), waiting(lines), line_counts(lines), seconds, waited, shown)
+    return Assessed(
+        moments, first_difference(walked(CG()), moments), waiting(lines), line_counts(lines), seconds, waited, shown
+    )
 
 
 @functools.lru_cache(maxsize=64)
@@ -107,20 +109,21 @@ def _modelled(method: str | Method, gpus: int) -> tuple[float, Trace]:
     return found.seconds, found.trace
 
 
-def parted(found: Parting) -> str:
-    """A sentence on where x parts from that of CG."""
+def differing(found: FirstDifference) -> str:
+    """A sentence on where x first differs from that of CG."""
+    since = f"x differs from that of CG from iteration {found.iteration} on"
     if not found.line:
-        return f"x parts from that of CG in iteration {found.iteration}, where no line before it gives another value."
+        return f"{since}, where no line before it gives another value."
     return (
-        f"x parts from that of CG in iteration {found.iteration}, and {typeset(found.line)} is the first line that "
-        f"gives another value than in CG, relative difference {number(found.apart)}."
+        f"{since}, and {typeset(found.line)} is the first line that gives another value than in CG, "
+        f"relative difference {number(found.relative)}."
     )
 
 
 def _one_reduction(lines: str) -> Verdict:
     found = assessed(lines)
-    if found.parting:
-        return Verdict(False, parted(found.parting))
+    if found.difference:
+        return Verdict(False, differing(found.difference))
     if found.waits.reductions > 1:
         return Verdict(
             False, f"x is that of CG, but {found.waits.reductions} reductions still must follow one another."
@@ -137,8 +140,8 @@ def _one_reduction(lines: str) -> Verdict:
 
 def _hidden(lines: str) -> Verdict:
     found, best = assessed(lines), assessed(PIPELINED).seconds
-    if found.parting:
-        return Verdict(False, parted(found.parting))
+    if found.difference:
+        return Verdict(False, differing(found.difference))
     said = (
         f"x is that of CG, and an iteration on {count(RANKS)} GPUs takes {duration(found.seconds)} in the model, "
         f"{found.waiting}"

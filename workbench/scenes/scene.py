@@ -49,7 +49,7 @@ class Layer:
 
     @property
     def reported(self) -> dict[str, Any]:
-        """What the page is told of it, without its numbers."""
+        """What is sent to the page of it, without its numbers."""
         said = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore[reportArgumentType]
         numbers = [said.pop(name) for name in self.arrays]
         return {"layer": self.layer, "count": np.size(numbers[0]) if numbers else 0, "colour": self.colour, **said}

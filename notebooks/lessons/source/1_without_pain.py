@@ -109,8 +109,8 @@ lesson.check(2, -2.5)
 # ## 4. More unknowns
 #
 # With $N$ unknowns CG makes each new direction conjugate to all before it, and only the last one is needed for that.
-# So after $N$ steps nothing is left, in exact arithmetic. Nobody waits for that: what counts is how fast the error
-# falls before. Steepest descent has the factor $(\kappa-1)/(\kappa+1)$ per step, CG at worst
+# So after $N$ steps nothing is left, in exact arithmetic. In practice far fewer are made: what counts is how fast
+# the error falls before. Steepest descent has the factor $(\kappa-1)/(\kappa+1)$ per step, CG at worst
 #
 # $$\|e_k\|_A \le 2\left(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\right)^k \|e_0\|_A .$$
 #

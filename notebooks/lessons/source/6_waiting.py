@@ -25,7 +25,7 @@ lesson = Lesson("waiting")
 StepView("cg", "two-layer", n=8)
 
 # %% [markdown]
-# ## On this machine, nobody waits
+# ## On this machine there is no waiting
 #
 # CG and pipelined CG here, measured: bars are kernels. All sums are made in one memory, so there is nothing to hide,
 # and pipelined CG has more to do: it updates five more vectors. (What else this machine does at the same time makes
@@ -57,8 +57,8 @@ TimelineView([run_through(Run(each, trace=True)) for each in both])
 #
 # Below is the same, one change at a time: CG before the change at the left, after it at the right, with what every
 # line gives in iteration 3. Press *Next change* up to number 6. Then move lines at the right yourself, by dragging or
-# with the arrows: after every move both methods run, and you are told where they part. *Undo moves* brings the lines
-# back.
+# with the arrows: after every move both methods run, and the page shows where they first differ. *Undo moves*
+# brings the lines back.
 
 # %%
 MoveLines("pipelined")

@@ -78,7 +78,7 @@ lesson.check(2)
 lesson.check(2, 4)
 
 # %% [markdown] tags=["solution"]
-# Three positive eigenvalues are tiny, so $s - 1 = 3$. It is a bound: iterations fall step by step, and go on falling.
+# Three positive eigenvalues are tiny, so $s - 1 = 3$. It is a bound: iterations fall step by step, and fall further.
 
 # %% [markdown]
 # ## Several preconditioners

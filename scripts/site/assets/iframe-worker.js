@@ -27,7 +27,7 @@ if (location.protocol === "file:") {
       page.close();
     }
     postMessage(data) {
-      // Until its script has come, nobody in the frame listens.
+      // Until its script has come, nothing in the frame listens.
       const send = () => this.inside.dispatchEvent(new MessageEvent("message", { data }));
       if (this.inside.document.readyState === "complete") send();
       else this.inside.addEventListener("load", send, { once: true });

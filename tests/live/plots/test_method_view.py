@@ -144,9 +144,9 @@ def test_a_cube_has_no_picture_of_its_directions_and_says_why(view_of, eventuall
 def test_solve_shows_the_pictures_of_its_last_run_and_saves_them(eventually, tmp_path):
     view = explore(**BOXES, folder=tmp_path)
     view.run().wait(LIMIT)
-    eventually(lambda: shown(view.method) == ["directions"] and not view.save_bar.press.disabled)
+    eventually(lambda: shown(view.method) == ["directions"] and not view.exports.figures.press.disabled)
     view.method.picture.value = "Conditioning"
-    path = next(path for path in view.save_bar.save("svg") if path.name.startswith("Conditioning"))
+    path = next(path for path in view.exports.save("svg") if path.name.startswith("Conditioning"))
     assert read_provenance(path)["runs"][0]["configuration"]["solver"]["name"] == "mpcg"
     view.form.set("solver", "cg")
     view.form.set("preconditioner", "jacobi")

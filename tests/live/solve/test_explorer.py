@@ -246,22 +246,22 @@ def test_exports_before_any_run_are_refused(explorer, eventually):
     for kind in ("csv", "svg"):
         with pytest.raises(InputError, match="no run to export"):
             explorer.export(kind)
-    eventually(lambda: all(control.disabled for control in explorer.exports.values()))
+    eventually(lambda: all(control.disabled for control in explorer.exports.buttons.values()))
 
 
 def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
-    files = downloads(explorer.save_bar.saver.download)
+    files = downloads(explorer.exports.figures.saver.download)
     explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer.exports["run"].disabled)
-    explorer.exports["run"].click()
+    eventually(lambda: not explorer.exports.buttons["run"].disabled)
+    explorer.exports.buttons["run"].click()
     ((name, content),) = eventually(files)
     assert name.startswith("Two-layers-32x32-CG-Neumann-2")
     assert name.endswith("run1.run.npz")
     assert content.startswith(b"PK")
-    eventually(lambda: explorer.saved.text == f"downloaded {name}")
+    eventually(lambda: explorer.exports.status.text == f"downloaded {name}")
     explorer.run().wait(LIMIT)
     eventually(lambda: len(explorer.records) == 2)
-    explorer.exports["run"].click()
+    explorer.exports.buttons["run"].click()
     eventually(lambda: len(files()) == 2)
     assert files()[1][0].startswith("2-run-files-until-Two-layers-32x32-")
     assert files()[1][0].endswith("run2.zip")
@@ -270,13 +270,13 @@ def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, download
 
 def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
     explorer.run().wait(LIMIT)
-    eventually(lambda: explorer.exports["trace"].disabled and not explorer.exports["csv"].disabled)
+    eventually(lambda: explorer.exports.buttons["trace"].disabled and not explorer.exports.buttons["csv"].disabled)
     with pytest.raises(InputError, match="Record kernel timings” before"):
         explorer.export("trace")
     explorer.trace.value = True
     result = explorer.run().wait(LIMIT)
     eventually(lambda: explorer.timeline.trace is result.trace)
-    eventually(lambda: not explorer.exports["trace"].disabled)
+    eventually(lambda: not explorer.exports.buttons["trace"].disabled)
     (path,) = explorer.export("trace")
     assert path.name.endswith(".trace.json")
     assert load_trace(path).count == result.trace.count
@@ -299,11 +299,11 @@ def test_what_is_not_seen_is_sent_nothing(explorer):
 
 def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
     """Not even until the next message: a button that can be pressed for a moment is pressed in that moment."""
-    trace, seen = explorer.exports["trace"], []
+    trace, seen = explorer.exports.buttons["trace"], []
     eventually(lambda: trace.disabled)
     trace.observe(lambda change: seen.append(change["new"]), "disabled")
     explorer.run().wait(LIMIT)
-    eventually(lambda: not explorer.exports["csv"].disabled)
+    eventually(lambda: not explorer.exports.buttons["csv"].disabled)
     assert seen == []
 
 

@@ -22,22 +22,22 @@ from workbench.live.solve.both_bar import BothBar
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.solve.explorer_text import BACKGROUND, EMPTY, STOPPED, ending, result_html, sentence
+from workbench.live.solve.export_bar import ExportBar
 from workbench.live.solve.form import Form
 from workbench.live.solve.problem_picture import ProblemPicture
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
-from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
+from workbench.live.ui.export import pictures
 from workbench.live.ui.frontend import FORGETS, in_voila
 from workbench.live.ui.page_link import asked_for
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_handle import AnyRun, RunHandle, RunSource
 from workbench.live.ui.run_list import SOLVE, ListedRun, RunList, labels
 from workbench.live.ui.run_table import RunTable
-from workbench.live.ui.save_bar import Picture, SaveBar
+from workbench.live.ui.save_bar import Picture
 from workbench.live.ui.share_bar import ShareBar
-from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.recording.film import Film
@@ -46,7 +46,6 @@ from workbench.run.filming import Camera
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
-PLANE = "plane of the slice"
 _GROUPS = itertools.count(1)
 
 
@@ -116,21 +115,11 @@ class Explorer(PausableView):
         self.table = RunTable(self.runs, self.publisher)
         self.setup = widgets.HTML()
         """What the setup of the last run took, and the notes of that run."""
-        self.saved = StatusLine()
         self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
-        self.exports = {
-            kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
-        }
-        self.save_bar = SaveBar(
-            self._pictures,
-            notes=lambda name: {PLANE: f"plane {self.field.plane}"} if name.startswith("field ") else {},
-            noted=[PLANE],
-            provenance=lambda: provenance(self._exported),
-            about=lambda: file_stem(self._exported[-1]),
-            folder=self.folder,
-            status=self.saved,
-        )
         self._clear = button("Clear", "remove the runs that have ended from the list", self.clear, width="64px")
+        self.exports = ExportBar(
+            lambda: self._exported, self._pictures, lambda: self.field.plane, self.folder, self._clear
+        )
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()
@@ -196,12 +185,12 @@ class Explorer(PausableView):
         """Remove the runs of this view that have ended from the list."""
         self.runs.remove(*(run for run in self.runs.of(SOLVE) if not run.active))
         self.timeline.clear()
-        self.saved.say("")
+        self.exports.status.say("")
 
     def export(self, kind: str) -> list[Path]:
         """Write the chosen runs, or all of this view where none is chosen, into the folder as "csv", "run" or "trace",
         or their figures as "svg", "pdf" or "png". Returns the paths. Raises InputError."""
-        return self.save_bar.save(kind) if kind in PICTURES else export(kind, self._exported, self.folder)
+        return self.exports.save(kind)
 
     def close(self) -> None:
         """End the runs and take everything off the page."""
@@ -218,6 +207,7 @@ class Explorer(PausableView):
         self.panel.close()
         self.method.close()
         self.both.close()
+        self.exports.close()
         self.controller.jobs = ()
         self.followed = self._timed = self._shown_run = self._progress = None
 
@@ -226,7 +216,6 @@ class Explorer(PausableView):
         return run.origin == SOLVE or run.pinned or run in self.runs.chosen
 
     def _layout(self) -> widgets.Box:
-        exports = row("wb-buttons", self.save_bar.box, *self.exports.values(), self._clear)
         self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
         canvases = row("wb-canvases", self.convergence, self.panel.box)
         parts = [
@@ -236,8 +225,8 @@ class Explorer(PausableView):
             self.method.box,
             self.setup,
             self.table.box,
-            exports,
-            self.saved,
+            self.exports.box,
+            self.exports.status,
             self.unfolded,
             self.share,
         ]
@@ -312,18 +301,9 @@ class Explorer(PausableView):
             is_its_own = followed is not None and RunHandle(followed).configuration() == last
         return self.field.figure() if is_its_own else None
 
-    def _exporting(self, kind: str) -> Callable[[], None]:
-        """What an export button does."""
-
-        def name() -> str:
-            return f"{len(self._exported)} {FILES[kind]} until {file_stem(self._exported[-1])}"
-
-        return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._exported, folder), name, "the export")
-
     def _refresh(self) -> None:
         """Bring results, exports, field and timeline up to date."""
-        ended, listed = self._ended, self.runs.runs
-        exported = self._exported
+        ended, listed, exported = self._ended, self.runs.runs, self._exported
         # A run that was chosen while it ran is exported once it has a result.
         lingering = [run.number for run in ended if isinstance(run.source, Session) and run.source.lingering]
         reported = [run.number for run in ended], [run.number for run in exported], len(listed), lingering
@@ -334,11 +314,7 @@ class Explorer(PausableView):
             self.result.value = _result_of(last) if last else ""
             self._shown_run = last.source if last else None
             self._empty.layout.display = "none" if listed else ""
-            # Each once: a button that is enabled and disabled again can be pressed in between.
-            traced = [run for run in exported if run.record and run.record.trace]
-            for kind, control in self.exports.items():
-                control.disabled = not (traced if kind == "trace" else exported)
-            self.save_bar.press.disabled = not exported
+            self.exports.enable()
             self._clear.disabled = not ended
         picked = [run for run in self.runs.chosen if run.handle.history is not None]
         if self._picked != (numbers := tuple(run.number for run in picked)):
@@ -420,7 +396,3 @@ def _result_of(run: ListedRun) -> str:
     words = ending(record.summary)
     tone = "good" if record.summary["converged"] else "plain"
     return result_html(run.number, record.summary, words, tone, record.provenance["notes"])
-
-
-def _tip(kind: str) -> str:
-    return f"save it; {TIPS[kind]}" if kind in TIPS else "save it, a file for each run"

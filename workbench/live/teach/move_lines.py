@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment
 from workbench.errors import InputError, error_message
-from workbench.lessons.waiting import CG_LINES, DERIVATIONS, RANKS, Assessed, assessed, parted
+from workbench.lessons.waiting import CG_LINES, DERIVATIONS, RANKS, Assessed, assessed, differing
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.teach.line_order import LineOrder
 from workbench.live.teach.step_text import FEWER, label_of
@@ -105,17 +105,17 @@ class MoveLines(View):
             return
         gone, new = _differences(before, after)
         self.before.notes, self.before.marks = _notes(before, left), gone
-        if right.parting and right.parting.line:
-            new[after.split("\n").index(right.parting.line)] = "parted"
+        if right.difference and right.difference.line:
+            new[after.split("\n").index(right.difference.line)] = "differs"
         self.after.notes, self.after.marks = _notes(after, right), new
-        self.verdict.say(said(right), "bad" if right.parting else "good")
+        self.verdict.say(said(right), "bad" if right.difference else "good")
         self.lanes.show(right.trace, f"two iterations on {count(RANKS)} GPUs")
 
 
 def said(found: Assessed) -> str:
     """What lines do, in sentences."""
-    if found.parting:
-        return parted(found.parting)
+    if found.difference:
+        return differing(found.difference)
     reductions = found.waits.reductions
     follow = f"{reductions} reductions follow one another" if reductions > 1 else f"{reductions} reduction"
     hidden = [" and ".join(map(typeset, names)) for names in found.waits.hidden if names]

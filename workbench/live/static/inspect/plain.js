@@ -14,12 +14,12 @@ const DARK = /^(dark|slate)$/;
 function modelOf({ traits, messages }, _script) {
   const values = { ...traits, _script };
   const listeners = new Set(); // of [event, act]
-  const tell = (event, ...told) => [...listeners].filter(([name]) => name === event).forEach(([, act]) => act(...told));
+  const notify = (event, ...content) => [...listeners].filter(([name]) => name === event).forEach(([, act]) => act(...content));
   return {
     get: (name) => values[name],
     set(name, value) {
       values[name] = value;
-      tell(`change:${name}`);
+      notify(`change:${name}`);
     },
     save_changes() {},
     on(events, act) {
@@ -30,7 +30,7 @@ function modelOf({ traits, messages }, _script) {
     },
     // Whoever asks is sent all there is; acknowledgements and clicks have no one to hear them.
     send({ kind }) {
-      if (kind === "ready") setTimeout(() => messages.forEach(([content, data]) => tell("msg:custom", content, [bytesOf(data)])), 0);
+      if (kind === "ready") setTimeout(() => messages.forEach(([content, data]) => notify("msg:custom", content, [bytesOf(data)])), 0);
     },
   };
 }

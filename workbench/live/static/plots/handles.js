@@ -7,7 +7,7 @@ import { chartView } from "./chartview.js";
 import { Scale } from "./scale.js";
 
 // A plot with handles over it. The one that is held follows the pointer at once, and the picture follows the kernel, which
-// is told of moves at most so often, of the last one always. A press, with the pointer or a key, is told as well.
+// receives at most so many moves a second, and the last one always. A press, with the pointer or a key, is sent as well.
 
 const MOVE_MS = 25;
 // Pixels that the pointer may move in a press.
@@ -20,8 +20,8 @@ function render({ model, el }) {
   const axes = { x: new Scale(), y: new Scale() };
   let box = null;
   let held = null;
-  // Where the kernel was told to move a handle by keys, which come faster than its answers.
-  let told = null;
+  // The last move by a key that was sent: keys come faster than the kernel's answers.
+  let sent = null;
   const made = new Map();
   const { page, close } = chartView({ model, el }, (state) => {
     box = state.box;
@@ -31,8 +31,8 @@ function render({ model, el }) {
     }
     place();
   });
-  const tell = (moved) => tellKernel(model, { kind: "moved", ...moved });
-  const send = atMost(MOVE_MS, () => tell(held));
+  const report = (moved) => tellKernel(model, { kind: "moved", ...moved });
+  const send = atMost(MOVE_MS, () => report(held));
   const handles = () => model.get("handles");
   const known = (key) => handles().find((one) => one.key === key);
   const within = (share) => Math.max(0, Math.min(1, share));
@@ -47,9 +47,9 @@ function render({ model, el }) {
   }
 
   function turn(key, by, share) {
-    const [{ x, y }, along] = [told?.key === key ? told : known(key), known(key).y === null];
-    told = moved(key, axes.x.share(x) + by[0] * share, along ? 0 : axes.y.share(y) + by[1] * share);
-    tell(told);
+    const [{ x, y }, along] = [sent?.key === key ? sent : known(key), known(key).y === null];
+    sent = moved(key, axes.x.share(x) + by[0] * share, along ? 0 : axes.y.share(y) + by[1] * share);
+    report(sent);
   }
 
   // Of many, Tab reaches one.
@@ -143,7 +143,7 @@ function render({ model, el }) {
   }
 
   const forget = follow(model, ["handles"], () => {
-    told = null;
+    sent = null;
     place();
   });
   return () => {

@@ -6,7 +6,7 @@ import { mathLine } from "./typeset.js";
 
 // Pixels that a pointer moves before a line follows it.
 const STILL = 4;
-const MARKS = { "": "", new: "new here", moved: "moved here", gone: "replaced", parted: "gives another value than in CG" };
+const MARKS = { "": "", new: "new here", moved: "moved here", gone: "replaced", differs: "gives another value than in CG" };
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-order");

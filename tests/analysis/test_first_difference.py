@@ -1,4 +1,4 @@
-"""Where two methods part: the iteration and the line that was changed."""
+"""Where two methods first differ: the iteration and the line that was changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from workbench.analysis.parting import parting
+from workbench.analysis.first_difference import first_difference
 from workbench.analysis.stepping import walk
 from workbench.run import configure, user_solver
 from workbench.solvers.cg import CG
@@ -28,19 +28,19 @@ def moments(solver, iterations=20):
     ],
 )
 def test_the_changed_line_is_named(line, wrong, iteration):
-    found = parting(moments("cg"), moments(user_solver("wrong", iteration=LINES.replace(line, wrong))))
+    found = first_difference(moments("cg"), moments(user_solver("wrong", iteration=LINES.replace(line, wrong))))
     assert (found.iteration, found.line) == (iteration, wrong)
     # Of r only a tenth of the step is missing, of beta a tenth, and x is taken away where it is added to a small start.
-    assert found.apart == pytest.approx({"beta": 0.1, "x": 2.0}.get(line.split()[0], found.apart), rel=1e-3)
+    assert found.relative == pytest.approx({"beta": 0.1, "x": 2.0}.get(line.split()[0], found.relative), rel=1e-3)
 
 
 @pytest.mark.parametrize("solver", ["cgcg", "gropp", "pipecg", "fcg"])
 def test_methods_of_the_family_do_not_part(solver):
-    assert parting(moments("cg"), moments(solver)) is None
+    assert first_difference(moments("cg"), moments(solver)) is None
 
 
 def test_a_method_that_breaks_down_parts_there():
     whole = moments("cg")
-    found = parting(whole, whole[:4])
+    found = first_difference(whole, whole[:4])
     assert (found.iteration, found.line) == (4, "")
-    assert math.isnan(found.apart)
+    assert math.isnan(found.relative)

@@ -1,0 +1,76 @@
+"""What is saved of runs: buttons that write files of each, and the bar that saves their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from workbench.live.ui.controls import button
+from workbench.live.ui.export import FILES, KINDS, PICTURES, TIPS, export, file_stem, provenance
+from workbench.live.ui.rows import row
+from workbench.live.ui.run_list import ListedRun
+from workbench.live.ui.save_bar import Picture, SaveBar
+from workbench.live.ui.status import StatusLine
+from workbench.live.ui.view import View
+
+PLANE = "plane of the slice"
+
+
+class ExportBar(View):
+    """runs: returns those that are saved, of which the last names what is of all. pictures: returns theirs by name.
+    plane: returns that of the field, which its figures note. further: buttons at the end."""
+
+    def __init__(
+        self,
+        runs: Callable[[], Sequence[ListedRun]],
+        pictures: Callable[[], Mapping[str, Picture]],
+        plane: Callable[[], str],
+        folder: Path,
+        *further: widgets.Widget,
+    ) -> None:
+        self._runs, self._folder = runs, folder
+        self.status = StatusLine()
+        self.buttons = {
+            kind: button(text, _tip(kind), self._saving(kind), width="104px") for kind, text in KINDS.items()
+        }
+        self.figures = SaveBar(
+            pictures,
+            notes=lambda name: {PLANE: f"plane {plane()}"} if name.startswith("field ") else {},
+            noted=[PLANE],
+            provenance=lambda: provenance(runs()),
+            about=lambda: file_stem(runs()[-1]),
+            folder=folder,
+            status=self.status,
+        )
+        self.box = row("wb-buttons", self.figures.box, *self.buttons.values(), *further)
+
+    def save(self, kind: str) -> list[Path]:
+        """Write the runs into the folder as "csv", "run" or "trace", or their figures as "svg", "pdf" or "png".
+
+        Returns the paths. Raises InputError where there is nothing to write, or it cannot be written.
+        """
+        return self.figures.save(kind) if kind in PICTURES else export(kind, self._runs(), self._folder)
+
+    def enable(self) -> None:
+        """Enable the buttons that have something to save, and no others."""
+        runs = self._runs()
+        traced = [run for run in runs if run.record and run.record.trace]
+        # Each once: a button that is enabled and disabled again can be pressed in between.
+        for kind, control in self.buttons.items():
+            control.disabled = not (traced if kind == "trace" else runs)
+        self.figures.press.disabled = not runs
+
+    def _saving(self, kind: str) -> Callable[[], None]:
+        """What a button does."""
+
+        def name() -> str:
+            runs = self._runs()
+            return f"{len(runs)} {FILES[kind]} until {file_stem(runs[-1])}"
+
+        return lambda: self.figures.saver.save(lambda folder: export(kind, self._runs(), folder), name, "the export")
+
+
+def _tip(kind: str) -> str:
+    return f"save it; {TIPS[kind]}" if kind in TIPS else "save it, a file for each run"
