@@ -19,6 +19,12 @@ DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "c
 """The working precisions."""
 
 
+def random_numbers(seed: int | list[int], size: int, first: int = 0) -> np.ndarray:
+    """Numbers `first` to first + size - 1 of the stream of a seed, uniform in [0, 1), float64. Cost: those alone."""
+    stream = np.random.PCG64(seed)
+    return np.random.Generator(stream.advance(first) if first else stream).random(size)
+
+
 def working_dtype(dtype: np.dtype, name: str) -> np.dtype:
     """The working precision for values of a dtype. Raises InputError for a non-numeric dtype."""
     native = dtype.newbyteorder("=")

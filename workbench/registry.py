@@ -167,6 +167,8 @@ class Block:
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     """One line for menus; the class docstring gives cost and source."""
+    on_ranks: ClassVar[bool] = False
+    """Whether it runs on ranks of MPI, each with a part of the rows."""
     joined_by: ClassVar[str] = ""
     """The sign between the texts of other blocks of this kind that together are the text of this one."""
 

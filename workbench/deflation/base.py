@@ -11,6 +11,7 @@ from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.null_space import NullSpace
@@ -26,6 +27,7 @@ class DeflationContext:
     phase: the phase of each unknown, shape (N,); None for a problem without phases.
     null_space: of A.
     seed: of random numbers.
+    slab: the rows of a rank, None for all; grid is that of all ranks, phase has the rows alone.
 
     Examples:
         >>> from workbench.deflation import DeflationContext
@@ -44,6 +46,7 @@ class DeflationContext:
     phase: np.ndarray | None = None
     null_space: NullSpace = dataclasses.field(default_factory=NullSpace)
     seed: int = 0
+    slab: Slab | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,8 +85,32 @@ class Deflation(Block):
 
     def space(self, context: DeflationContext) -> Subspace | None:
         """The deflation subspace, or None without deflation. Raises InputError if it cannot be constructed."""
+        if context.slab:
+            return self.slab_space(context, context.slab)
         labels, layout = self.labels_and_boxes(context.operator.shape[0], context.grid, context.phase)
         return None if labels is None else PiecewiseConstant(labels, layout)
+
+    def slab_space(self, context: DeflationContext, slab: Slab) -> Subspace | None:
+        """The same on the rows of a rank."""
+        sides = self.sides(slab.grid)
+        if not sides:
+            return None
+        from workbench.deflation.slab_subspace import SlabSubspace
+
+        near = slab.within(1)
+        labels, sizes = combine_sides(sides, near.planes), np.ones(1, np.int64)
+        for parts, count in sides:
+            sizes = np.outer(sizes, np.bincount(parts, minlength=count)).ravel()
+        return SlabSubspace(labels, slab, sizes, self.boxes(slab.grid))
+
+    def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
+        """The part of each cell along each side of a grid and their number, slowest side first, of subdomains that
+        are made of such parts."""
+        return []
+
+    def boxes(self, grid: tuple[int, ...]) -> Boxes | None:
+        """What the labels number, None where subdomains are not boxes of equal shares of the grid."""
+        return None
 
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
@@ -117,10 +144,14 @@ def split_evenly(size: int, parts: int) -> np.ndarray:
     return (np.arange(size, dtype=np.int64) * parts // size).astype(np.int32)
 
 
-def combine_sides(sides: list[tuple[np.ndarray, int]]) -> np.ndarray:
-    """Labels of a grid from the parts along each side, slowest side first; each side is (part of each cell, parts)."""
+def combine_sides(sides: list[tuple[np.ndarray, int]], planes: slice = slice(None)) -> np.ndarray:
+    """Labels of a grid from the parts along each side, slowest side first; each side is (part of each cell, parts).
+
+    planes: those to label, of the slowest side.
+    """
     labels = np.zeros((1,) * len(sides), dtype=np.int32)
     for axis, (parts, count) in enumerate(sides):
+        parts = parts[planes] if axis == 0 else parts
         shape = [1] * len(sides)
         shape[axis] = parts.size
         labels = labels * count + parts.reshape(shape)

@@ -23,6 +23,7 @@ class Blocks(Deflation):
 
     name: ClassVar[str] = "blocks"
     title: ClassVar[str] = "blocks"
+    on_ranks: ClassVar[bool] = True
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 
@@ -35,15 +36,17 @@ class Blocks(Deflation):
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
     ) -> tuple[np.ndarray, Boxes | None]:
-        labels = self.labels(size, grid, phase)
-        if grid is None:
-            return labels, None
-        return labels, Boxes.whole(grid, (self.k,) * len(grid))
+        return self.labels(size, grid, phase), self.boxes(grid) if grid else None
+
+    def boxes(self, grid: tuple[int, ...]) -> Boxes:
+        return Boxes.whole(grid, (self.k,) * len(grid))
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
-        sides = grid or (size,)
-        self.check(sides)
-        return combine_sides([(split_evenly(cells, self.k), self.k) for cells in sides])
+        return combine_sides(self.sides(grid or (size,)))
+
+    def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
+        self.check(grid)
+        return [(split_evenly(cells, self.k), self.k) for cells in grid]
 
     def check(self, sides: tuple[int, ...]) -> None:
         if self.k > min(sides):

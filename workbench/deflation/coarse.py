@@ -28,6 +28,7 @@ class CoarseSolver(Block):
     """
 
     kind: ClassVar[str] = "coarse"
+    on_ranks: ClassVar[bool] = True
     accepts_singular: ClassVar[bool] = False
     """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
     advice: ClassVar[str] = ""

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.base import Deflation, DeflationContext
+from workbench.deflation.base import Deflation, DeflationContext, combine_sides
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
 from workbench.registry import parameter, register
 
 
@@ -31,6 +32,7 @@ class LevelSet(Deflation):
     name: ClassVar[str] = "levelset"
     title: ClassVar[str] = "level-set subdomains"
     needs_phases: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     k: int = parameter(
         8, "k x k blocks (k x k x k in 3D), split at phase boundaries; 0 = one per phase", low=0, high=4096
@@ -50,12 +52,25 @@ class LevelSet(Deflation):
 
     def space(self, context: DeflationContext) -> Subspace | None:
         grid, phase, device = context.grid, context.phase, context.device
-        if phase is not None and grid is not None and self.k:
+        if context.slab is None and phase is not None and grid is not None and self.k:
             self.check(grid)
             numbered = device.numbered_parts(phase, grid, (self.k,) * len(grid))
             if numbered:
                 return PiecewiseConstant(*numbered, None if isinstance(numbered[0], np.ndarray) else device)
         return super().space(context)
+
+    def slab_space(self, context: DeflationContext, slab: Slab) -> Subspace:
+        from workbench.deflation.slab_subspace import SlabSubspace, numbered
+
+        assert context.phase is not None
+        self.check(slab.grid)
+        device, per_side = context.device, (self.k or 1,) * len(slab.grid)
+        kinds = int(device.largest(int(context.phase.max(initial=0)))) + 1
+        in_boxes = combine_sides(Blocks(self.k or 1).sides(slab.grid), slice(slab.first, slab.last))
+        own, known = numbered(in_boxes.astype(np.int64) * kinds + context.phase, device)
+        sizes = device.total(np.bincount(own, minlength=known.size))
+        boxes = Boxes(slab.grid, per_side, (known // kinds).astype(np.int32), (known % kinds).astype(np.int32), sizes)
+        return SlabSubspace(device.with_ghosts(own, slab), slab, sizes, boxes if self.k else None)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         return self.labels_and_boxes(size, grid, phase)[0]

@@ -16,6 +16,7 @@ class NoDeflation(Deflation):
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
+    on_ranks: ClassVar[bool] = True
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int:
         return 0

@@ -22,6 +22,7 @@ class Planes(Deflation):
     name: ClassVar[str] = "planes"
     title: ClassVar[str] = "planes of equal z"
     needs_grid: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         return grid[0] if grid else None
@@ -30,6 +31,8 @@ class Planes(Deflation):
         return (1.0, *map(float, grid[1:]))
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
-        sides = self.require_grid(grid)
-        rest = [(split_evenly(cells, 1), 1) for cells in sides[1:]]
-        return combine_sides([(split_evenly(sides[0], sides[0]), sides[0]), *rest])
+        return combine_sides(self.sides(self.require_grid(grid)))
+
+    def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
+        rest = [(split_evenly(cells, 1), 1) for cells in grid[1:]]
+        return [(split_evenly(grid[0], grid[0]), grid[0]), *rest]

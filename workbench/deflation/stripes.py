@@ -23,6 +23,7 @@ class Stripes(Deflation):
     name: ClassVar[str] = "stripes"
     title: ClassVar[str] = "stripes along x"
     needs_grid: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     per_row: int = parameter(0, "stripes per grid row; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
 
@@ -44,8 +45,10 @@ class Stripes(Deflation):
             )
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
-        sides = self.require_grid(grid)
-        self.check(sides)
-        per_row = self._per_row(sides)
-        rows = [(split_evenly(cells, cells), cells) for cells in sides[:-1]]
-        return combine_sides([*rows, (split_evenly(sides[-1], per_row), per_row)])
+        return combine_sides(self.sides(self.require_grid(grid)))
+
+    def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
+        self.check(grid)
+        per_row = self._per_row(grid)
+        rows = [(split_evenly(cells, cells), cells) for cells in grid[:-1]]
+        return [*rows, (split_evenly(grid[-1], per_row), per_row)]

@@ -39,6 +39,7 @@ class Variant(Block):
     """
 
     kind: ClassVar[str] = "variant"
+    on_ranks: ClassVar[bool] = True
     projects_system: ClassVar[bool] = False
     """The solver is applied to P A and P b, and x is recovered at the end."""
     projects_start: ClassVar[bool] = False

@@ -37,6 +37,26 @@ class DeviceBase(LinesDevice):
         """Whether this is a user's vector in the memory of this device."""
         return False
 
+    rank: int = 0
+    ranks: int = 1
+    """Processes that make the run together, and which of them this is."""
+
+    def total(self, value: Any) -> Any:
+        """The sum of a number, or of an array, over the ranks."""
+        return value
+
+    def largest(self, value: float) -> float:
+        """The largest of a number over the ranks."""
+        return value
+
+    def agreed(self, value: Any) -> Any:
+        """What the first rank has."""
+        return value
+
+    def gathered(self, value: Any) -> list[Any]:
+        """What each rank has."""
+        return [value]
+
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""
 

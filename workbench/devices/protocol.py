@@ -136,6 +136,32 @@ class Memory(Protocol):
 class Reductions(Protocol):
     """Norms and dot products outside programs. Sums are in double precision where the device has it."""
 
+    @property
+    def rank(self) -> int:
+        """Which of the ranks this process is."""
+        ...
+
+    @property
+    def ranks(self) -> int:
+        """Processes that make the run together."""
+        ...
+
+    def total(self, value: Any) -> Any:
+        """The sum of a number, or of an array, over the ranks."""
+        ...
+
+    def largest(self, value: float) -> float:
+        """The largest of a number over the ranks."""
+        ...
+
+    def agreed(self, value: Any) -> Any:
+        """What the first rank has."""
+        ...
+
+    def gathered(self, value: Any) -> list[Any]:
+        """What each rank has."""
+        ...
+
     def norm(self, vector: DeviceVector) -> float:
         """||v||; waits for the device."""
         ...

@@ -79,8 +79,9 @@ class NullSpace:
         """
         removed = 0.0
         for vector in self.vectors:
-            length = float(np.linalg.norm(vector)) if constant_of(vector) is None else np.sqrt(vector.size)
-            share = device.vdot(device.array(vector, x.dtype), x) / length**2
+            square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size
+            square = float(device.total(square))
+            share, length = device.vdot(device.array(vector, x.dtype), x) / square, math.sqrt(square)
             component = device.array(_times(vector, share), x.dtype)
             device.subtract_from(x, component)
             x, removed = component, np.hypot(removed, abs(share) * length)
@@ -115,13 +116,14 @@ def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceO
     bound.apply(device.array(ones, operator.dtype), product)
     try:
         highest = operator.largest_diagonal if isinstance(operator, Stencil) else largest(operator.diagonal())
-        if device.norm(product) > np.sqrt(eps * size) * highest:
+        if device.norm(product) > np.sqrt(eps * device.total(size)) * device.largest(highest):
             return False
         diagonal, mapped = operator.diagonal(), device.to_host(product)
     except InputError:
         return False
     units = eps * (ROUNDING + math.sqrt((operator.nnz or size) / size))
-    return bool(np.all(np.abs(mapped) <= units * (np.abs(diagonal) + np.abs(mapped - diagonal))))
+    zero = np.all(np.abs(mapped) <= units * (np.abs(diagonal) + np.abs(mapped - diagonal)))
+    return device.largest(float(not zero)) == 0
 
 
 def excess(matrix: sparse.csr_array, v: np.ndarray, eps: float | None = None) -> RowExcess | None:

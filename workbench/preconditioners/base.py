@@ -36,6 +36,11 @@ class Preconditioner(Block):
     """Whether A has to be a nearest-neighbour stencil on a grid."""
 
     @property
+    def ghost_planes(self) -> int:
+        """Ghost planes of a slab of the grid whose entries M^-1 needs, where it runs on ranks."""
+        return 1
+
+    @property
     def varies(self) -> bool:
         """Whether M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""
         return False

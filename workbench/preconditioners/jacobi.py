@@ -28,6 +28,7 @@ class Jacobi(Preconditioner):
     name: ClassVar[str] = "jacobi"
     title: ClassVar[str] = "Jacobi (diagonal)"
     element_wise: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int:
         return 0 if size.constant_diagonal else item * size.unknowns

@@ -42,8 +42,13 @@ class Neumann(Preconditioner):
 
     name: ClassVar[str] = "neumann"
     title: ClassVar[str] = "truncated Neumann series"
+    on_ranks: ClassVar[bool] = True
 
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
+
+    @property
+    def ghost_planes(self) -> int:
+        return self.order + 1
 
     def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int | None:
         vector = item * size.unknowns
@@ -59,7 +64,7 @@ class Neumann(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
             made: Any = operator.neumann(device, self.order)
-            norm = operator.triangle_norm if operator.shape[0] <= CHECKED else None
+            norm = operator.triangle_norm if operator.shape[0] <= CHECKED and device.ranks == 1 else None
         else:
             entries = operator.to_csr()
             inverse = 1 / operator.diagonal()

@@ -10,6 +10,7 @@ import numpy as np
 from workbench import limits
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
+from workbench.host.slab import Slab
 from workbench.naming import called, details, problem_name, problem_parts
 from workbench.operators import Operator, Size
 from workbench.registry import Block
@@ -38,6 +39,7 @@ class LinearSystem:
     notes: sentences on changes made to a user's system, for the provenance.
     given_rhs_name: name of the file of a right-hand side that comes with a matrix, empty without one; see
         `Problem.given_rhs`.
+    slab: the rows that a rank has, None for all; N is then their number, and grid that of the whole system.
 
     Examples:
         >>> from workbench.run import configure
@@ -56,11 +58,17 @@ class LinearSystem:
     random_start: bool = False
     notes: tuple[str, ...] = ()
     given_rhs_name: str = ""
+    slab: Slab | None = None
 
     def __post_init__(self) -> None:
         # Phases are numbered from 0, and those of the geometries have types without a sign.
         if self.phase is not None and self.phase.dtype.kind == "i" and self.phase.min(initial=0) < 0:
             raise InputError(f"phases are numbered from 0, got {self.phase.min()}; renumber them")
+
+    @property
+    def unknowns(self) -> int:
+        """The unknowns of the whole system, those of other ranks included."""
+        return self.slab.whole if self.slab else self.operator.shape[0]
 
     @property
     def coefficient(self) -> np.ndarray | None:
@@ -181,6 +189,16 @@ class Problem(Block):
     def assemble(self, seed: int = 0) -> LinearSystem:
         """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
         raise TypeError(f"problem {self.name} does not implement assemble")
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        """The rows of a slab of the same system, where a problem runs `on_ranks`, with the same entries; nothing of the size of the grid is made.
+
+        The mean of b, where it is subtracted, is left to the setup, which knows all ranks.
+        """
+        raise InputError(
+            f"problem {self.name} is not assembled by rows, so it does not run on ranks; "
+            "use two-layer, slabs-3d, bubbles-2d, bubbles-3d, poisson5 or poisson7"
+        )
 
     @property
     def at_hand(self) -> bool:

@@ -71,22 +71,30 @@ class Geometry:
                 f"use a radius of at least {np.sqrt(self.centres.shape[1]) / (2 * n):.3g} or more cells"
             )
 
-    def paint(self, n: int) -> np.ndarray:
+    def paint(self, n: int, planes: slice = slice(None)) -> np.ndarray:
         """The phase of each cell, shape (n, ..., n): the number 1..k of the bubble with the cell centre, else 0.
+
+        planes: those to paint, of the slowest side.
 
         uint8 for up to 255 bubbles, else uint16.
 
         Raises InputError for a bubble that contains no cell centre. Cost: the bubbles' bounding boxes.
         """
         self.check_cells(n)
-        phase = np.zeros((n,) * self.centres.shape[1], dtype=np.uint8 if self.radii.size < 256 else np.uint16)
+        begin, end, _ = planes.indices(n)
+        shape = (end - begin, *(n,) * (self.centres.shape[1] - 1))
+        phase = np.zeros(shape, dtype=np.uint8 if self.radii.size < 256 else np.uint16)
         for k, (centre, radius) in enumerate(zip(self.centres * n - 0.5, self.radii * n, strict=True), start=1):
             first = np.maximum(np.ceil(centre - radius - ROUNDING * n).astype(int), 0)
             last = np.minimum(np.floor(centre + radius + ROUNDING * n).astype(int), n - 1)
+            first[-1], last[-1] = max(first[-1], begin), min(last[-1], end - 1)
+            if first[-1] > last[-1]:
+                continue
             axes = [np.arange(low, high + 1) - middle for low, high, middle in zip(first, last, centre, strict=True)]
             squares = np.meshgrid(*(axis**2 for axis in axes[::-1]), indexing="ij", sparse=True)
             # The tolerance includes cell centres exactly on the boundary, so that rounding cannot break symmetry.
             inside = sum(squares) <= radius**2 * (1 + ROUNDING)
+            first[-1], last[-1] = first[-1] - begin, last[-1] - begin
             box = tuple(slice(low, high + 1) for low, high in zip(first[::-1], last[::-1], strict=True))
             phase[box][inside] = k
         return phase

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.errors import InputError
+from workbench.host.slab import Slab
 from workbench.naming import details, digest
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
@@ -21,7 +22,7 @@ from workbench.problems.bubble_geometry import (
     on_grid,
     to_text,
 )
-from workbench.problems.dispersed_phase import dispersed_phase_system
+from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_phase_system
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 from workbench.registry import parameter, register
@@ -32,6 +33,7 @@ class Bubbles(Problem):
     """Common base class of `Bubbles2D` and `Bubbles3D`."""
 
     has_phases: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
     dimensions: ClassVar[int]
 
     n: int = parameter(128, "cells per side", low=8, high=LARGEST_CUBE)
@@ -105,6 +107,10 @@ class Bubbles(Problem):
     def assemble(self, seed: int = 0) -> LinearSystem:
         self.check_memory()
         return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        phase = self.geometry().paint(self.n, slab.planes)
+        return dispersed_phase_rows(phase, self.contrast, self.sides, seed, slab)
 
 
 @register

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.host.slab import Slab
 from workbench.operators import BandStencil, Stencil, TwoPhaseStencil
+from workbench.operators.slab_stencil import SlabStencil
 from workbench.problems.memory import check_memory
 from workbench.problems.sides import Boundary, parse_sides, side_names
 
@@ -84,6 +86,42 @@ def assemble_two_phases(
         return TwoPhaseStencil(phase.shape, faces)
     coefficient = np.where(phase > 0, high, low)
     return assemble_diffusion(coefficient, sides, scale=scale, dirichlet_distance=dirichlet_distance)
+
+
+def two_phase_rows(
+    phase: np.ndarray,
+    coefficients: tuple[float, float],
+    sides: str,
+    slab: Slab,
+    *,
+    scale: float = 1.0,
+    dirichlet_distance: float = 0.5,
+) -> SlabStencil:
+    """The rows of a slab of `assemble_two_phases`. phase: of its planes and ghost planes, shape `slab.taller`."""
+    tall = assemble_two_phases(
+        phase, coefficients, _cut(sides, slab), scale=scale, dirichlet_distance=dirichlet_distance
+    )
+    return SlabStencil(tall, slab)
+
+
+def diffusion_rows(
+    coefficient: np.ndarray, sides: str, slab: Slab, *, scale: float = 1.0, dirichlet_distance: float = 0.5
+) -> SlabStencil:
+    """The rows of a slab of `assemble_diffusion`. coefficient: of its planes and ghost planes, shape `slab.taller`."""
+    tall = assemble_diffusion(coefficient, _cut(sides, slab), scale=scale, dirichlet_distance=dirichlet_distance)
+    return SlabStencil(tall, slab)
+
+
+def _cut(sides: str, slab: Slab) -> str:
+    """Sides of a slab with its ghosts: nothing passes where it does not reach the end of the grid."""
+    boundaries, axis = parse_sides(sides, len(slab.grid)), "xyz"[len(slab.grid) - 1]
+    inner = {f"{axis}-": slab.planes.start > 0, f"{axis}+": slab.planes.stop < slab.grid[0]}
+    kept = [
+        f"{name}:dirichlet"
+        for name, boundary in boundaries.items()
+        if boundary is Boundary.DIRICHLET and not inner.get(name, False)
+    ]
+    return ",".join(kept) or "neumann"
 
 
 def _face(a: float, b: float, scale: float) -> float:

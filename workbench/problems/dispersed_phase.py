@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.arrays import random_numbers
+from workbench.host.slab import Slab
 from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
-from workbench.problems.diffusion import assemble_two_phases, without_mean
+from workbench.problems.diffusion import assemble_two_phases, two_phase_rows, without_mean
 from workbench.problems.sides import is_closed
+
+
+def dispersed_phase_rows(phase: np.ndarray, contrast: float, sides: str, seed: int, slab: Slab) -> LinearSystem:
+    """The rows of a slab of `dispersed_phase_system`, for the phases of its planes and ghost planes; the mean of b is
+    not subtracted."""
+    scale, closed = float(slab.grid[-1]) ** 2, is_closed(sides, phase.ndim)
+    operator = two_phase_rows(phase, (contrast, 1.0), sides, slab, scale=scale)
+    b = random_numbers([seed, 1], slab.size, slab.rows.start)
+    return LinearSystem(
+        operator,
+        b,
+        grid=slab.grid,
+        coefficients=(contrast, 1.0),
+        phase=phase.reshape(-1)[slab.inner],
+        null_space=constants(slab.size, b.dtype) if closed else None,
+        random_start=True,
+        slab=slab,
+    )
 
 
 def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed: int) -> LinearSystem:
@@ -25,7 +45,7 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
     operator = assemble_two_phases(phase, (contrast, 1.0), sides, scale=float(n) ** 2)
     closed = is_closed(sides, phase.ndim)
     # A separate random stream, since a random x0 drawn from default_rng(seed) must differ from b.
-    b = np.random.default_rng([seed, 1]).random(phase.size)
+    b = random_numbers([seed, 1], phase.size)
     return LinearSystem(
         operator,
         without_mean(b) if closed else b,

@@ -9,10 +9,11 @@ import numpy as np
 
 from workbench.devices.constant import constant
 from workbench.errors import InputError
+from workbench.host.slab import Slab
 from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.diffusion import assemble_diffusion
+from workbench.problems.diffusion import assemble_diffusion, diffusion_rows
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
 from workbench.registry import parameter, register
 
@@ -32,6 +33,7 @@ class Poisson5(Problem):
 
     name: ClassVar[str] = "poisson5"
     title: ClassVar[str] = "Poisson, 5-point stencil (2D)"
+    on_ranks: ClassVar[bool] = True
     constant_b: ClassVar[bool] = True
 
     n: int = parameter(128, "unknowns per side", low=2, high=LARGEST_SQUARE)
@@ -42,6 +44,9 @@ class Poisson5(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return _stencil_system(self)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        return _stencil_system(self, slab)
 
 
 @register
@@ -56,6 +61,7 @@ class Poisson7(Problem):
 
     name: ClassVar[str] = "poisson7"
     title: ClassVar[str] = "Poisson, 7-point stencil (3D)"
+    on_ranks: ClassVar[bool] = True
     constant_b: ClassVar[bool] = True
 
     n: int = parameter(64, "unknowns per side", low=2, high=LARGEST_CUBE)
@@ -66,6 +72,9 @@ class Poisson7(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return _stencil_system(self)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        return _stencil_system(self, slab)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,9 +160,12 @@ class Poisson125(_BoxProblem):
     n: int = parameter(24, "unknowns per side", low=2, high=LARGEST_CUBE)
 
 
-def _stencil_system(problem: Poisson5 | Poisson7) -> LinearSystem:
-    problem.check_memory()
+def _stencil_system(problem: Poisson5 | Poisson7, slab: Slab | None = None) -> LinearSystem:
     grid = problem.known_size.grid
     assert grid is not None
-    operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)
-    return LinearSystem(operator, constant(1, operator.shape[0], np.float64), grid=grid)
+    if slab is None:
+        problem.check_memory()
+        operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)
+    else:
+        operator = diffusion_rows(np.ones(slab.taller), "dirichlet", slab, dirichlet_distance=1.0)
+    return LinearSystem(operator, constant(1, operator.shape[0], np.float64), grid=grid, slab=slab)

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.host.slab import Slab
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.dispersed_phase import dispersed_phase_system
+from workbench.problems.dispersed_phase import dispersed_phase_rows, dispersed_phase_system
 from workbench.problems.memory import LARGEST_CUBE
 from workbench.registry import parameter, register
 
@@ -31,6 +32,7 @@ class Slabs(Problem):
     name: ClassVar[str] = "slabs-3d"
     title: ClassVar[str] = "Three slabs, the middle one light (3D)"
     has_phases: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     n: int = parameter(128, "cells per side", low=4, high=LARGEST_CUBE)
     thickness: float = parameter(0.5, "thickness of the middle slab", low=0.0, high=1.0, unit="side lengths")
@@ -70,3 +72,8 @@ class Slabs(Problem):
         self.check()
         phase = np.broadcast_to(self._middle.astype(np.uint8), (self.n,) * 3).copy()
         return dispersed_phase_system(phase, self.contrast, "neumann", seed)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        self.check()
+        phase = np.broadcast_to(self._middle.astype(np.uint8), slab.taller).copy()
+        return dispersed_phase_rows(phase, self.contrast, "neumann", seed, slab)

@@ -8,11 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.devices.constant import constant
-from workbench.operators import Size
+from workbench.host.slab import Slab
+from workbench.operators import Size, Stencil
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.diffusion import assemble_two_phases
+from workbench.problems.diffusion import assemble_two_phases, two_phase_rows
 from workbench.problems.memory import LARGEST_SQUARE
 from workbench.registry import parameter, register
+
+SIDES = "y-:dirichlet"
 
 
 @register
@@ -33,6 +36,7 @@ class TwoLayer(Problem):
     name: ClassVar[str] = "two-layer"
     title: ClassVar[str] = "Two layers, heavy over light (2D)"
     has_phases: ClassVar[bool] = True
+    on_ranks: ClassVar[bool] = True
 
     n: int = parameter(256, "cells per side", low=4, high=LARGEST_SQUARE)
     contrast: float = parameter(1000.0, "density of the upper layer over that of the lower", low=1e-9, high=1e9)
@@ -47,14 +51,29 @@ class TwoLayer(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         self.check_memory()
-        upper = 2 * np.arange(self.n) + 1 >= self.n
-        phase = np.repeat(upper.astype(np.uint8), self.n).reshape(self.n, self.n)
-        coefficients = (1.0, 1.0 / self.contrast)
+        phase = self._phase(slice(0, self.n))
+        return self._system(assemble_two_phases(phase, self._coefficients, SIDES, dirichlet_distance=1.0), phase)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        phase = self._phase(slab.planes)
+        operator = two_phase_rows(phase, self._coefficients, SIDES, slab, dirichlet_distance=1.0)
+        return self._system(operator, phase.reshape(-1)[slab.inner], slab)
+
+    @property
+    def _coefficients(self) -> tuple[float, float]:
+        return 1.0, 1.0 / self.contrast
+
+    def _phase(self, planes: slice) -> np.ndarray:
+        upper = 2 * np.arange(planes.start, planes.stop) + 1 >= self.n
+        return np.repeat(upper.astype(np.uint8), self.n).reshape(-1, self.n)
+
+    def _system(self, operator: Stencil, phase: np.ndarray, slab: Slab | None = None) -> LinearSystem:
         return LinearSystem(
-            assemble_two_phases(phase, coefficients, "y-:dirichlet", dirichlet_distance=1.0),
+            operator,
             constant(1, phase.size, np.float64),
-            grid=phase.shape,
-            coefficients=coefficients,
+            grid=(self.n,) * 2,
+            coefficients=self._coefficients,
             phase=phase.reshape(-1),
             random_start=True,
+            slab=slab,
         )

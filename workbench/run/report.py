@@ -101,7 +101,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
     deflated = setup.deflation_vectors > 0
     return {
         "problem": blocks.problem.to_dict(),
-        "N": setup.operator.shape[0],
+        "N": setup.system.unknowns,
         "nnz": setup.entries,
         "solver": code(setup.solver),
         "preconditioner": code(blocks.preconditioner),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench import devices
-from workbench.arrays import cast, finite_vector
+from workbench.arrays import cast, finite_vector, random_numbers
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
@@ -21,7 +21,7 @@ from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.run.vector_files import rhs_file, start_file
-from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
+from workbench.scaling import is_extreme, max_abs, scaled, scaled_scalar
 
 ROUNDING = 500
 """A component below so many units of roundoff of its vector is left where it is."""
@@ -69,15 +69,15 @@ def prepare_vectors(
         b, start = scaled(b, -exponent), scaled(start, -exponent)
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
-    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent)
-    if max_abs(entries(b[:1])) == 0 and not entries(b).any() and configuration.stopping.atol == 0:
+    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent, _on_host(device))
+    if configuration.stopping.atol == 0 and _is_zero(b, device):
         start = constant(0, b.size, dtype)
         changes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
     placed, x = device.to_device(b), device.copy(device.to_device(start))
-    if null_space and entries(start).any():
+    if null_space and not _is_zero(start, device):
         x, of_start = null_space.complement(x, device)
         is_given = x0 is not None or start_file(configuration) is not None
         if is_given and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
@@ -100,14 +100,17 @@ def right_hand_side(
         case "ones":
             return constant(1, size, dtype), None
         case "ones-scaled":
-            exact = device.array(constant(1 / np.sqrt(size), size, dtype), dtype)
+            exact = device.array(constant(1 / np.sqrt(system.unknowns), size, dtype), dtype)
             b = device.zeros(size, dtype)
             bound.apply(exact, b)
             return device.to_host(b), exact
         case "random":
-            return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
+            return _random([configuration.seed, 1], system).astype(dtype), None
     if file := rhs_file(configuration):
         return cast(file.read(size)[:, 0], dtype, "the right-hand side"), None
+    if system.slab and system.null_space is not None:
+        # The mean is that of all ranks.
+        return system.b - device.total(system.b.sum()) / system.unknowns, None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
     if device.holds(system.b):
@@ -123,17 +126,17 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
 
     Raises InputError for a b with NaN or infinity, whose norm is not finite.
     """
-    vectors = [b, start] if entries(start).any() else [b]
+    vectors = [b] if _is_zero(start, device) else [b, start]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
     finite_vector(entries(b), "b", entries(b).size)
-    found = max_abs(entries(b))
+    found = device.largest(max_abs(entries(b)))
     if len(vectors) == 2:
         finite_vector(entries(start), "x0", entries(start).size)
         product = device.zeros(b.size, b.dtype)
         bound.apply(device.array(start, b.dtype), product)
         # NaN, as from infinity - infinity, must be kept.
-        found = float(np.maximum(found, max_abs(device.to_host(product))))
+        found = float(np.maximum(found, device.largest(max_abs(device.to_host(product)))))
     if not np.isfinite(found):
         raise InputError("A x0 overflows; start from a smaller x0, or from zero")
     return math.frexp(found)[1]
@@ -142,8 +145,23 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
 def _norm(values: np.ndarray, device: Device) -> float:
     """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
-        return max_abs(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.to_device(values)) or max_abs(values)
+        return max_abs(entries(values)) * math.sqrt(device.total(values.size))
+    return device.norm(device.to_device(values)) or device.largest(max_abs(values))
+
+
+def _is_zero(values: Any, device: Device) -> bool:
+    """Whether all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
+    return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
+
+
+def _random(seed: int | list[int], system: LinearSystem) -> np.ndarray:
+    """The rows of a random vector."""
+    return random_numbers(seed, system.operator.shape[0], system.slab.rows.start if system.slab else 0)
+
+
+def _on_host(device: Device) -> Device:
+    """A device for vectors in host memory, with the sums over ranks that this one has."""
+    return device if device.ranks > 1 else devices.device("cpu")
 
 
 def range_complement(configuration: Configuration, null_space: NullSpace) -> NullSpace:
@@ -151,28 +169,34 @@ def range_complement(configuration: Configuration, null_space: NullSpace) -> Nul
     return null_space.conjugate() if configuration.solver.complex_symmetric else null_space
 
 
-def make_consistent(b: Any, complement: NullSpace, exponent: int = 0) -> tuple[Any, float, str]:
+def make_consistent(
+    b: Any, complement: NullSpace, exponent: int = 0, device: Device | None = None
+) -> tuple[Any, float, str]:
     """Project b orthogonally onto the range of A. complement: of the range.
+
+    device: for vectors in host memory, by default the cores.
 
     Returns the projection, the norm of the removed component, and a sentence on b times 2^exponent, empty where nothing
     was removed. Raises InputError for a b of which nothing is left.
     """
     if not complement:
         return b, 0.0, ""
-    b = np.asarray(b)
-    length = norm(b)
-    mean = b.mean(dtype=np.result_type(b.dtype, np.float64)) if complement.is_constant else None
+    b, device = np.asarray(b), device or devices.device("cpu")
+    length, size = device.norm(b), device.total(b.size)
+    mean = None
+    if complement.is_constant:
+        mean = device.total(b.sum(dtype=np.result_type(b.dtype, np.float64)).item()) / size
     # One pass where there is nothing to remove.
-    if mean is not None and abs(mean) * math.sqrt(b.size) <= rounding(b.dtype) * length:
+    if mean is not None and abs(mean) * math.sqrt(size) <= rounding(b.dtype) * length:
         return b, 0.0, ""
-    projected, removed = complement.complement(b, devices.device("cpu"))
+    projected, removed = complement.complement(b, device)
     if removed <= rounding(b.dtype) * length:
         return b, 0.0, ""
     component = f"the component of b to which the range of A is orthogonal, {relative(removed / length)} of ||b||,"
     if mean is not None:
         value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
         component = f"the mean of b, {f'{value:.6g}' if b.dtype.kind == 'c' else chosen(value.real)},"
-    if norm(projected) <= rounding(b.dtype) * length:
+    if device.norm(projected) <= rounding(b.dtype) * length:
         raise InputError(NOTHING_LEFT.format(component))
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"
 
@@ -195,5 +219,5 @@ def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: 
             raise InputError(f"x0 {file.name} has {columns.shape[1]} columns, but there is one right-hand side")
         return np.array(cast(columns[:, 0], dtype, "x0"))
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
-        return np.random.default_rng(configuration.seed).random(size).astype(dtype)
+        return _random(configuration.seed, system).astype(dtype)
     return constant(0, size, dtype)

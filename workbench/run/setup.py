@@ -15,10 +15,12 @@ from workbench.deflation.subspace import PiecewiseConstant
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
+from workbench.host.slab import Slab
 from workbench.machine.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
 from workbench.operators.formats import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
+from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
@@ -28,6 +30,7 @@ from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.level_scale import alike
 from workbench.run.memory_need import MemoryNeed
+from workbench.run.on_ranks import rank_device
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
 from workbench.run.right_hand_sides import RightHandSides, columns_of, prepare_columns
 from workbench.run.setup_phases import DEVICE, PROBLEM, SetupPhases
@@ -196,13 +199,15 @@ def prepare(
     """
     phases = phases or SetupPhases()
     with phases(DEVICE):
-        device = devices.device(configuration.device).limited(configuration.memory_limit)
+        device = (rank_device(configuration) or devices.device(configuration.device)).limited(
+            configuration.memory_limit
+        )
     need = None
     with all_at_once(configuration, _operator_of_a_file, system and system.operator):
         if system is None:
             with phases(PROBLEM):
                 need = check(configuration, device)
-                system = assembled(configuration)
+                system = assembled(configuration, getattr(device, "slab", None))
         check_stopped(stopped)
         operator = system.operator
         check(configuration, device, operator)
@@ -243,7 +248,7 @@ def prepare(
     try:
         inner, product = system, bound
         if configuration.precision == MIXED:
-            assert isinstance(operator, TwoPhaseStencil)
+            assert isinstance(operator, TwoPhaseStencil | SlabStencil)
             inner = dataclasses.replace(system, operator=operator.on(SINGLE))
             product = inner.operator.bind(device)
         levels = _levels(configuration, inner, product, device, vectors, null_space, notes, stopped, workers, phases)
@@ -270,9 +275,11 @@ def prepare(
     )
 
 
-def assembled(configuration: Configuration) -> LinearSystem:
-    """The system of the configuration's problem."""
+def assembled(configuration: Configuration, slab: Slab | None = None) -> LinearSystem:
+    """The system of the configuration's problem; slab: the rows of a rank."""
     problem, solver = configuration.problem, configuration.solver
+    if slab:
+        return problem.rows(slab, configuration.seed)
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
 
 
@@ -306,7 +313,7 @@ def _levels(
         first_level = configuration.preconditioner.setup_of(system, device, workers)
     notes += first_level.notes
     context = DeflationContext(
-        operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed
+        operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed, system.slab
     )
     check_stopped(stopped)
     with phases("deflation vectors"), needing_entries(configuration.deflation):

@@ -58,6 +58,7 @@ class Solver(Block):
     """
 
     kind: ClassVar[str] = "solver"
+    on_ranks: ClassVar[bool] = True
     start: ClassVar[str] = ""
     """Paper lines of the initialization."""
     iterate: ClassVar[str] = ""

@@ -44,7 +44,7 @@ class SingleIterations(Iterations):
         self.norm_of_b, self.threshold = map(setup.unscaled_norm, (column.norm_of_b, column.tolerance))
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
-        limit = stopping.limit(setup.operator.shape[0])
+        limit = stopping.limit(setup.system.unknowns)
         self._interval = CheckInterval(stopping, limit, setup.device.check_every)
         self._recurrence: Recurrence | None = self._made_recurrence()
 

@@ -1,0 +1,101 @@
+"""Piecewise constant deflation vectors on the rows of a rank, with numbers that all ranks agree on."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.deflation.galerkin import sparse_az
+from workbench.deflation.parts import Parts
+from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
+from workbench.devices.protocol import Device
+from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
+from workbench.operators import BoundOperator
+from workbench.operators.slab_stencil import SlabStencil, planes_of
+
+CELLS_AT_ONCE = 1 << 20
+"""Of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
+
+
+class SlabSubspace(Subspace):
+    """One indicator vector per subdomain, stored as the labels of the rows of a rank.
+
+    labels: 0..d-1 of the cells of the slab with one ghost plane on each side, int32. boxes: what the subdomains of the
+    whole grid are, None if they are not boxes. sizes: unknowns of each on all ranks, shape (d,).
+    """
+
+    piecewise_constant = True
+
+    def __init__(self, labels: np.ndarray, slab: Slab, sizes: np.ndarray, boxes: Boxes | None) -> None:
+        self._tall, self._slab, self._boxes, self.sizes = labels, slab.within(1), boxes, sizes
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Those of the rows."""
+        return self._tall[self._slab.inner]
+
+    def bind(self, operator: Any, bound: BoundOperator, device: Device) -> BoundSubspace:
+        """Copy Z to the device, and sum E over the ranks. Cost: a part of AZ at a time; every rank has all of E."""
+        count = self.sizes.size
+        columns = SlabColumns(operator, self, count, bound, device)
+        rows = (self._az_of(operator, at) for at in self._steps())
+        summed = sum((_galerkin(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
+        matrix = sparse.csr_array(sum(device.gathered(sparse.csr_array(summed))))
+        return BoundSubspace(
+            device.subdomains(self.labels, count, operator.dtype, self._boxes),
+            lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
+            sparse.csr_array((matrix + matrix.T) / 2),
+            np.sqrt(self.sizes),
+            columns,
+            parts=Parts.of(self._boxes) if self._boxes else None,
+        )
+
+    def az(self, operator: SlabStencil) -> sparse.csr_array:
+        """AZ of the rows, shape (N, d)."""
+        return sparse.csr_array(sparse.vstack([self._az_of(operator, at)[0] for at in self._steps()], format="csr"))
+
+    def _steps(self) -> list[slice]:
+        """Planes of the slab that are treated at once."""
+        slab = self._slab
+        count = max(1, CELLS_AT_ONCE // slab.plane)
+        return [slice(at, min(slab.last, at + count)) for at in range(slab.first, slab.last, count)]
+
+    def _az_of(self, operator: SlabStencil, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
+        """The rows of AZ of some planes, and the labels of these rows."""
+        part = Slab(self._slab.grid, planes.start, planes.stop, 1)
+        first = part.planes.start - operator.slab.planes.start
+        tall = planes_of(operator.tall, slice(first, first + part.taller[0]))
+        begin = (part.planes.start - self._slab.planes.start) * part.plane
+        labels = self._tall[begin : begin + part.taller[0] * part.plane]
+        return sparse_az(tall, labels, self.sizes.size)[part.inner], labels[part.inner]
+
+
+class SlabColumns(SparseColumns):
+    """Z and AZ of the rows of a rank in host memory."""
+
+    _space: SlabSubspace
+
+    @functools.cached_property
+    def az(self) -> sparse.csr_array:
+        return self._space.az(self._operator)
+
+
+def _galerkin(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
+    """Z^T AZ of some rows."""
+    from workbench.host.coarse_rows import label_sums
+
+    rows, columns, sums = label_sums(az.indptr, az.indices, az.data, labels)
+    return sparse.coo_array((sums, (rows, columns)), shape=(count, count)).tocsr()
+
+
+def numbered(keys: np.ndarray, device: Device) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each key among those that occur on any rank, in ascending order, and these. Cost: runs of equal
+    keys are looked up once."""
+    begins = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))
+    known = np.unique(np.concatenate(device.gathered(np.unique(keys[begins]))))
+    places = np.searchsorted(known, keys[begins]).astype(np.int32)
+    return np.repeat(places, np.diff(begins, append=keys.size)), known

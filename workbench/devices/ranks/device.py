@@ -1,0 +1,151 @@
+"""The device of a rank: the cores of its process, and sums and ghost planes by MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.cpu import Cpu
+from workbench.devices.programs.on_cores import OnePassOnCores
+from workbench.devices.programs.program_device import Storage
+from workbench.devices.ranks.halo import Halo
+from workbench.devices.ranks.operators import SummedSubdomains, WithHalo
+from workbench.devices.ranks.sums import Sums
+from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
+from workbench.lines.schedule import Apply, Inlined, Step
+from workbench.lines.types import Shapes
+
+
+class Ranks(Cpu):
+    """The cores of a rank: vectors have the rows of its slab, scalars and coarse vectors are the same on all ranks.
+
+    communicator: of mpi4py.
+    """
+
+    def __init__(self, communicator: Any, slab: Slab) -> None:
+        super().__init__()
+        self.communicator, self.slab = communicator, slab
+        self.rank, self.ranks = communicator.rank, communicator.size
+        self.halo, self.sums = Halo(communicator, slab), Sums(communicator)
+
+    def limited(self, limit: int | None) -> Ranks:
+        if limit is None:
+            return self
+        made = Ranks(self.communicator, self.slab)
+        made.memory_limit = limit
+        return made
+
+    # Reductions over the ranks.
+
+    def total(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.sums.total(np.array(value))
+        return self.sums.total(np.array([value]))[0].item()
+
+    def largest(self, value: float) -> float:
+        return self.sums.largest(value)
+
+    def agreed(self, value: Any) -> Any:
+        return self.communicator.bcast(value)
+
+    def gathered(self, value: Any) -> list[Any]:
+        return self.communicator.allgather(value)
+
+    def norm(self, vector: np.ndarray) -> float:
+        return float(np.linalg.norm(self.gathered(super().norm(vector))))
+
+    def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
+        return self.total(super().vdot(a, b))
+
+    # Memory: vectors of the slab have room for ghost planes.
+
+    def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
+        return self.halo.vector(dtype) if size == self.slab.size else super().zeros(size, dtype)
+
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> np.ndarray:
+        return self.halo.vector(dtype, columns) if size == self.slab.size else super().zero_block(size, columns, dtype)
+
+    def array(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        if len(values) != self.slab.size or (self.halo.has_room(values) and values.dtype == dtype):
+            return super().array(values, dtype)
+        made = self.halo.vector(dtype, values.shape[1] if values.ndim == 2 else 0)
+        made[:] = values
+        return made
+
+    def to_device(self, values: np.ndarray) -> np.ndarray:
+        return self.array(values, values.dtype)
+
+    def copy(self, vector: np.ndarray) -> np.ndarray:
+        made = self.zeros(vector.size, vector.dtype)
+        made[:] = vector
+        return made
+
+    def with_ghosts(self, values: np.ndarray, slab: Slab) -> np.ndarray:
+        """A copy of values of the rows with one ghost plane on each side, those of the neighbours."""
+        vector = self.array(values, values.dtype)
+        self.halo.exchange(vector, 1)
+        return self.halo.taller(vector, 1).copy()
+
+    # Operators.
+
+    def with_halo(self, operator: Any, reach: int, exchanged: int) -> WithHalo:
+        """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
+        return WithHalo(self, operator, reach, exchanged)
+
+    def subdomains(
+        self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
+    ) -> SummedSubdomains:
+        return SummedSubdomains(self, labels, count, dtype, boxes)
+
+    # Programs.
+
+    def one_pass(
+        self,
+        text: str,
+        vectors: Sequence[str],
+        dtype: np.dtype,
+        *,
+        operators: Mapping[str, Inlined] | None = None,
+        numbers: Mapping[str, complex] | None = None,
+    ) -> OnePassOnCores:
+        made = SummedPass(text, vectors, operators, numbers)
+        made.sums = self.sums
+        made.prepare(dtype)
+        return made
+
+    def bind_steps(
+        self, steps: Sequence[Step], workspace: Storage, shapes: Shapes, kernels: dict[Any, Any]
+    ) -> list[Callable[[], None]]:
+        """Dot products of a pass begin to be summed when it ends, and are waited for where scalars are next read."""
+        runs = super().bind_steps(steps, workspace, shapes, kernels)
+        made: list[Callable[[], None]] = []
+        for step, run in zip(steps, runs, strict=True):
+            if isinstance(step, Apply):
+                # A sum that has begun goes on meanwhile, unless the operator writes scalars itself.
+                made.append(run if not step.dots else self.sums.beginning(run, workspace.scalars, []))
+                continue
+            slots = [workspace.slots[line.target] for line in step.dots]
+            made.append(self.sums.beginning(run, workspace.scalars, slots))
+        if made:
+            made[-1] = self._settled(made[-1])
+        return made
+
+    def _settled(self, run: Callable[[], None]) -> Callable[[], None]:
+        def call() -> None:
+            run()
+            self.sums.settle()
+
+        return call
+
+
+class SummedPass(OnePassOnCores):
+    """One pass over the rows of a rank, whose dot products are summed over the ranks."""
+
+    sums: Sums
+
+    def apply(self, *vectors: np.ndarray) -> np.ndarray | None:
+        dots = super().apply(*vectors)
+        return None if dots is None else self.sums.total(np.array(dots))

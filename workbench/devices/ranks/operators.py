@@ -1,0 +1,92 @@
+"""Operators of the base device on a slab: on the rows of a rank with the ghost planes around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.clock import TimedCalls
+from workbench.devices.cpu.subdomains import Subdomains
+from workbench.devices.operator_protocols import Dots, OperatorTraits
+from workbench.devices.programs.in_blocks import in_blocks
+from workbench.devices.ranks.halo import Halo
+from workbench.devices.ranks.sums import Sums
+from workbench.host.boxes import Boxes
+from workbench.lines.types import OperatorDot
+
+PAIRS = {OperatorDot.XY: (0, 1), OperatorDot.YY: (1, 1), OperatorDot.XX: (0, 0)}
+"""The vectors of each dot product, of x and out."""
+
+
+class WithHalo(OperatorTraits):
+    """out = A x on the rows of this rank: an operator on a taller slab, after an exchange of ghost planes of x.
+
+    reach: ghost planes that the operator has. exchanged: those that its result in the rows of this rank needs. Rows of
+    ghosts come out wrong, and their part of the dot products is subtracted before these are summed over the ranks.
+    """
+
+    def __init__(self, device: Any, operator: Any, reach: int, exchanged: int) -> None:
+        self._halo: Halo = device.halo
+        self._sums: Sums = device.sums
+        self._device, self._operator, self._reach, self._exchanged = device, operator, reach, exchanged
+        self.traffic, self.flops = operator.traffic, operator.flops
+        self.waits, self.varies, self.notes = operator.waits, operator.varies, operator.notes
+        self.fused_dots: Sequence[str] = operator.fused_dots
+
+    def apply(self, x: np.ndarray, out: np.ndarray, /, *wanted: str) -> Dots:
+        self.exchange(x)
+        tall = [self._halo.taller(vector, self._reach) for vector in (x, out)]
+        dots = self.multiply(*tall, *wanted)
+        return self.summed(dots, tall, wanted) if wanted else None
+
+    def exchange(self, x: np.ndarray) -> None:
+        """Fill the ghost planes of x."""
+        self._halo.exchange(x, self._exchanged, self._reach)
+
+    def multiply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> Dots:
+        """The product on the taller slab."""
+        return self._operator.apply(x, out, *wanted)
+
+    def summed(self, dots: Any, tall: list[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+        """The dot products of the rows of all ranks."""
+        own, inner = np.array(dots), self._halo.slab.within(self._reach).inner
+        for name in wanted:
+            a, b = (tall[place] for place in PAIRS[OperatorDot(name)])
+            for ghosts in (slice(inner.start), slice(inner.stop, None)):
+                own[OperatorDot(name).place] -= np.vdot(a[ghosts], b[ghosts])
+        return self._sums.total(own)
+
+    def block(self, columns: int) -> WithHalo:
+        """The operator on block vectors, which has no dot products."""
+        tall = self._halo.slab.within(self._reach).taller
+        dtype = np.dtype(float)
+        return WithHalo(
+            self._device,
+            in_blocks(self._device, self._operator, int(np.prod(tall)), columns, dtype),
+            self._reach,
+            self._exchanged,
+        )
+
+    def parts(self) -> TimedCalls:
+        """The calls that a trace records separately."""
+        yield self, "exchange", "halo", 0, 0
+        yield self, "multiply", "product", self.traffic, self.flops
+        yield self, "summed", "sum", 0, 0
+
+
+class SummedSubdomains(Subdomains):
+    """Z of the rows of this rank, with labels of all ranks: coarse vectors are summed over the ranks."""
+
+    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None) -> None:
+        super().__init__(labels, count, dtype, boxes)
+        self._sums_of_ranks: Sums = device.sums
+
+    def restrict(self, w: np.ndarray) -> np.ndarray:
+        """Z^T w of all ranks, shape (d,)."""
+        return self._sums_of_ranks.total(super().restrict(w))
+
+    def add_paired(self, x: np.ndarray, coarse: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r) of all ranks."""
+        return self._sums_of_ranks.total(np.array(super().add_paired(x, coarse, r)))

@@ -1,0 +1,57 @@
+"""Sums over the ranks: of numbers that are needed at once, and of dot products that are waited for when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Sums:
+    """Sums over the ranks of an mpi4py communicator; every rank gets the same digits."""
+
+    def __init__(self, communicator: Any) -> None:
+        from mpi4py import MPI
+
+        self._communicator, self._mpi = communicator, MPI
+        self._pending: list[tuple[Any, np.ndarray, list[int], np.ndarray]] = []
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """Sum an array in place."""
+        self._communicator.Allreduce(self._mpi.IN_PLACE, values)
+        return values
+
+    def largest(self, value: float) -> float:
+        """The largest of all ranks; NaN where one has it."""
+        found = np.array(self._communicator.allgather(float(value)))
+        return float(found.max())
+
+    def begin(self, scalars: np.ndarray, slots: list[int]) -> None:
+        """Begin to sum some scalars; they change when `settle` is called."""
+        values = scalars[slots]
+        request = self._communicator.Iallreduce(self._mpi.IN_PLACE, values)
+        self._pending.append((request, scalars, slots, values))
+
+    def settle(self) -> None:
+        """Wait for the sums that have begun, and write them."""
+        if self._pending:
+            for request, scalars, slots, values in self._pending:
+                self.wait(request)
+                scalars[slots] = values
+            self._pending.clear()
+
+    def wait(self, request: Any) -> None:
+        """Wait for one sum."""
+        request.Wait()
+
+    def beginning(self, run: Callable[[], None], scalars: np.ndarray, slots: list[int]) -> Callable[[], None]:
+        """A pass that reads scalars, and whose dot products begin to be summed when it ends."""
+
+        def call() -> None:
+            self.settle()
+            run()
+            if slots:
+                self.begin(scalars, slots)
+
+        return call

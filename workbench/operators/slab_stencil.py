@@ -1,0 +1,141 @@
+"""The rows of a stencil that one rank has."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.constant import largest
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.host.boxes import Boxes
+from workbench.host.face_codes import BITS, CHOICES, FaceCodes
+from workbench.host.slab import Slab
+from workbench.operators.base import BoundOperator
+from workbench.operators.stencil import BandStencil, Stencil
+from workbench.operators.two_phase import TwoPhaseStencil
+
+NOTHING_PASSES = CHOICES - 1
+"""The code of a face at the edge of a grid."""
+
+
+class SlabStencil(Stencil):
+    """The rows of the planes of a slab, with the entries of the ghost planes around it.
+
+    tall: the stencil on the taller grid, `slab.taller`, as if it ended there. Rows of ghosts are used for what the rows
+    of the slab need of them: a product needs one ghost plane, the Neumann series of order m the diagonal and couplings
+    of m + 1.
+
+    Examples:
+        >>> from workbench.host.slab import Slab
+        >>> from workbench.operators.slab_stencil import SlabStencil, planes_of
+        >>> from workbench.registry import find
+        >>> A = find("problem", "two-layer:8").assemble().operator
+        >>> rows = SlabStencil(planes_of(A, Slab((8, 8), 4, 8).planes), Slab((8, 8), 4, 8))
+        >>> rows.shape, rows.nnz
+        ((32, 32), 148)
+    """
+
+    def __init__(self, tall: Any, slab: Slab) -> None:
+        super().__init__(slab.own)
+        self.tall, self.slab = tall, slab
+
+    @property
+    def main(self) -> np.ndarray:
+        return self.tall.main[self.slab.inner]
+
+    @property
+    def lower(self) -> tuple[np.ndarray, ...]:
+        """Bands of the rows; the lowest plane is coupled to ghosts below, which have no place in it."""
+        return tuple(band[self.slab.inner] for band in self.tall.lower)
+
+    @property
+    def nnz(self) -> int:
+        """Entries of the rows of this slab."""
+        cells = self.shape[0]
+        outside = sum(cells // side for side in self.grid[1:])
+        ends = (self.slab.first == 0) + (self.slab.last == self.slab.grid[0])
+        return cells * (1 + 2 * len(self.grid)) - 2 * outside - ends * self.slab.plane
+
+    @property
+    def nbytes(self) -> int:
+        return self.tall.nbytes
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.tall.dtype
+
+    @property
+    def faces(self) -> FaceCodes:
+        """Codes of the taller slab."""
+        return self.tall.faces
+
+    def on(self, dtype: np.dtype) -> SlabStencil:
+        """The same operator on vectors in another real precision."""
+        return SlabStencil(self.tall.on(dtype), self.slab)
+
+    @property
+    def exact(self) -> SlabStencil:
+        return SlabStencil(self.tall.exact, self.slab)
+
+    def diagonal(self) -> np.ndarray:
+        return self.tall.diagonal()[self.slab.inner]
+
+    @property
+    def largest_diagonal(self) -> float:
+        return largest(self.diagonal())
+
+    def to_csr(self) -> sparse.csr_array:
+        raise InputError("a rank holds rows of A alone, and this needs the whole matrix; run without ranks")
+
+    def astype(self, dtype: np.dtype) -> Any:
+        return SlabStencil(self.tall.astype(dtype), self.slab)
+
+    def bind(self, device: Device) -> BoundOperator:
+        near: Any = planes_of(self.tall, self._planes(1))
+        return device.with_halo(near.bind(device), 1, 1)
+
+    def neumann(self, device: Device, order: int) -> BoundOperator:
+        if self.slab.depth < order + 1:
+            raise InputError(f"neumann:{order} needs {order + 1} ghost planes, and this slab has {self.slab.depth}")
+        far: Any = planes_of(self.tall, self._planes(order + 1))
+        return device.with_halo(far.neumann(device, order), order + 1, order)
+
+    @property
+    def triangle_norm(self) -> float:
+        raise InputError("a rank holds rows of A alone, and ||L D^-1|| needs the whole matrix; run without ranks")
+
+    def box_matrix(
+        self, device: Device, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        return None
+
+    def _planes(self, depth: int) -> slice:
+        """The planes of the taller slab that make a slab with fewer ghosts."""
+        within = self.slab.within(min(depth, self.slab.depth))
+        first = within.planes.start - self.slab.planes.start
+        return slice(first, first + within.taller[0])
+
+
+def planes_of(stencil: Any, planes: slice) -> Any:
+    """The planes of a stencil as one of their own, without the couplings to others.
+
+    Diagonal entries of the lowest and the highest plane are of no use.
+
+    """
+    grid = (planes.stop - planes.start, *stencil.grid[1:])
+    if grid == stencil.grid:
+        return stencil
+    plane = stencil.shape[0] // stencil.grid[0]
+    rows = slice(planes.start * plane, planes.stop * plane)
+    if isinstance(stencil, TwoPhaseStencil):
+        codes = stencil.faces.codes[rows].copy()
+        codes[:plane] |= NOTHING_PASSES << (BITS * (len(grid) - 1))
+        return TwoPhaseStencil(grid, dataclasses.replace(stencil.faces, codes=codes), stencil.dtype)
+    lower = [band[rows] for band in stencil.lower]
+    lower[-1] = lower[-1].copy()
+    lower[-1][:plane] = 0
+    return BandStencil(grid, stencil.main[rows], tuple(lower))

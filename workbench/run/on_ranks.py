@@ -1,0 +1,51 @@
+"""Runs on ranks of MPI: which configurations have them, and the device of a rank."""
+
+from __future__ import annotations
+
+from workbench.devices import ranks
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.host.slab import Slab, slab_of
+from workbench.registry import Block, registered
+from workbench.run.configuration import Configuration
+
+KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
+
+
+def check_ranks(configuration: Configuration) -> None:
+    """Raise InputError for a choice that does not run on ranks, with those that do."""
+    for kind in KINDS:
+        block: Block = getattr(configuration, kind)
+        unused = kind in ("coarse", "variant") and configuration.deflation.name == "none"
+        if block.on_ranks or unused:
+            continue
+        able = [name for name, made in registered(kind).items() if made.on_ranks]
+        raise InputError(
+            f"{kind} {block.name} does not run on ranks; use {', '.join(able)}, or run without ranks",
+            at=kind,
+        )
+    if configuration.device.partition(":")[0] not in ("cpu", "cuda", "opencl"):
+        raise InputError(
+            f"ranks run on device cpu, cuda or opencl, got {configuration.device}", changes={"device": "cpu"}
+        )
+
+
+def slab(configuration: Configuration, rank: int, count: int) -> Slab:
+    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes for."""
+    grid = configuration.problem.grid
+    if grid is None:
+        raise InputError(f"problem {configuration.problem.name} has no grid whose planes ranks could share; use none")
+    depth = configuration.preconditioner.ghost_planes
+    why = f"preconditioner {configuration.preconditioner.text}"
+    return slab_of(grid, rank, count, depth, why=why)
+
+
+def rank_device(configuration: Configuration) -> Device | None:
+    """The device of this process as one of several ranks; None where it is none."""
+    world = ranks.world()
+    if world is None or world.size == 1:
+        return None
+    check_ranks(configuration)
+    from workbench.devices.ranks.device import Ranks
+
+    return Ranks(world, slab(configuration, world.rank, world.size))
