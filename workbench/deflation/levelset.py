@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class LevelSet(Deflation):
 
         assert context.phase is not None
         self.check(slab.grid)
-        device, per_side = context.device, (self.k or 1,) * len(slab.grid)
+        device: Any = context.device
+        per_side = (self.k or 1,) * len(slab.grid)
         kinds = int(device.largest(int(context.phase.max(initial=0)))) + 1
         in_boxes = combine_sides(Blocks(self.k or 1).sides(slab.grid), slice(slab.first, slab.last))
         own, known = numbered(in_boxes.astype(np.int64) * kinds + context.phase, device)

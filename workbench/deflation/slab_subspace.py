@@ -77,11 +77,10 @@ class SlabSubspace(Subspace):
 class SlabColumns(SparseColumns):
     """Z and AZ of the rows of a rank in host memory."""
 
-    _space: SlabSubspace
-
     @functools.cached_property
     def az(self) -> sparse.csr_array:
-        return self._space.az(self._operator)
+        space: Any = self._space
+        return space.az(self._operator)
 
 
 def _galerkin(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:

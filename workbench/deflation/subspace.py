@@ -44,9 +44,7 @@ class SparseColumns:
     space: holds the labels. count: d. bound: A on the device; where A has no entries, d + 2 products make AZ.
     """
 
-    def __init__(
-        self, operator: Operator, space: PiecewiseConstant, count: int, bound: BoundOperator, device: Device
-    ) -> None:
+    def __init__(self, operator: Operator, space: Any, count: int, bound: BoundOperator, device: Device) -> None:
         self.count, self._operator, self._space = count, operator, space
         self._bound, self._device = bound, device
 

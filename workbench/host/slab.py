@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 from workbench.errors import InputError
@@ -91,7 +92,7 @@ def slab_of(grid: tuple[int, ...], rank: int, ranks: int, depth: int, multiple: 
     need = max(1, depth - 1)
     units = grid[0] // multiple
     ends = [grid[0] if at == ranks else units * at // ranks * multiple for at in range(ranks + 1)]
-    thinnest = min(b - a for a, b in zip(ends, ends[1:], strict=False))
+    thinnest = min(b - a for a, b in itertools.pairwise(ends))
     if ranks > 1 and thinnest < need:
         most = max(1, units // -(-need // multiple))
         needs = f"{why} needs {need} planes on a rank" if why and need > 1 else "a rank needs a plane of the grid"

@@ -94,11 +94,11 @@ class SlabStencil(Stencil):
     def astype(self, dtype: np.dtype) -> Any:
         return SlabStencil(self.tall.astype(dtype), self.slab)
 
-    def bind(self, device: Device) -> BoundOperator:
+    def bind(self, device: Any) -> BoundOperator:
         near: Any = planes_of(self.tall, self._planes(1))
         return device.with_halo(near.bind(device), 1, 1)
 
-    def neumann(self, device: Device, order: int) -> BoundOperator:
+    def neumann(self, device: Any, order: int) -> BoundOperator:
         if self.slab.depth < order + 1:
             raise InputError(f"neumann:{order} needs {order + 1} ghost planes, and this slab has {self.slab.depth}")
         far: Any = planes_of(self.tall, self._planes(order + 1))

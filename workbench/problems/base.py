@@ -191,9 +191,10 @@ class Problem(Block):
         raise TypeError(f"problem {self.name} does not implement assemble")
 
     def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
-        """The rows of a slab of the same system, where a problem runs `on_ranks`, with the same entries; nothing of the size of the grid is made.
+        """The rows of a slab of the same system, where a problem runs `on_ranks`, with the same entries.
 
-        The mean of b, where it is subtracted, is left to the setup, which knows all ranks.
+        Nothing of the size of the grid is made. The mean of b, where it is subtracted, is left to the setup, which
+        knows all ranks.
         """
         raise InputError(
             f"problem {self.name} is not assembled by rows, so it does not run on ranks; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ class WithHalo(OperatorTraits):
     def apply(self, x: np.ndarray, out: np.ndarray, /, *wanted: str) -> Dots:
         self.exchange(x)
         tall = [self._halo.taller(vector, self._reach) for vector in (x, out)]
-        dots = self.multiply(*tall, *wanted)
+        dots = self.multiply(tall[0], tall[1], *wanted)
         return self.summed(dots, tall, wanted) if wanted else None
 
     def exchange(self, x: np.ndarray) -> None:
@@ -60,14 +61,9 @@ class WithHalo(OperatorTraits):
 
     def block(self, columns: int) -> WithHalo:
         """The operator on block vectors, which has no dot products."""
-        tall = self._halo.slab.within(self._reach).taller
-        dtype = np.dtype(float)
-        return WithHalo(
-            self._device,
-            in_blocks(self._device, self._operator, int(np.prod(tall)), columns, dtype),
-            self._reach,
-            self._exchanged,
-        )
+        cells = math.prod(self._halo.slab.within(self._reach).taller)
+        operator = in_blocks(self._device, self._operator, cells, columns, np.dtype(float))
+        return WithHalo(self._device, operator, self._reach, self._exchanged)
 
     def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""

@@ -1,4 +1,4 @@
-"""Sums over the ranks: of numbers that are needed at once, and of dot products that are waited for when they are read."""
+"""Sums over the ranks: at once, or begun and waited for where the numbers are read."""
 
 from __future__ import annotations
 
