@@ -11,7 +11,7 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.devices.programs.program_device import Storage
 from workbench.devices.ranks.halo import Halo
-from workbench.devices.ranks.operators import SummedSubdomains, WithHalo
+from workbench.devices.ranks.operators import SummedSubdomains, WithHalo, restricted_product
 from workbench.devices.ranks.sums import Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
@@ -99,6 +99,9 @@ class Ranks(Cpu):
         self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
     ) -> SummedSubdomains:
         return SummedSubdomains(self, labels, count, dtype, boxes)
+
+    def restricted_product(self, bound: Any, z: Any) -> Any:
+        return restricted_product(self, bound, z) or super().restricted_product(bound, z)
 
     # Programs.
 
