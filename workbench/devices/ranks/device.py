@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.clock import Recorder
 from workbench.devices.cpu import Cpu
 from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.devices.programs.program_device import Storage
+from workbench.devices.ranks.clock import RankClock
 from workbench.devices.ranks.halo import Halo
 from workbench.devices.ranks.operators import SummedSubdomains, WithHalo, restricted_product
 from workbench.devices.ranks.sums import Sums
@@ -36,6 +38,11 @@ class Ranks(Cpu):
             return self
         made = Ranks(self.communicator, self.slab)
         made.memory_limit = limit
+        return made
+
+    def clock(self, recorder: Recorder) -> RankClock:
+        made = RankClock(recorder)
+        made.attach(self.halo, self.sums)
         return made
 
     # Reductions over the ranks.

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import TimedCalls
 from workbench.devices.cpu.operators import FUSED
 from workbench.devices.cpu.restricted import RestrictedProduct
 from workbench.devices.cpu.subdomains import Subdomains
@@ -27,8 +26,8 @@ PAIRS = {OperatorDot.XY: (0, 1), OperatorDot.YY: (1, 1), OperatorDot.XX: (0, 0)}
 class WithHalo(OperatorTraits):
     """out = A x on the rows of this rank: an operator on a taller slab, after an exchange of ghost planes of x.
 
-    on_slab, reach: the operator, and its ghost planes. exchanged: those that its result in the rows of this rank needs. Rows of
-    ghosts come out wrong, and their part of the dot products is subtracted before these are summed over the ranks.
+    on_slab, reach: the operator, and its ghost planes. exchanged: those that its result in the rows of this rank needs.
+    Rows of ghosts come out wrong, and their part of the dot products is subtracted before these are summed.
     """
 
     def __init__(self, device: Any, operator: Any, reach: int, exchanged: int) -> None:
@@ -72,12 +71,6 @@ class WithHalo(OperatorTraits):
         cells = math.prod(self._halo.slab.within(self._reach).taller)
         operator = in_blocks(self._device, self.on_slab, cells, columns, np.dtype(float))
         return WithHalo(self._device, operator, self._reach, self._exchanged)
-
-    def parts(self) -> TimedCalls:
-        """The calls that a trace records separately."""
-        yield self, "exchange", "halo", 0, 0
-        yield self, "multiply", "product", self.traffic, self.flops
-        yield self, "summed", "sum", 0, 0
 
 
 class SummedSubdomains(Subdomains):
