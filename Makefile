@@ -17,7 +17,7 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab app test test-all test-oldest check docs docs-recording bench constraints clean develop python
+.PHONY: help lab app test test-all test-oldest check docs docs-recording bench mpi petsc constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -56,6 +56,12 @@ docs-recording: develop ## record the page as it is used: draw a bubble, solve, 
 bench: develop ## run the side-by-side comparisons; ARGS are passed on
 	@$(VENV_PYTHON) -m benchmarks $(ARGS)
 
+mpi: python ## install MPI for runs on ranks (--ranks): two wheels, 15 MB, no compiler
+	@$(PYTHON) scripts/install.py lab app opencl mpi
+
+petsc: mpi ## build PETSc for --engine petsc; about ten minutes of CPU once, and a C compiler
+	@$(VENV_PYTHON) scripts/petsc.py
+
 constraints: python ## choose new versions for constraints.txt from a fresh environment
 	@$(PYTHON) scripts/make_constraints.py
 
@@ -64,7 +70,7 @@ clean: ## remove .venv and everything else that these targets made
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 develop: python
-	@$(PYTHON) scripts/install.py lab app opencl cluster docs dev
+	@$(PYTHON) scripts/install.py lab app opencl cluster mpi docs dev
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "the workbench needs Python 3.11 or newer, but there is no $(PYTHON) on the PATH" >&2; exit 1; }

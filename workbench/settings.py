@@ -121,8 +121,8 @@ class Cluster(Parameter):
         if not local and re.fullmatch(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}", text):
             return text
         raise InputError(
-            f"cluster is the address of a Dask scheduler, such as tcp://host:8786, or {LOCAL}1 to {LOCAL}{MOST_LOCAL} "
-            f"for processes on this machine, got {quoted(value)}"
+            f"{self.name} is the address of a Dask scheduler, such as tcp://host:8786, or {LOCAL}1 to "
+            f"{LOCAL}{MOST_LOCAL} for processes on this machine, got {quoted(value)}"
         )
 
 
@@ -323,6 +323,14 @@ METHOD = (*BLOCKS, "device")
 SECOND_LEVEL = ("coarse", "variant")
 """The kinds of block that have no effect without deflation."""
 
+SWEEP_WORKERS = Cluster(
+    "workers",
+    str,
+    None,
+    "who makes the runs: the address of a Dask scheduler, such as tcp://host:8786, or local:4 for four processes on "
+    "this machine",
+    empty="this process",
+)
 SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
 """Settings that a sweep can vary, in addition to `SWEEP_STOPPING` and the parameters of its problem."""
 

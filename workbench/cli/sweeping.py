@@ -9,7 +9,7 @@ from typing import Any
 from workbench.cli.common import CONVERGED, NOT_CONVERGED
 from workbench.cli.options import PROBLEM, add_option, chosen, described, key_value
 from workbench.cli.streams import StatusLine
-from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES
+from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_WORKERS
 
 CRITERIA = ("rtol", "maxiter")
 COLUMNS = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
@@ -32,6 +32,7 @@ def add(verbs: Any) -> None:
     )
     for name in CRITERIA:
         add_option(sweep, STOPPING[name])
+    add_option(sweep, SWEEP_WORKERS)
     form = sweep.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--csv", metavar="FILE", help="write the rows as CSV")
@@ -41,6 +42,7 @@ def add(verbs: Any) -> None:
 def _sweep(options: argparse.Namespace) -> int:
     from workbench.run import configure, sweep
     from workbench.run.sweep_files import plain, to_csv
+    from workbench.run.sweeping import WORKER_FIELDS
 
     over: dict[str, list[str]] = {name: values for name in ("n", *SWEEP_AXES) if (values := getattr(options, name))}
     for text in options.param:
@@ -50,7 +52,11 @@ def _sweep(options: argparse.Namespace) -> int:
     stopping = configure(options.problem, stopping=chosen(options, CRITERIA)).stopping
     line = StatusLine()
     found = sweep(
-        options.problem, over, stopping=stopping, progress=lambda done, of, _row: line.show(f"{done} of {of} runs done")
+        options.problem,
+        over,
+        stopping=stopping,
+        progress=lambda done, of, _row: line.show(f"{done} of {of} runs done"),
+        workers=options.workers,
     )
     line.show("")
     if options.csv:
@@ -58,12 +64,12 @@ def _sweep(options: argparse.Namespace) -> int:
     elif options.json:
         print(json.dumps(plain(found)))
     else:
-        _print_table(list(over), found.rows)
+        _print_table(list(over), found.rows, COLUMNS + (WORKER_FIELDS if found.on_workers else ()))
     return CONVERGED if found.converged else NOT_CONVERGED
 
 
-def _print_table(axes: list[str], rows: list[dict[str, Any]]) -> None:
-    names = [*axes, *COLUMNS]
+def _print_table(axes: list[str], rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
+    names = [*axes, *columns]
     cells = [[name.replace("_", " ") for name in names], *([_cell(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     for line in cells:

@@ -44,7 +44,8 @@ class LocalWorkers:
                     processes=True,
                     dashboard_address="127.0.0.1:0",
                     silence_logs=False,
-                    scheduler_kwargs={"local_directory": self._folder},
+                    # A task whose worker is lost is begun again by who gave it, who can then say so.
+                    scheduler_kwargs={"local_directory": self._folder, "allowed_failures": 0},
                 )
                 opened.callback(self._end_scheduler)
             self.address: str = self._cluster.scheduler_address

@@ -8,9 +8,10 @@ import contextlib
 import importlib
 import os
 import time
+import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.devices.clock import Clock, Recorder
@@ -19,12 +20,16 @@ from workbench.domain_decomposition.local_workers import LocalWorkers
 from workbench.domain_decomposition.subdomain_holder import versions
 from workbench.domain_decomposition.tree_node import Peer, TreeNode
 from workbench.domain_decomposition.worker_lanes import Exchange, WorkerLanes
-from workbench.errors import CLUSTERS, DeviceError, InputError
+from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
 from workbench.machine.packages import DISTRIBUTION
 from workbench.settings import LOCAL
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
+REPEATS = 2
+"""Times that a task is begun again, at most."""
+ASK_SECONDS = 0.2
+"""Seconds between two questions whether to go on."""
 PRESENCE_SECONDS = 5.0
 """Seconds without a reply after which the scheduler is asked whether it has lost the worker."""
 
@@ -74,6 +79,17 @@ class Reply(NamedTuple):
     @property
     def seconds(self) -> float:
         return self.received - self.sent
+
+
+class Done(NamedTuple):
+    """A task that has ended: its place, what it returned, or why there is nothing, on which worker, and how often it
+    was begun again because that one was lost."""
+
+    place: int
+    value: Any
+    failure: str
+    worker: str
+    repeats: int
 
 
 class Workers:
@@ -186,6 +202,50 @@ class Workers:
                 raise reply.value
         return replies
 
+    def each(
+        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], stopped: Callable[[], bool]
+    ) -> Iterator[Done]:
+        """A function of each of these arguments, on whichever worker is free, in the order in which they end.
+
+        A task whose worker is lost is begun again, up to `REPEATS` times. Ends early once `stopped` returns True, which
+        is asked every `ASK_SECONDS`; tasks in progress see that they are cancelled by `task_is_cancelled`. A scheduler
+        that was started elsewhere may repeat tasks itself, which is not counted.
+        """
+        distributed, prefix = self._distributed, uuid.uuid4().hex
+        waiting: dict[Any, tuple[int, int]] = {}
+
+        def submit(place: int, repeats: int) -> None:
+            key = f"{prefix}-{place}-{repeats}"
+            made = self._client.submit(_with_address, function, tasks[place], key=key, pure=False)
+            waiting[made] = place, repeats
+
+        for place in range(len(tasks)):
+            submit(place, 0)
+        try:
+            while waiting and not stopped():
+                ended = [future for future in waiting if future.done()]
+                if not ended:
+                    with contextlib.suppress(TimeoutError), self._client.as_current():
+                        distributed.wait(list(waiting), timeout=ASK_SECONDS, return_when="FIRST_COMPLETED")
+                    if not self._present():
+                        raise DeviceError(f"all workers of {self.cluster} were lost")
+                for future in ended:
+                    place, repeats = waiting.pop(future)
+                    try:
+                        value, worker = future.result()
+                        yield Done(place, value, "", worker, repeats)
+                    except distributed.KilledWorker as lost:
+                        if repeats < REPEATS:
+                            submit(place, repeats + 1)
+                            continue
+                        address = str(getattr(lost.last_worker, "address", ""))
+                        yield Done(place, None, f"{repeats + 1} workers were lost in this run", address, repeats)
+                    # What a function raises, and what a lost connection does.
+                    except Exception as error:
+                        yield Done(place, None, error_message(error), "", repeats)
+        finally:
+            self._client.cancel(list(waiting), force=True)
+
     def start_lanes(self, clock: Clock, recorder: Recorder) -> list[str]:
         """Note requests from now on, for a trace. Returns sentences on its lanes."""
         self.lanes = WorkerLanes(lambda holder: self.call("clock", [(holder, ())])[0], clock, recorder)
@@ -278,6 +338,18 @@ class Workers:
                     both = f"has {other} {there.get(other)}, and this process {here[other]}"
                     wrong[address] = f"{both}; install the same version on both"
         return wrong
+
+
+def _with_address(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, str]:
+    """On a worker: what a function returns, and where."""
+    return function(*arguments), _dask().get_worker().address
+
+
+def task_is_cancelled() -> Callable[[], bool]:
+    """On a worker: a function that says whether the present task is wanted no more."""
+    worker = _dask().get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return lambda: task is None or task.state not in ("executing", "long-running")
 
 
 def _dask() -> Any:

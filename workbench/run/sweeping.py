@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import workbench
-from workbench.errors import InputError, error_message
+from workbench.errors import DeviceError, InputError, error_message
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
@@ -18,8 +18,9 @@ from workbench.run.driver import Run
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.result import Result
 from workbench.run.run_queue import QueueSlot, RunQueue
+from workbench.run.share_link import from_link, to_link
 from workbench.run.stopping import Reason, Stopping
-from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING
+from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING, SWEEP_WORKERS
 
 RESULT_FIELDS = (
     "N",
@@ -35,6 +36,8 @@ RESULT_FIELDS = (
     "iteration_seconds",
 )
 """The fields of a run's summary that a row holds after the choices; None in a failed run, except for the reason."""
+WORKER_FIELDS = ("worker", "repeats")
+"""On workers also the address of the one that made the run, and how often it was repeated since others were lost."""
 MOST_RUNS = 10_000
 
 Row = dict[str, Any]
@@ -66,7 +69,12 @@ class Sweep:
     @property
     def columns(self) -> list[str]:
         """The names of a row's fields."""
-        return [*self.over, *RESULT_FIELDS]
+        return [*self.over, *RESULT_FIELDS, *(WORKER_FIELDS if self.on_workers else ())]
+
+    @property
+    def on_workers(self) -> bool:
+        """Whether workers made the runs."""
+        return "workers" in self.provenance
 
     @property
     def converged(self) -> bool:
@@ -87,6 +95,7 @@ def sweep(
     on_result: OnResult | None = None,
     cancelled: Callable[[], bool] | None = None,
     slot: QueueSlot | None = None,
+    workers: str | None = None,
     **choices: Any,
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
@@ -95,8 +104,11 @@ def sweep(
     `SWEEP_STOPPING` or parameters of the problem. choices: the fixed settings, as in `configure`. cancelled:
     cancellation request, tested between iterations and between the parts of a setup; the current run then ends and has
     its row, as with Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held
-    during each run; by default in a new queue. Raises InputError for unknown names and wrong values
-    before the first run; a combination that cannot be solved has a row with the reason.
+    during each run; by default in a new queue. workers: the address of a Dask scheduler whose
+    workers make the runs, or local:4 for four processes of this machine; rows then come in the order in which runs end,
+    `on_result` is not called, and a row has two more fields, `WORKER_FIELDS`. Raises InputError for unknown names and
+    wrong values before the first run, and where no workers answer; a combination that cannot be solved has a row with
+    the reason.
 
     Examples:
         >>> from workbench.run import sweep
@@ -106,13 +118,19 @@ def sweep(
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    rows, stopped = _run_all(points, slot or QueueSlot(RunQueue()), cancelled or (lambda: False), progress, on_result)
+    stop = cancelled or (lambda: False)
+    if workers := SWEEP_WORKERS.check(workers):
+        rows, stopped = _on_workers(points, workers, stop, progress)
+    else:
+        rows, stopped = _run_all(points, slot or QueueSlot(RunQueue()), stop, progress, on_result)
     provenance = {
         "configuration": points[0][1].to_dict(),
         "started": begun,
         "workbench": workbench.__version__,
         "machine": describe_machine(),
     }
+    if workers:
+        provenance["workers"] = workers
     return Sweep({name: list(values) for name, values in over.items()}, rows, stopped, provenance)
 
 
@@ -172,6 +190,42 @@ def _run_all(
         if stopped:
             return rows, True
     return rows, False
+
+
+def _on_workers(
+    points: Sequence[tuple[Row, Configuration]], address: str, cancelled: Callable[[], bool], progress: Progress | None
+) -> tuple[list[Row], bool]:
+    """Make all runs on the workers of a scheduler: their rows, in the order of the combinations, and whether the sweep
+    was cancelled."""
+    if any(configuration.cluster for _, configuration in points):
+        raise InputError("workers make the runs of a sweep, and cluster spreads the boxes of one run; give one of them")
+    # Few sweeps have workers.
+    from workbench.domain_decomposition.workers import Workers
+
+    workers, rows, stopped = Workers(address), {}, False
+    try:
+        for done in workers.each(row_of_link, [(to_link(configuration),) for _, configuration in points], cancelled):
+            chosen = points[done.place][0]
+            row = {**chosen, **done.value} if done.value else _no_row(chosen, done.failure)
+            rows[done.place] = {**row, "worker": done.worker, "repeats": done.repeats}
+            if progress:
+                progress(len(rows), len(points), rows[done.place])
+    except KeyboardInterrupt:
+        stopped = True
+    except DeviceError as lost:
+        for place in range(len(points)):
+            rows.setdefault(place, {**_no_row(points[place][0], str(lost)), "worker": "", "repeats": 0})
+    finally:
+        workers.close()
+    return [rows[place] for place in sorted(rows)], stopped or len(rows) < len(points)
+
+
+def row_of_link(link: str) -> Row:
+    """The fields of a row of a run that a share link describes, on a worker."""
+    from workbench.domain_decomposition.workers import task_is_cancelled
+
+    row, _ = _run({}, from_link(link), task_is_cancelled(), None)
+    return row
 
 
 def _run(
