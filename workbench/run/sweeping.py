@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import workbench
-from workbench.errors import DeviceError, InputError, error_message
+from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
@@ -199,6 +200,8 @@ def _on_workers(
     was cancelled."""
     if any(configuration.cluster for _, configuration in points):
         raise InputError("workers make the runs of a sweep, and cluster spreads the boxes of one run; give one of them")
+    if os.environ.get(CLUSTERS) == "none":
+        raise InputError("workers are not available on this page; leave them out")
     # Few sweeps have workers.
     from workbench.domain_decomposition.workers import Workers
 

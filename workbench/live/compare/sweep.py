@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError
+from workbench.errors import CLUSTERS, InputError
 from workbench.live.compare.sweep_base import base_of, fixed, has_form, hindered, points, ruled_out, suggestion
 from workbench.live.compare.sweep_choices import Choices
 from workbench.live.compare.sweep_plot import SweepPlot
@@ -35,7 +36,7 @@ from workbench.run.run_queue import QueueSlot
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 from workbench.run.thread_job import ThreadJob
-from workbench.settings import SECOND_LEVEL
+from workbench.settings import SECOND_LEVEL, SWEEP_WORKERS
 
 SHOW_PERIOD = 0.5
 """Seconds between two updates of table and map of an active sweep."""
@@ -120,7 +121,18 @@ class SweepView(ControlledView):
             status=self.saved,
         )
         forms = [self.form.box] if self.form else []
-        self.asked = widgets.Accordion([self.choices.box, *forms], titles=("Parameters",), selected_index=0)
+        self.workers = widgets.Text(
+            description="workers",
+            placeholder="none: this process; local:2, or tcp://host:8786 of a Dask scheduler",
+            tooltip=SWEEP_WORKERS.about,
+            continuous_update=False,
+            layout={"width": "480px", "max_width": "100%"},
+        )
+        self.workers.observe(lambda _: self._changed(), "value")
+        # Visitors of a page on a server may not name a scheduler.
+        offered = [self.workers] if os.environ.get(CLUSTERS) != "none" else []
+        asked = widgets.VBox([self.choices.box, *offered])
+        self.asked = widgets.Accordion([asked, *forms], titles=("Parameters",), selected_index=0)
         """What varies and what stays the same; folded once a sweep begins."""
         self.box = self._layout()
         self._describe()
@@ -249,6 +261,7 @@ class SweepView(ControlledView):
         try:
             over = self.choices.over()
             planned = points(self.base, over)
+            SWEEP_WORKERS.check(self.workers.value)
         except InputError as error:
             self._complain(str(error))
             return
@@ -314,7 +327,7 @@ class SweepView(ControlledView):
         self.best.say("")
         problem, same = fixed(self.base, over)
         asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
-        self.result = sweep(problem, over, slot=job.slot, **asked, **same)
+        self.result = sweep(problem, over, slot=job.slot, workers=self.workers.value, **asked, **same)
         self._show()
 
     def _end(self, job: ThreadJob) -> None:

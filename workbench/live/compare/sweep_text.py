@@ -33,6 +33,8 @@ COLUMNS = {
 }
 """What the table shows next to the choices: its heading and, where it has one, its unit."""
 LOWER = ["N", "true relative residual"]
+WORKER = "worker"
+"""The last column of a sweep on workers."""
 STATE = "state"
 """The last column, where not every run has converged."""
 UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
@@ -67,7 +69,19 @@ def columns(
         heads.append(STATE)
         for row, words, shown in zip(rows, states, cells, strict=True):
             shown.append({"key": words, "text": words, "tip": row["reason"]})
+    if any(row.get("worker") for row in rows):
+        heads.append(WORKER)
+        for row, shown in zip(rows, cells, strict=True):
+            shown.append(_worker(row))
     return heads, cells
+
+
+def _worker(row: Row) -> Any:
+    """The worker that made a run, and whether others were lost in it."""
+    address, repeats = str(row.get("worker", "")), row.get("repeats", 0)
+    again = f", repeated {'once' if repeats == 1 else f'{repeats} times'}" if repeats else ""
+    tip = "the worker that had this run before was lost, so it was begun again" if repeats else address
+    return {"key": address, "text": address.partition("://")[2] + again, "tip": tip}
 
 
 def unit_of(seconds: Sequence[float | None]) -> tuple[str, float]:
