@@ -67,26 +67,19 @@ class Nccl:
 
 
 def between(runtime: Cuda, communicator: Any) -> Nccl | None:
-    """NCCL between the GPUs of all ranks; None, on every rank, where one lacks it or two share a GPU.
+    """NCCL between the GPUs of all ranks, which have one each; None, on every rank, where one lacks it.
 
     communicator: of mpi4py; all ranks call this together.
     """
     try:
         from cupy.cuda import nccl  # pyright: ignore[reportMissingImports]
 
-        place = f"{_host(communicator)} {runtime.bus}" if nccl.available else ""
+        available = bool(nccl.available)
     except ImportError:
-        place = ""
-    places = communicator.allgather(place)
-    if not all(places) or len(set(places)) < len(places):
+        available = False
+    if not all(communicator.allgather(available)):
         return None
     key = runtime.number, communicator.py2f()
     if key not in _made:
         _made[key] = Nccl(runtime, communicator)
     return _made[key]
-
-
-def _host(communicator: Any) -> str:
-    from mpi4py import MPI
-
-    return MPI.Get_processor_name()
