@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from workbench.devices.ranks.accelerator_operators import (
     SummedRuns,
     Totals,
 )
+from workbench.devices.ranks.device import Ranks
 from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.devices.ranks.reductions import OnRanks
 from workbench.errors import InputError
@@ -61,6 +63,11 @@ class AcceleratorRanks(OnRanks, Accelerator):
         several = len(set(self._places))
         of = "one for each rank" if several == self.ranks else f"{several} shared by {self.ranks} ranks"
         return f"{super().note}, {of}; ghost planes and sums travel by {self.link.title}"
+
+    @functools.cached_property
+    def on_host(self) -> Ranks:
+        """The device of this rank for vectors in host memory."""
+        return Ranks(self.communicator, self.slab)
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         return self.total(super().vdot(a, b))

@@ -30,6 +30,11 @@ class Ranks(OnRanks, Cpu):
         self.join(communicator, slab)
         self.halo = Halo(communicator, slab)
 
+    @property
+    def on_host(self) -> Ranks:
+        """The device of this rank for vectors in host memory."""
+        return self
+
     def limited(self, limit: int | None) -> Ranks:
         if limit is None:
             return self
