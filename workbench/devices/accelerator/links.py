@@ -65,9 +65,7 @@ class PinnedMemory:
         ]
         for signal in signals:
             signal.wait()
-        requests = [
-            communicator.Irecv(room, piece.rank) for room, piece in zip(to_here, received, strict=True)
-        ]
+        requests = [communicator.Irecv(room, piece.rank) for room, piece in zip(to_here, received, strict=True)]
         requests += [communicator.Isend(room, piece.rank) for room, piece in zip(from_here, sent, strict=True)]
         self._mpi.Request.Waitall(requests)
         for room, piece in zip(to_here, received, strict=True):

@@ -51,7 +51,7 @@ class Cuda:
         self.name = f"cuda:{number}" if number else "cuda"
         self.number = number
         try:
-            self.count = count = int(cupy.cuda.runtime.getDeviceCount())
+            count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
             detail = str(error).splitlines()[0]
             raise InputError(

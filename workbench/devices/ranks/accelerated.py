@@ -16,6 +16,7 @@ from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.cuda import Cuda, nccl
+from workbench.devices.discovery import cuda_devices
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.ranks.accelerator_operators import (
     AcceleratorWithHalo,
@@ -31,7 +32,7 @@ from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
-from workbench.settings import HOST, ON_DEVICE
+from workbench.settings import HOST
 
 
 class AcceleratorRanks(OnRanks, Accelerator):
@@ -47,10 +48,8 @@ class AcceleratorRanks(OnRanks, Accelerator):
 
     def _made_link(self) -> Link:
         """NCCL where every rank has it and a GPU of its own."""
-        found = None
-        if isinstance(self.runtime, Cuda):
-            shared = len(set(self._places)) < self.ranks
-            found = None if shared else nccl.between(self.runtime, self.communicator)
+        alone = len(set(self._places)) == self.ranks
+        found = nccl.between(self.runtime, self.communicator) if alone and isinstance(self.runtime, Cuda) else None
         return found or PinnedMemory(self.runtime, self.communicator)
 
     def _with(self, budget: Budget, reduction: str) -> AcceleratorRanks:
@@ -83,6 +82,10 @@ class AcceleratorRanks(OnRanks, Accelerator):
     def without_ghosts(self, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         """An uninitialized vector of just this shape."""
         return super().empty(shape, dtype)
+
+    def with_ghosts(self, values: np.ndarray, slab: Slab) -> np.ndarray:
+        """A copy of host values of the rows with one ghost plane on each side, those of the neighbours."""
+        return self.on_host.with_ghosts(values, slab)
 
     # Operators.
 
@@ -139,7 +142,6 @@ def accelerator_of_rank(name: str, communicator: Any, slab: Slab) -> Accelerator
     if name == "cuda":
         from mpi4py import MPI
 
-        first = devices.device("cuda:0")
         local = communicator.Split_type(MPI.COMM_TYPE_SHARED)
-        name = f"cuda:{local.rank % as_accelerator(first).runtime.count}"
+        name = f"cuda:{local.rank % max(1, len(cuda_devices().devices))}"
     return AcceleratorRanks(as_accelerator(devices.device(name)).runtime, communicator, slab)

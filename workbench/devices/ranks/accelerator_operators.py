@@ -56,7 +56,7 @@ class AcceleratorWithHalo(WithHalo):
         self.waits = operator.waits or device.link.waits
         self._rooms: dict[np.dtype, tuple[Any, Dots, Totals]] = {}
 
-    def summed(self, dots: Dots, tall: list[Vector], wanted: Sequence[str]) -> Totals:
+    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Totals:
         x, out = tall
         kernel, ghosts, totals = self._room(x, dots.partial.dtype)
         inner = self._halo.slab.within(self._reach).inner
@@ -101,9 +101,7 @@ class BoxesOfSlab(deflation.BoxSubdomains):
     first: of these parts. count: those of all ranks.
     """
 
-    def __init__(
-        self, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype, first: int, count: int
-    ) -> None:
+    def __init__(self, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype, first: int, count: int) -> None:
         super().__init__(device, labels, boxes, dtype)
         self._link: Link = device.link
         self._totals = Totals(device, self._dots.partial.dtype)

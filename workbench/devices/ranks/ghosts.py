@@ -50,7 +50,7 @@ class DeviceHalo:
         return isinstance(vector, SlabVector)
 
     def taller(self, vector: Vector, depth: int, use: str = "out") -> Vector:
-        """The vector with up to `depth` ghost planes on each side: in the same memory, or a copy with room for a use."""
+        """The vector with up to `depth` ghost planes on each side: in the same memory, or room for a copy."""
         shape = self._tall(depth, vector.shape)
         if not isinstance(vector, SlabVector):
             key = use, depth, vector.shape, vector.dtype
@@ -71,7 +71,7 @@ class DeviceHalo:
             self._device.runtime.copy(vector.handle, taller.handle, vector.nbytes, source_at=first)
 
     def exchange(self, vector: Vector, depth: int, reach: int = 0) -> Vector:
-        """The taller vector, with `depth` ghost planes on each side from the neighbours, and zeros in those up to `reach`."""
+        """The taller vector: `depth` ghost planes on each side are from the neighbours, those up to `reach` are zero."""
         reach = max(depth, reach)
         runtime, slab, row = self._device.runtime, self.slab, self._row(vector)
         taller, inner = self.taller(vector, reach, f"argument with {depth}"), slab.within(reach).inner

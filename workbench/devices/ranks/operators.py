@@ -53,11 +53,11 @@ class WithHalo(OperatorTraits):
         """The product on the taller slab."""
         return self.on_slab.apply(x, out, *wanted)
 
-    def summed(self, dots: Any, tall: list[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Dots:
         """The dot products of the rows of all ranks."""
         return self._sums.total(self.own(dots, tall, wanted))
 
-    def own(self, dots: Any, tall: list[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+    def own(self, dots: Any, tall: Sequence[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
         """Those of the rows of this rank."""
         own, inner = np.array(dots), self._halo.slab.within(self._reach).inner
         for name in wanted:
