@@ -71,7 +71,7 @@ class DeviceHalo:
             self._device.runtime.copy(vector.handle, taller.handle, vector.nbytes, source_at=first)
 
     def exchange(self, vector: Vector, depth: int, reach: int = 0) -> Vector:
-        """The taller vector: `depth` ghost planes on each side are from the neighbours, those up to `reach` are zero."""
+        """The taller vector: `depth` ghost planes on each side are from the neighbours, up to `reach` zeros."""
         reach = max(depth, reach)
         runtime, slab, row = self._device.runtime, self.slab, self._row(vector)
         taller, inner = self.taller(vector, reach, f"argument with {depth}"), slab.within(reach).inner

@@ -56,7 +56,7 @@ class Halo:
         """Let the vector have the rows of `taller(vector, depth)`: they are in the same memory."""
 
     def exchange(self, vector: np.ndarray, depth: int, reach: int = 0) -> np.ndarray:
-        """The taller vector: `depth` ghost planes on each side are from the neighbours, those up to `reach` are zero."""
+        """The taller vector: `depth` ghost planes on each side are from the neighbours, up to `reach` zeros."""
         reach = max(depth, reach)
         taller, inner, count = self.taller(vector, reach), self.slab.within(reach).inner, depth * self.slab.plane
         first, last = inner.start, inner.stop
