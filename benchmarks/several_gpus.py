@@ -4,7 +4,7 @@
 
 Every round makes the same solve on one GPU, on all GPUs with NCCL, and on all with copies through pinned host memory.
 The solve on one GPU is that of the first rank while the others wait. Times are of the iterations alone, over their
-number; the setup is given separately.
+number; the setup, without the assembly, is given separately.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.common import report
 
 MULTILEVEL = {"preconditioner": "neumann:2", "coarse": "multilevel"}
 CASES: tuple[tuple[str, int, dict[str, str], int], ...] = (
     ("poisson7", 512, {"preconditioner": "jacobi"}, 3),
     ("bubbles-3d", 256, {**MULTILEVEL, "deflation": "levelset:64"}, 3),
-    ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 2),
+    ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 1),
 )
 """Problem, n, the blocks, and rounds."""
 QUICK = (
@@ -59,26 +57,30 @@ def measured(case: tuple[str, int, dict[str, str], int], device: str, world: Any
     from workbench.devices import ranks
     from workbench.devices.cuda import nccl
     from workbench.run import Run, configure, run_through
+    from workbench.run.on_ranks import slab
 
     name, n, blocks, rounds = case
     configuration = configure(name, {"n": n}, device=device, **blocks)
+    whole = configuration.problem.assemble() if world.rank == 0 else None
+    rows = configuration.problem.rows(slab(configuration, world.rank, world.size))
     between, found = nccl.between, {key: [] for key in (ONE, NCCL, PINNED)}
-    # The first round compiles.
-    for _ in range(1 + rounds):
-        if world.rank == 0:
+    # The first of several rounds compiles.
+    for _ in range(rounds + (rounds > 1)):
+        if whole:
             ranks.enter(None)
-            found[ONE].append(_row(run_through(Run(configuration))))
+            found[ONE].append(_row(run_through(Run(configuration, whole))))
+            report(f"{name} {n}, {ONE}", found[ONE][-1])
         world.Barrier()
         ranks.enter(world)
         for link in (NCCL, PINNED):
             nccl.between = between if link == NCCL else lambda *_: None
             try:
-                found[link].append(_row(run_through(Run(configuration))))
+                found[link].append(_row(run_through(Run(configuration, rows))))
             finally:
                 nccl.between = between
-        if world.rank == 0:
-            report(f"{name} {n}", {key: rows[-1] for key, rows in found.items()})
-    return {"problem": f"{name} {n}", **blocks, **_medians(found)} if world.rank == 0 else {}
+            if whole:
+                report(f"{name} {n}, {link}", found[link][-1])
+    return {"problem": f"{name} {n}", **blocks, **_medians(found, rounds)} if whole else {}
 
 
 def _row(result: Any) -> dict[str, Any]:
@@ -88,21 +90,19 @@ def _row(result: Any) -> dict[str, Any]:
         "ms": 1e3 * summary["iteration_seconds"] / summary["iterations"],
         "setup_s": summary["setup_seconds"],
         "true": summary["true_relative_residual"],
+        "phases": {part["name"]: round(part["seconds"], 2) for part in summary["setup_phases"]},
         "notes": [note for note in result.provenance["notes"] if "device" in note],
     }
 
 
-def _medians(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Of each way, without the first round: iterations, milliseconds, setup; and how often one GPU takes as long."""
+def _medians(found: dict[str, list[dict[str, Any]]], rounds: int) -> dict[str, Any]:
+    """Of each way, over the last rounds: iterations, milliseconds, setup; and how many times as fast as one GPU."""
     kept: dict[str, Any] = {}
     for way, rows in found.items():
-        times = [row["ms"] for row in rows[1:]]
-        kept[way] = {**rows[-1], "ms": statistics.median(times), "all_ms": times}
-        kept[way]["setup_s"] = statistics.median(row["setup_s"] for row in rows[1:])
-    alone = [row["ms"] for row in found[ONE][1:]]
-    for way in (NCCL, PINNED):
-        ratios = np.divide(alone, [row["ms"] for row in found[way][1:]])
-        kept[way]["times_faster"] = float(np.median(ratios))
+        times, alone = ([row["ms"] for row in some[-rounds:]] for some in (rows, found[ONE]))
+        setup = statistics.median(row["setup_s"] for row in rows[-rounds:])
+        kept[way] = {**rows[-1], "ms": statistics.median(times), "all_ms": times, "setup_s": setup}
+        kept[way]["times_faster"] = statistics.median(a / b for a, b in zip(alone, times, strict=True))
     return kept
 
 
