@@ -46,6 +46,11 @@ def rank_device(configuration: Configuration) -> Device | None:
     if world is None or world.size == 1:
         return None
     check_ranks(configuration)
-    from workbench.devices.ranks.device import Ranks
+    mine = slab(configuration, world.rank, world.size)
+    if configuration.device == "cpu":
+        from workbench.devices.ranks.device import Ranks
 
-    return Ranks(world, slab(configuration, world.rank, world.size))
+        return Ranks(world, mine)
+    from workbench.devices.ranks.accelerated import accelerator_of_rank
+
+    return accelerator_of_rank(configuration.device, world, mine)

@@ -161,7 +161,7 @@ def _random(seed: int | list[int], system: LinearSystem) -> np.ndarray:
 
 def _on_host(device: Device) -> Device:
     """A device for vectors in host memory, with the sums over ranks that this one has."""
-    return device if device.ranks > 1 else devices.device("cpu")
+    return getattr(device, "on_host", None) or devices.device("cpu")
 
 
 def range_complement(configuration: Configuration, null_space: NullSpace) -> NullSpace:

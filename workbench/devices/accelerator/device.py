@@ -19,6 +19,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.schedule import Step
 from workbench.lines.types import Shapes
+from workbench.settings import ON_DEVICE
 
 SHARE_OF_ROWS = 8
 """The rows of the watch take at most 1/8 of the free memory."""
@@ -35,11 +36,14 @@ class Accelerator(Operators, DeviceBase):
 
     def limited(self, limit: int | None) -> Accelerator:
         """The same device with a memory limit in bytes."""
-        return self if limit is None else Accelerator(self.runtime, Budget(limit, self.runtime.memory, self.name))
+        return self if limit is None else self._with(Budget(limit, self.runtime.memory, self.name), ON_DEVICE)
 
     def reducing(self, where: str) -> Accelerator:
         """The same device and memory limit, with partial sums added there: a value of the setting `reduction`."""
-        return self if where == self.reduction else Accelerator(self.runtime, self.budget, where)
+        return self if where == self.reduction else self._with(self.budget, where)
+
+    def _with(self, budget: Budget, reduction: str) -> Accelerator:
+        return Accelerator(self.runtime, budget, reduction)
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
         """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""

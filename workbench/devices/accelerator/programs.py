@@ -163,7 +163,8 @@ def _pass(
 
     if device.reduction == HOST:
         return _added_by_host(device, run, [line.target for line in step.dots], scalars, finish)
-    return _both(run, _launch(device, finish, scalars, room, count))
+    total, add = device.over_ranks(room)
+    return _both(_both(run, add), _launch(device, finish, scalars, total, total.shape[1]))
 
 
 def _added_by_host(

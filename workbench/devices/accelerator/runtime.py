@@ -46,8 +46,12 @@ class Runtime(Protocol):
         """Fill an array from the start of the memory; waits for all work enqueued before."""
         ...
 
-    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
-        """Copy on the device."""
+    def copy(self, target: Handle, source: Handle, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
+        """Copy on the device, from and to these bytes of the memory."""
+        ...
+
+    def part(self, handle: Handle, first: int, nbytes: int) -> Handle | None:
+        """A part of the memory as a handle of its own; None where parts may not begin at any byte."""
         ...
 
     def clear(self, handle: Handle, nbytes: int) -> None:

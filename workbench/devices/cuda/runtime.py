@@ -64,6 +64,8 @@ class Cuda:
         self._device = cupy.cuda.Device(number)
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.title = properties["name"].decode()
+        self.bus: str = self._device.pci_bus_id
+        """Where the device is on its host, which no two devices share."""
         self.largest = self.memory = int(properties["totalGlobalMem"])
         self.layout = LAYOUT
         self._one_at_a_time = threading.RLock()
@@ -110,14 +112,17 @@ class Cuda:
     def _staging(self) -> staging.Staging:
         return staging.Staging(self._cupy, self._stream)
 
-    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+    def copy(self, target: Handle, source: Handle, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
         with self._guarded():
             if self._collected is not None:
                 self._only_kernels = False
                 return
             runtime = self._cupy.cuda.runtime
-            kind = runtime.memcpyDeviceToDevice
-            runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, kind, self._stream.ptr)
+            kind, places = runtime.memcpyDeviceToDevice, (target.data.ptr + target_at, source.data.ptr + source_at)
+            runtime.memcpyAsync(*places, nbytes, kind, self._stream.ptr)
+
+    def part(self, handle: Handle, first: int, nbytes: int) -> Handle:
+        return handle[first : first + nbytes]
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
@@ -179,20 +184,28 @@ class Cuda:
         columns."""
         from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
 
-        with self._guarded():
-            if self._collected is not None:
-                self._only_kernels = False
-                return
+        def potrs(stream: int) -> None:
             if self._info is None:
                 self._info = self._cupy.zeros(1, np.int32)
             handle = self._cupy.cuda.device.get_cusolver_handle()
-            cusolver.setStream(handle, self._stream.ptr)
+            cusolver.setStream(handle, stream)
             solve = cusolver.zpotrs if dtype.kind == "c" else cusolver.dpotrs
             matrix, vector = (factor.data.ptr, size), (right.data.ptr, size)
             solve(handle, cublas.CUBLAS_FILL_MODE_LOWER, size, 1, *matrix, *vector, self._info.data.ptr)
-            self._launched()
+
+        self.enqueue(potrs)
 
     # For libraries that take CUDA addresses.
+
+    def enqueue(self, work: Callable[[int], None]) -> None:
+        """Let another library enqueue work in the stream whose address it gets; a recorded graph repeats it."""
+        with self._guarded():
+            if self._collected is not None:
+                # A persistent kernel could not do it.
+                self._only_kernels = False
+                return
+            work(self._stream.ptr)
+            self._launched()
 
     def address(self, handle: Handle) -> int:
         """The device address of the memory."""

@@ -37,8 +37,11 @@ class ShapeOnlyRuntime:
     def download(self, handle: Any, values: np.ndarray) -> None:
         """No memory to read: the array keeps its entries."""
 
-    def copy(self, target: Any, source: Any, nbytes: int) -> None:
+    def copy(self, target: Any, source: Any, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
         """No memory to copy."""
+
+    def part(self, handle: Any, first: int, nbytes: int) -> object:
+        return object()
 
     def clear(self, handle: Any, nbytes: int) -> None:
         """No memory to clear."""

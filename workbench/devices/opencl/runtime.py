@@ -78,11 +78,15 @@ class OpenCL:
             with self._errors():
                 self._cl.enqueue_copy(self._queue, values, handle, is_blocking=True)
 
-    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+    def copy(self, target: Handle, source: Handle, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
         if nbytes:
             with self._errors():
                 if not self._compiling_ahead:
-                    self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes))
+                    places = {"src_offset": source_at, "dst_offset": target_at}
+                    self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes, **places))
+
+    def part(self, handle: Handle, first: int, nbytes: int) -> None:
+        """None: buffers of OpenCL have parts at multiples of some 128 bytes only."""
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         if nbytes:

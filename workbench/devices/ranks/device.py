@@ -14,6 +14,7 @@ from workbench.devices.programs.program_device import Storage
 from workbench.devices.ranks.clock import RankClock
 from workbench.devices.ranks.halo import Halo
 from workbench.devices.ranks.operators import SummedSubdomains, WithHalo, restricted_product
+from workbench.devices.ranks.reductions import OnRanks
 from workbench.devices.ranks.sums import Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
@@ -21,17 +22,18 @@ from workbench.lines.schedule import Apply, Inlined, Step
 from workbench.lines.types import Shapes
 
 
-class Ranks(Cpu):
-    """The cores of a rank: vectors have the rows of its slab, scalars and coarse vectors are the same on all ranks.
-
-    communicator: of mpi4py.
-    """
+class Ranks(OnRanks, Cpu):
+    """The cores of a rank. communicator: of mpi4py."""
 
     def __init__(self, communicator: Any, slab: Slab) -> None:
         super().__init__()
-        self.communicator, self.slab = communicator, slab
-        self.rank, self.ranks = communicator.rank, communicator.size
-        self.halo, self.sums = Halo(communicator, slab), Sums(communicator)
+        self.join(communicator, slab)
+        self.halo = Halo(communicator, slab)
+
+    @property
+    def on_host(self) -> Ranks:
+        """The device of this rank for vectors in host memory."""
+        return self
 
     def limited(self, limit: int | None) -> Ranks:
         if limit is None:
@@ -44,22 +46,6 @@ class Ranks(Cpu):
         made = RankClock(recorder)
         made.attach(self.halo, self.sums)
         return made
-
-    # Reductions over the ranks.
-
-    def total(self, value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return self.sums.total(np.array(value))
-        return self.sums.total(np.array([value]))[0].item()
-
-    def largest(self, value: float) -> float:
-        return self.sums.largest(value)
-
-    def agreed(self, value: Any) -> Any:
-        return self.communicator.bcast(value)
-
-    def gathered(self, value: Any) -> list[Any]:
-        return self.communicator.allgather(value)
 
     def norm(self, vector: np.ndarray) -> float:
         return float(np.linalg.norm(self.gathered(super().norm(vector))))

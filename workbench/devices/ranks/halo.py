@@ -52,8 +52,11 @@ class Halo:
         offset = vector.ctypes.data - base.ctypes.data - before
         return np.ndarray(shape, vector.dtype, buffer=base, offset=offset)
 
-    def exchange(self, vector: np.ndarray, depth: int, reach: int = 0) -> None:
-        """Fill `depth` ghost planes on each side with those of the neighbours; zeros in those up to `reach`."""
+    def keep(self, vector: np.ndarray, taller: np.ndarray, depth: int) -> None:
+        """Let the vector have the rows of `taller(vector, depth)`: they are in the same memory."""
+
+    def exchange(self, vector: np.ndarray, depth: int, reach: int = 0) -> np.ndarray:
+        """The taller vector: `depth` ghost planes on each side are from the neighbours, up to `reach` zeros."""
         reach = max(depth, reach)
         taller, inner, count = self.taller(vector, reach), self.slab.within(reach).inner, depth * self.slab.plane
         first, last = inner.start, inner.stop
@@ -69,6 +72,7 @@ class Halo:
         for _, edge, neighbour in (below, above):
             requests.append(self._communicator.Isend(edge, neighbour))
         self.wait(requests)
+        return taller
 
     def wait(self, requests: list[Any]) -> None:
         """Wait for an exchange."""

@@ -40,24 +40,24 @@ class WithHalo(OperatorTraits):
         self.fused_dots: Sequence[str] = operator.fused_dots
 
     def apply(self, x: np.ndarray, out: np.ndarray, /, *wanted: str) -> Dots:
-        self.exchange(x)
-        tall = [self._halo.taller(vector, self._reach) for vector in (x, out)]
+        tall = [self.exchange(x), self._halo.taller(out, self._reach)]
         dots = self.multiply(tall[0], tall[1], *wanted)
+        self._halo.keep(out, tall[1], self._reach)
         return self.summed(dots, tall, wanted) if wanted else None
 
-    def exchange(self, x: np.ndarray) -> None:
-        """Fill the ghost planes of x."""
-        self._halo.exchange(x, self._exchanged, self._reach)
+    def exchange(self, x: np.ndarray) -> np.ndarray:
+        """x with its ghost planes, which are filled."""
+        return self._halo.exchange(x, self._exchanged, self._reach)
 
     def multiply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> Dots:
         """The product on the taller slab."""
         return self.on_slab.apply(x, out, *wanted)
 
-    def summed(self, dots: Any, tall: list[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Dots:
         """The dot products of the rows of all ranks."""
         return self._sums.total(self.own(dots, tall, wanted))
 
-    def own(self, dots: Any, tall: list[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
+    def own(self, dots: Any, tall: Sequence[np.ndarray], wanted: Sequence[str]) -> np.ndarray:
         """Those of the rows of this rank."""
         own, inner = np.array(dots), self._halo.slab.within(self._reach).inner
         for name in wanted:

@@ -15,6 +15,8 @@ class Sums:
         from mpi4py import MPI
 
         self._communicator, self._mpi = communicator, MPI
+        self.processor: str = MPI.Get_processor_name()
+        """The host of this rank."""
         self._pending: list[tuple[Any, np.ndarray, list[int], np.ndarray]] = []
 
     def total(self, values: np.ndarray) -> np.ndarray:

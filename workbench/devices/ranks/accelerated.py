@@ -1,0 +1,147 @@
+"""The device of a rank with an accelerator; ghost planes and sums travel by a link in the order of the kernels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench import devices
+from workbench.devices.accelerator.budget import Budget
+from workbench.devices.accelerator.device import Accelerator, as_accelerator
+from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.links import Link, PinnedMemory
+from workbench.devices.accelerator.runtime import Runtime, Vector
+from workbench.devices.accelerator.watch import Watch
+from workbench.devices.cuda import Cuda, nccl
+from workbench.devices.discovery import cuda_devices
+from workbench.devices.programs.workspace import Workspace
+from workbench.devices.ranks.accelerator_operators import (
+    AcceleratorWithHalo,
+    BoxesOfSlab,
+    SummedPass,
+    SummedRuns,
+    Totals,
+)
+from workbench.devices.ranks.device import Ranks
+from workbench.devices.ranks.ghosts import DeviceHalo
+from workbench.devices.ranks.reductions import OnRanks
+from workbench.errors import InputError
+from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
+from workbench.lines.schedule import Inlined
+from workbench.settings import HOST
+
+
+class AcceleratorRanks(OnRanks, Accelerator):
+    """The accelerator of a rank. communicator: of mpi4py; all ranks make theirs together."""
+
+    def __init__(self, runtime: Runtime, communicator: Any, slab: Slab, budget: Budget | None = None) -> None:
+        super().__init__(runtime, budget)
+        self.join(communicator, slab)
+        host = self.sums.processor
+        self._places = communicator.allgather(f"{host} {getattr(runtime, 'bus', runtime.title)}")
+        self.link = self._made_link()
+        self.halo = DeviceHalo(self, slab, self.link)
+
+    def _made_link(self) -> Link:
+        """NCCL where every rank has it and a GPU of its own."""
+        alone = len(set(self._places)) == self.ranks
+        found = nccl.between(self.runtime, self.communicator) if alone and isinstance(self.runtime, Cuda) else None
+        return found or PinnedMemory(self.runtime, self.communicator)
+
+    def _with(self, budget: Budget, reduction: str) -> AcceleratorRanks:
+        if reduction == HOST:
+            raise InputError("reduction host does not run on ranks; use reduction device")
+        return AcceleratorRanks(self.runtime, self.communicator, self.slab, budget)
+
+    @property
+    def note(self) -> str:
+        several = len(set(self._places))
+        of = "one for each rank" if several == self.ranks else f"{several} shared by {self.ranks} ranks"
+        return f"{super().note}, {of}; ghost planes and sums travel by {self.link.title}"
+
+    @functools.cached_property
+    def on_host(self) -> Ranks:
+        """The device of this rank for vectors in host memory."""
+        return Ranks(self.communicator, self.slab)
+
+    def vdot(self, a: Vector, b: Vector) -> complex:
+        return self.total(super().vdot(a, b))
+
+    # Memory: vectors of the slab have room for ghost planes.
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
+        dtype = np.dtype(dtype)
+        if shape[0] != self.slab.size or dtype.kind not in "fc":
+            return super().empty(shape, dtype)
+        return self.halo.vector(tuple(shape), dtype)
+
+    def without_ghosts(self, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
+        """An uninitialized vector of just this shape."""
+        return super().empty(shape, dtype)
+
+    def with_ghosts(self, values: np.ndarray, slab: Slab) -> np.ndarray:
+        """A copy of host values of the rows with one ghost plane on each side, those of the neighbours."""
+        return self.on_host.with_ghosts(values, slab)
+
+    # Operators.
+
+    def with_halo(self, operator: Any, reach: int, exchanged: int) -> AcceleratorWithHalo:
+        """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
+        return AcceleratorWithHalo(self, operator, reach, exchanged)
+
+    def subdomains(
+        self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
+    ) -> SummedRuns | BoxesOfSlab:
+        if boxes is not None and (made := BoxesOfSlab.of(self, labels, boxes, dtype)):
+            return made
+        return SummedRuns(self, labels, count, dtype)
+
+    # Programs.
+
+    def one_pass(
+        self,
+        text: str,
+        vectors: Sequence[str],
+        dtype: np.dtype,
+        *,
+        operators: Mapping[str, Inlined] | None = None,
+        numbers: Mapping[str, complex] | None = None,
+    ) -> OnePass:
+        made = SummedPass(self, text, vectors, operators, numbers)
+        made.prepare(np.dtype(dtype))
+        return made
+
+    def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Any]]:
+        totals = Totals(self, partial.dtype, partial.shape[0])
+        return totals.partial, lambda: totals.of(partial)
+
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
+        self.prepare(workspace.dtype)
+        # All ranks must launch the same, as long as the first does.
+        return AgreedWatch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
+
+
+class AgreedWatch(Watch):
+    """A watch that makes as many iterations as that of the first rank: how many are due depends on the clock."""
+
+    _device: AcceleratorRanks
+
+    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
+        super().advance(recurrence, self._device.agreed(count), uniform=uniform)
+
+
+def accelerator_of_rank(name: str, communicator: Any, slab: Slab) -> AcceleratorRanks:
+    """The device of that name on a rank. `cuda` alone gives each process of a host the next of its GPUs.
+
+    Where there are more ranks than GPUs, they share them. Raises InputError as `devices.device`.
+    """
+    if name == "cuda":
+        from mpi4py import MPI
+
+        local = communicator.Split_type(MPI.COMM_TYPE_SHARED)
+        name = f"cuda:{local.rank % max(1, len(cuda_devices().devices))}"
+    return AcceleratorRanks(as_accelerator(devices.device(name)).runtime, communicator, slab)

@@ -1,0 +1,163 @@
+"""Operators, dot products and subdomains of a rank on its accelerator, summed over the ranks by a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator import deflation
+from workbench.devices.accelerator.dots import Dots, OnePass
+from workbench.devices.accelerator.links import Link
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import ranks as texts
+from workbench.devices.ranks.operators import WithHalo
+from workbench.host.boxes import Boxes
+from workbench.host.slab import Slab
+
+
+class Totals(Dots):
+    """Sums over all ranks, in the place of partial sums. dtype: of the partial sums."""
+
+    def __init__(self, device: Any, dtype: np.dtype, sums: int = 3) -> None:
+        super().__init__(device, dtype, 1, sums)
+        self._link: Link = device.link
+        self._add = device.kernel(texts.SUMS, "rank_sums", dtype)
+
+    def of(self, partial: Vector, ghosts: Vector | None = None) -> Totals:
+        """The totals of partial sums, less those of the ghosts."""
+        less = partial if ghosts is None else ghosts
+        counts = np.int64(partial.shape[1]), np.int64(0 if ghosts is None else less.shape[1])
+        self._device.launch(self._add, partial.shape[0], partial, counts[0], less, counts[1], self.partial)
+        self._link.total(self.partial, self.partial)
+        return self
+
+
+class SummedPass(OnePass):
+    """One pass over the rows of a rank, whose dot products are summed over the ranks."""
+
+    _totals: Totals | None = None
+
+    def apply(self, *vectors: Vector) -> Dots | None:
+        dots = super().apply(*vectors)
+        if dots is None:
+            return None
+        if self._totals is None or self._totals.partial.dtype != dots.partial.dtype:
+            self._totals = Totals(self._device, dots.partial.dtype, dots.partial.shape[0])
+        return self._totals.of(dots.partial)
+
+
+class AcceleratorWithHalo(WithHalo):
+    """See `WithHalo`; the dot products of ghosts are subtracted on the device."""
+
+    def __init__(self, device: Any, operator: Any, reach: int, exchanged: int) -> None:
+        super().__init__(device, operator, reach, exchanged)
+        self.waits = operator.waits or device.link.waits
+        self._rooms: dict[np.dtype, tuple[Any, Dots, Totals]] = {}
+
+    def summed(self, dots: Any, tall: Sequence[Any], wanted: Sequence[str]) -> Totals:
+        x, out = tall
+        kernel, ghosts, totals = self._room(x, dots.partial.dtype)
+        inner = self._halo.slab.within(self._reach).inner
+        own = inner.stop - inner.start
+        if x.size == own:
+            return totals.of(dots.partial)
+        places = np.int64(inner.start), np.int64(own)
+        self._device.launch_over(kernel, x.size - own, x, out, ghosts.partial, *places)
+        return totals.of(dots.partial, ghosts.partial)
+
+    def _room(self, x: Vector, wide: np.dtype) -> tuple[Any, Dots, Totals]:
+        if x.dtype not in self._rooms:
+            device, inner = self._device, self._halo.slab.within(self._reach).inner
+            groups = device.layout.groups_for(x.size - (inner.stop - inner.start))
+            kernel = device.kernel(texts.GHOST_DOTS, "ghost_dots", x.dtype)
+            self._rooms[x.dtype] = kernel, Dots(device, x.dtype, groups), Totals(device, wide)
+        return self._rooms[x.dtype]
+
+
+class SummedRuns(deflation.Subdomains):
+    """Z of the rows of this rank, with the labels of all ranks."""
+
+    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
+        super().__init__(device, labels, count, dtype)
+        self._link: Link = device.link
+        self._totals = Totals(device, self._dots.partial.dtype)
+
+    def restrict(self, w: Vector) -> Vector:
+        """Z^H w of all ranks, shape (d,); the next call overwrites it."""
+        coarse = super().restrict(w)
+        self._link.total(coarse, coarse)
+        return coarse
+
+    def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Totals:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r) of all ranks."""
+        return self._totals.of(super().add_paired(x, coarse, r).partial)
+
+
+class BoxesOfSlab(deflation.BoxSubdomains):
+    """Z of the parts of boxes that lie in the slab of this rank; its parts are consecutive among those of all ranks.
+
+    first: of these parts. count: those of all ranks.
+    """
+
+    def __init__(self, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype, first: int, count: int) -> None:
+        super().__init__(device, labels, boxes, dtype)
+        self._link: Link = device.link
+        self._totals = Totals(device, self._dots.partial.dtype)
+        wide = device.wide(dtype)
+        # The parts of other ranks stay zero in what this rank adds to the sum.
+        self._own, self._all = device.zeros(count, wide), device.zeros(count, wide)
+        self._place = first * wide.itemsize, boxes.box.size * wide.itemsize
+        self._coarse = self._part(self._own)
+
+    @classmethod
+    def of(cls, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
+        """None where boxes lie in several slabs or are large, or where memory has no parts."""
+        slab: Slab = device.slab
+        own = boxes_of_slab(boxes, slab)
+        if own is None or not deflation.small_boxes(own[0]) or device.halo.copies:
+            return None
+        local, first = own
+        return cls(device, labels - np.int32(first), local, dtype, first, boxes.box.size)
+
+    def restrict(self, w: Vector) -> Vector:
+        """Z^H w of all ranks, shape (d,); the next call overwrites it."""
+        super().restrict(w)
+        self._link.total(self._own, self._all)
+        return self._all
+
+    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
+        super().add(x, self._part(coarse), sign)
+
+    def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Totals:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r) of all ranks."""
+        return self._totals.of(super().add_paired(x, self._part(coarse), r).partial)
+
+    def _part(self, coarse: Vector) -> Vector:
+        """The entries of the parts of this rank."""
+        part = self._device.runtime.part(coarse.handle, *self._place)
+        return Vector(part, (self._place[1] // coarse.itemsize,), coarse.dtype)
+
+
+def boxes_of_slab(boxes: Boxes, slab: Slab) -> tuple[Boxes, int] | None:
+    """The boxes of a slab that no other slab has a part of, and the first of their parts; None for others."""
+    planes, count = slab.grid[0], boxes.per_side[0]
+    along = np.arange(slab.first, slab.last) * count // planes
+    first, last = int(along[0]), int(along[-1]) + 1
+    mine = np.arange(slab.last - slab.first) * (last - first) // (slab.last - slab.first) + first
+    cut = (slab.first and (slab.first - 1) * count // planes == first) or (
+        slab.last < planes and slab.last * count // planes == last - 1
+    )
+    if cut or not np.array_equal(along, mine):
+        return None
+    others = int(np.prod(boxes.per_side[1:]))
+    begin, end = np.searchsorted(boxes.box, (first * others, last * others))
+    part = slice(int(begin), int(end))
+    return Boxes(
+        slab.own,
+        (last - first, *boxes.per_side[1:]),
+        boxes.box[part] - first * others,
+        boxes.phases[part],
+        boxes.sizes[part],
+    ), int(begin)
