@@ -40,6 +40,10 @@ class Preconditioner(Block):
         """Ghost planes of a slab of the grid whose entries M^-1 needs, where it runs on ranks."""
         return 1
 
+    def planes_at_once(self, grid: tuple[int, ...]) -> int:
+        """Planes of a grid in multiples of which ranks share it, so that M^-1 is that of one process."""
+        return 1
+
     @property
     def varies(self) -> bool:
         """Whether M^-1 is linear in r to few digits only, whatever A is; see `OperatorTraits.varies`."""

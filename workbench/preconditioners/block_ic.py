@@ -33,9 +33,14 @@ class BlockIncompleteCholesky(Preconditioner):
 
     name: ClassVar[str] = "block-ic"
     title: ClassVar[str] = "block incomplete Cholesky"
+    on_ranks: ClassVar[bool] = True
 
     rows: int = parameter(8, "grid rows in a block", low=1, high=10**9)
     unknowns: int = parameter(0, "unknowns in a block; 0 takes `rows` grid rows", low=0, high=10**12)
+
+    def planes_at_once(self, grid: tuple[int, ...]) -> int:
+        plane = math.prod(grid[1:])
+        return (block := self.unknowns or self.rows * grid[-1]) // math.gcd(block, plane)
 
     def setup(self, operator: Operator, device: Device) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, self.block(operator))

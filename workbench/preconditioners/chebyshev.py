@@ -14,6 +14,7 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, Op
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, BoxStencil, Operator, Stencil, check_diagonal
 from workbench.operators.base import MissingEntriesError
+from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -41,6 +42,7 @@ class Chebyshev(Preconditioner):
 
     name: ClassVar[str] = "chebyshev"
     title: ClassVar[str] = "Chebyshev polynomial"
+    on_ranks: ClassVar[bool] = True
 
     degree: int = parameter(3, "degree of the polynomial, applications of A in an application", low=1, high=64)
     ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
@@ -52,7 +54,7 @@ class Chebyshev(Preconditioner):
         product = operator.bind(device)
         high = MARGIN * _largest_ritz_value(operator, product, device)
         with contextlib.suppress(MissingEntriesError):
-            high = min(high, largest_row_sum(operator))
+            high = min(high, device.largest(largest_row_sum(operator)))
         return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)
 
 
@@ -148,17 +150,17 @@ def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Devi
     """The largest Ritz value of D^-1/2 A D^-1/2 by the Lanczos process; extreme ones need no reorthogonalization."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)
-    v = np.random.default_rng(0).standard_normal(size).astype(dtype)
-    v /= np.linalg.norm(v)
+    v = np.random.default_rng([0, device.rank] if device.rank else 0).standard_normal(size).astype(dtype)
+    v /= np.asarray(_norm(v, device), scale.dtype)
     previous, beta, out = np.zeros_like(v), 0.0, device.zeros(size, dtype)
     alphas: list[float] = []
     betas: list[float] = []
-    for _ in range(min(LANCZOS_STEPS, size)):
+    for _ in range(min(LANCZOS_STEPS, device.total(size))):
         product.apply(device.array(scale * v, dtype), out)
         w = scale * device.to_host(out) - np.asarray(beta, scale.dtype) * previous
-        alphas.append(float(np.vdot(v, w).real))
+        alphas.append(float(device.total(np.vdot(v, w).real.item())))
         w -= np.asarray(alphas[-1], scale.dtype) * v
-        beta = float(np.linalg.norm(w))
+        beta = _norm(w, device)
         if beta <= 1e-5 * max(alphas):
             break
         betas.append(beta)
@@ -166,10 +168,18 @@ def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Devi
     return float(eigvalsh_tridiagonal(np.array(alphas), np.array(betas[: len(alphas) - 1]))[-1])
 
 
+def _norm(v: np.ndarray, device: Device) -> float:
+    """||v||, of the rows of all ranks."""
+    return float(np.linalg.norm(device.gathered(float(np.linalg.norm(v)))))
+
+
 def largest_row_sum(operator: Operator) -> float:
     """max_i sum_j |A_ij| / A_ii, an upper bound of the eigenvalues of D^-1 A (Gershgorin)."""
     if isinstance(operator, BoxStencil):
         return operator.largest_row_sum / operator.diagonal_entry
+    rows = slice(None)
+    if isinstance(operator, SlabStencil):
+        operator, rows = operator.tall, operator.slab.inner
     diagonal = np.real(operator.diagonal()).astype(np.float64)
     if isinstance(operator, Stencil):
         sums = diagonal.copy()
@@ -179,4 +189,4 @@ def largest_row_sum(operator: Operator) -> float:
             sums[: max(0, sums.size - stride)] += size[stride:]
     else:
         sums = np.asarray(abs(operator.to_csr()).sum(axis=1), np.float64).ravel()
-    return float((sums / diagonal).max())
+    return float((sums[rows] / diagonal[rows]).max())

@@ -79,7 +79,7 @@ def _stencil_cholesky(name: str, operator: Stencil, device: Device, block: int, 
     def factorize(shift: float) -> tuple[np.ndarray, int, int]:
         return stencil_pivots(operator.main, operator.lower, operator.strides, block, omega, shift)
 
-    (pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
+    (pivots, replaced, _), shift = _shifted_until_positive(name, factorize, device)
     inverse = device.array(1 / pivots, operator.dtype)
     solve = device.stencil_factor(operator.lower, operator.strides, inverse, operator.grid[-1], block, 1.0)
     return Factorized(solve, pivots, shift, _notes(name, shift, replaced))
@@ -94,17 +94,20 @@ def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, ome
     def factorize(shift: float) -> tuple[np.ndarray, np.ndarray, int, int]:
         return csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
 
-    (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
+    (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize, device)
     inverse = device.array(1 / pivots, operator.dtype)
     upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
     lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=operator.dtype)
     return Factorized(device.csr_factor(lower, inverse, block, 1.0), pivots, shift, _notes(name, shift, replaced))
 
 
-def _shifted_until_positive(name: str, factorize: Callable[[float], tuple[Any, ...]]) -> tuple[tuple[Any, ...], float]:
-    """The first factorization with positive pivots, and its shift. factorize: returns the failed row or -1 last."""
+def _shifted_until_positive(
+    name: str, factorize: Callable[[float], tuple[Any, ...]], device: Device
+) -> tuple[tuple[Any, ...], float]:
+    """The first factorization with positive pivots on all ranks, and its shift. factorize: returns the failed row or -1
+    last."""
     shift = 0.0
-    while (failed := (factors := factorize(shift))[-1]) >= 0:
+    while (failed := device.largest((factors := factorize(shift))[-1])) >= 0:
         if shift >= LAST_SHIFT:
             raise InputError(
                 f"{name} finds no positive pivot in row {failed}, even with the diagonal multiplied by "

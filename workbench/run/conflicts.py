@@ -77,7 +77,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
         check_problem(configuration)
     else:
         check_symmetry(configuration, operator)
-        check_precision(configuration, two_phases=isinstance(operator, TwoPhaseStencil))
+        check_precision(configuration, two_phases=isinstance(getattr(operator, "tall", operator), TwoPhaseStencil))
         configuration.deflation.check(configuration.problem.grid or operator.shape[:1])
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits_of(configuration))

@@ -37,7 +37,7 @@ def slab(configuration: Configuration, rank: int, count: int) -> Slab:
         raise InputError(f"problem {configuration.problem.name} has no grid whose planes ranks could share; use none")
     depth = configuration.preconditioner.ghost_planes
     why = f"preconditioner {configuration.preconditioner.text}"
-    return slab_of(grid, rank, count, depth, why=why)
+    return slab_of(grid, rank, count, depth, configuration.preconditioner.planes_at_once(grid), why)
 
 
 def rank_device(configuration: Configuration) -> Device | None:

@@ -93,6 +93,10 @@ class Ranks(OnRanks, Cpu):
     ) -> SummedSubdomains:
         return SummedSubdomains(self, labels, count, dtype, boxes)
 
+    def stencil_factor(self, *given: Any) -> WithHalo:
+        """Blocks of a factor lie on one rank each."""
+        return self.with_halo(super().stencil_factor(*given), 0, 0)
+
     def restricted_product(self, bound: Any, z: Any) -> Any:
         return restricted_product(self, bound, z) or super().restricted_product(bound, z)
 
