@@ -57,7 +57,7 @@ class PiecewiseBlocks(SparseBlocks):
         """Z^H V, shape (d, s)."""
         self._pieces.apply(V, self._partial)
         self._sums.apply(self._partial, self._work)
-        return self._device.to_host(self._work)
+        return self._device.total(self._device.to_host(self._work))
 
 
 class DenseBlocks:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from workbench.errors import InputError
@@ -13,20 +16,24 @@ NO_PHASES = "rhs phases needs a problem with bubbles or slabs; choose random:16,
 WIDTH = 0.05
 """Standard deviation of the source, in sides of the domain."""
 RANK = 4
+DRAWN_AT_ONCE = 1 << 16
+"""Rows of random numbers that are held where some are kept."""
 APART = 1e-10
 """What columns 0 and 1 differ by, in standard deviations."""
 
 
-def random_columns(shape: tuple[int, int], family: str, seed: int, dtype: np.dtype) -> np.ndarray:
+def random_columns(
+    shape: tuple[int, int], family: str, seed: int, dtype: np.dtype, rows: slice | None = None
+) -> np.ndarray:
     """Standard normal columns of this shape, in a family that depends on one another where it is one of those.
 
     pairs: columns 0 and 1, 2 and 3, and so on are equal; near: column 1 differs from column 0 by 1e-10; rank4: all are
-    combinations of four; zero: the last one is zero.
+    combinations of four; zero: the last one is zero. rows: those to return, of all that are drawn.
     """
     rng = np.random.default_rng(seed)
-    B = rng.standard_normal(shape)
+    B = _drawn(rng, shape, rows)
     if dtype.kind == "c":
-        B = B + 1j * rng.standard_normal(shape)
+        B = B + 1j * _drawn(rng, shape, rows)
     s = shape[1]
     if family == PAIRS:
         B = B[:, np.arange(s) // 2]
@@ -39,6 +46,19 @@ def random_columns(shape: tuple[int, int], family: str, seed: int, dtype: np.dty
     return B.astype(dtype)
 
 
+def _drawn(rng: np.random.Generator, shape: tuple[int, int], rows: slice | None) -> np.ndarray:
+    """Standard normal numbers, of which some rows are kept; how many words of a stream one takes is random."""
+    if rows is None:
+        return rng.standard_normal(shape)
+    kept = np.empty((rows.stop - rows.start, shape[1]))
+    for first in range(0, shape[0], DRAWN_AT_ONCE):
+        drawn = rng.standard_normal((min(DRAWN_AT_ONCE, shape[0] - first), shape[1]))
+        begin, end = max(first, rows.start), min(first + len(drawn), rows.stop)
+        if begin < end:
+            kept[begin - rows.start : end - rows.start] = drawn[begin - first : end - first]
+    return kept
+
+
 def moved_source(system: LinearSystem, count: int) -> np.ndarray:
     """A Gaussian source at equidistant positions on the diagonal of the grid, shape (N, count).
 
@@ -48,23 +68,28 @@ def moved_source(system: LinearSystem, count: int) -> np.ndarray:
     """
     if system.grid is None:
         raise InputError(NO_GRID)
-    columns = np.ones((*system.grid, count))
+    planes = slice(system.slab.first, system.slab.last) if system.slab else slice(None)
+    sides = system.slab.own if system.slab else system.grid
+    columns = np.ones((*sides, count))
     positions = (np.arange(count) + 0.5) / count
     for axis, cells in enumerate(system.grid):
-        centres = (np.arange(cells) + 0.5) / cells
+        centres = ((np.arange(cells) + 0.5) / cells)[planes if axis == 0 else slice(None)]
         profile = np.exp(-((centres[:, None] - positions) ** 2) / (2 * WIDTH**2))
         shape = [1] * len(system.grid)
-        shape[axis] = cells
+        shape[axis] = centres.size
         columns *= profile.reshape(*shape, count)
     return columns.reshape(-1, count)
 
 
-def phase_indicators(system: LinearSystem) -> np.ndarray:
+def phase_indicators(system: LinearSystem, gathered: Callable[[Any], list[Any]] | None = None) -> np.ndarray:
     """1 in a bubble or slab and 0 elsewhere, one column for each, shape (N, number of bubbles or slabs).
 
-    A bubble without a cell gives no column. Raises InputError for a problem without phases.
+    A bubble without a cell gives no column. gathered: what all ranks have.
+
+    Raises InputError for a problem without phases.
     """
-    numbers = [] if system.phase is None else [k for k in np.unique(system.phase) if k > 0]
+    here = [] if system.phase is None else np.unique(system.phase).tolist()
+    numbers = sorted({k for found in (gathered(here) if gathered else [here]) for k in found if k > 0})
     if system.phase is None or not numbers:
         raise InputError(NO_PHASES)
     return (system.phase[:, None] == np.array(numbers)).astype(float)

@@ -69,15 +69,15 @@ def prepare_vectors(
         b, start = scaled(b, -exponent), scaled(start, -exponent)
         exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
-    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent, _on_host(device))
-    if configuration.stopping.atol == 0 and _is_zero(b, device):
+    b, removed, *changes = make_consistent(b, range_complement(configuration, null_space), exponent, on_host(device))
+    if configuration.stopping.atol == 0 and is_zero(b, device):
         start = constant(0, b.size, dtype)
         changes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)
     if b is not given[0] or start is not given[1]:
         held.clear()
     placed, x = device.to_device(b), device.copy(device.to_device(start))
-    if null_space and not _is_zero(start, device):
+    if null_space and not is_zero(start, device):
         x, of_start = null_space.complement(x, device)
         is_given = x0 is not None or start_file(configuration) is not None
         if is_given and of_start > rounding(dtype) * math.hypot(of_start, device.norm(x)):
@@ -126,7 +126,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
 
     Raises InputError for a b with NaN or infinity, whose norm is not finite.
     """
-    vectors = [b] if _is_zero(start, device) else [b, start]
+    vectors = [b] if is_zero(start, device) else [b, start]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
     finite_vector(entries(b), "b", entries(b).size)
@@ -149,7 +149,7 @@ def _norm(values: np.ndarray, device: Device) -> float:
     return device.norm(device.to_device(values)) or device.largest(max_abs(values))
 
 
-def _is_zero(values: Any, device: Device) -> bool:
+def is_zero(values: Any, device: Device) -> bool:
     """Whether all entries are zero, on all ranks. Cost: a read of a vector that begins with zero."""
     return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
 
@@ -159,7 +159,7 @@ def _random(seed: int | list[int], system: LinearSystem) -> np.ndarray:
     return random_numbers(seed, system.operator.shape[0], system.slab.rows.start if system.slab else 0)
 
 
-def _on_host(device: Device) -> Device:
+def on_host(device: Device) -> Device:
     """A device for vectors in host memory, with the sums over ranks that this one has."""
     return getattr(device, "on_host", None) or devices.device("cpu")
 

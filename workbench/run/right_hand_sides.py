@@ -7,15 +7,14 @@ import math
 
 import numpy as np
 
-from workbench import devices
-from workbench.arrays import cast, finite_block
+from workbench.arrays import cast, finite_block, random_numbers
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.configuration import Configuration
-from workbench.run.right_hand_side import Vectors, make_consistent, range_complement, rounding
+from workbench.run.right_hand_side import Vectors, is_zero, make_consistent, on_host, range_complement, rounding
 from workbench.run.vector_files import rhs_file, start_file
 from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, SOURCES, family_of
@@ -63,17 +62,18 @@ def prepare_columns(
 
     Raises InputError for a B or X0 of another shape, or not finite.
     """
-    sides = _right_hand_sides(configuration, system, X0, null_space)
+    sides = _right_hand_sides(configuration, system, X0, null_space, on_host(device))
     notes += sides.changes
     b, x = (device.zeros(system.operator.shape[0], system.operator.dtype) for _ in range(2))
     return Vectors(b, x, None, 0, norm(sides.removed), sides.changes), sides
 
 
 def _right_hand_sides(
-    configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, null_space: NullSpace
+    configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, null_space: NullSpace, device: Device
 ) -> RightHandSides:
+    """device: for vectors in host memory."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
-    B = columns_of(configuration, system)
+    B = columns_of(configuration, system, device)
     s = B.shape[1]
     file = start_file(configuration) if X0 is None else None
     X0 = file.read(size) if file else X0
@@ -81,20 +81,23 @@ def _right_hand_sides(
     if start.shape != B.shape:
         raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
     if X0 is None and configuration.x0 == "random":
-        start = np.random.default_rng(configuration.seed).random((size, s)).astype(dtype)
+        first = system.slab.rows.start * s if system.slab else 0
+        start = random_numbers(configuration.seed, size * s, first).reshape(size, s).astype(dtype)
     exponents, removed, of_starts, zero = np.zeros(s, int), np.zeros(s), np.zeros(s), np.zeros(s, bool)
     for j in range(s):
         b, x = np.array(B[:, j]), np.array(start[:, j])
-        exponents[j] = exponent = math.frexp(max(max_abs(b), max_abs(x)))[1] if b.any() else 0
+        is_given = not is_zero(b, device)
+        largest = device.largest(max(max_abs(b), max_abs(x)))
+        exponents[j] = exponent = math.frexp(largest)[1] if is_given else 0
         b, x = scaled(b, -exponent), scaled(x, -exponent)
         try:
-            b, removed[j], _ = make_consistent(b, range_complement(configuration, null_space), exponent)
+            b, removed[j], _ = make_consistent(b, range_complement(configuration, null_space), exponent, device)
         except InputError as nothing_left:
             raise InputError(f"column {j}: {nothing_left}") from None
-        length = norm(x)
-        x, of_starts[j] = null_space.complement(x, devices.device("cpu"))
+        length = device.norm(x)
+        x, of_starts[j] = null_space.complement(x, device)
         of_starts[j] *= X0 is not None and of_starts[j] > rounding(dtype) * length
-        zero[j] = x.any() and not b.any() and configuration.stopping.atol == 0
+        zero[j] = configuration.stopping.atol == 0 and is_zero(b, device) and not is_zero(x, device)
         B[:, j], start[:, j] = b, 0 if zero[j] else x
     what = "means" if null_space.is_constant else "components to which the range of A is orthogonal"
     sentences = {
@@ -110,16 +113,16 @@ def _columns(changed: np.ndarray) -> str:
     return "all columns" if changed.all() else f"columns {', '.join(map(str, np.flatnonzero(changed)))}"
 
 
-def columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
-    """B as it was given, a new array of shape (N, s)."""
+def columns_of(configuration: Configuration, system: LinearSystem, device: Device | None = None) -> np.ndarray:
+    """B as it was given, a new array of shape (N, s). device: of a rank."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
     if system.b.ndim == 2:
         return np.array(system.b, dtype, order="C")
     if file := rhs_file(configuration):
         return np.array(cast(file.read(size), dtype, "the right-hand side"), order="C")
     if configuration.rhs == PHASES:
-        return phase_indicators(system).astype(dtype)
+        return phase_indicators(system, device.gathered if device else None).astype(dtype)
     family, s = family_of(configuration.rhs)
     if family == SOURCES:
         return moved_source(system, s).astype(dtype)
-    return random_columns((size, s), family, configuration.seed, dtype)
+    return random_columns((system.unknowns, s), family, configuration.seed, dtype, system.slab and system.slab.rows)

@@ -21,6 +21,7 @@ SUMS = "who computes inner products of terms and the step: here, this process, o
 class MultipreconditionedCG(Solver):
     """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
 
+    on_ranks: ClassVar[bool] = False
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     in_family: ClassVar[bool] = False

@@ -15,7 +15,7 @@ from workbench.devices.ranks.clock import RankClock
 from workbench.devices.ranks.halo import Halo
 from workbench.devices.ranks.operators import SummedSubdomains, WithHalo, restricted_product
 from workbench.devices.ranks.reductions import OnRanks
-from workbench.devices.ranks.sums import Sums
+from workbench.devices.ranks.sums import SummedAlgebra, Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.lines.schedule import Apply, Inlined, Step
@@ -92,6 +92,9 @@ class Ranks(OnRanks, Cpu):
         self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
     ) -> SummedSubdomains:
         return SummedSubdomains(self, labels, count, dtype, boxes)
+
+    def block_algebra(self) -> Any:
+        return SummedAlgebra(super().block_algebra(), self.sums)
 
     def stencil_factor(self, *given: Any) -> WithHalo:
         """Blocks of a factor lie on one rank each."""

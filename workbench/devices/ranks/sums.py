@@ -8,6 +8,39 @@ from typing import Any
 import numpy as np
 
 
+class SummedAlgebra:
+    """A `BlockAlgebra` of the rows of a rank whose dot products are summed over the ranks."""
+
+    def __init__(self, algebra: Any, sums: Sums) -> None:
+        self._algebra, self._sums, self.combine = algebra, sums, algebra.combine
+
+    def gram(self, *given: Any, **named: Any) -> Callable[[], np.ndarray]:
+        """X^H Y of all ranks."""
+        run = self._algebra.gram(*given, **named)
+        return lambda: self._sums.total(run())
+
+    def column_dots(self, *given: Any, **named: Any) -> Callable[[], np.ndarray]:
+        """Its diagonal."""
+        run = self._algebra.column_dots(*given, **named)
+        return lambda: self._sums.total(run())
+
+    def fused(self, *given: Any) -> Any:
+        """Several lines in one pass, and one sum of all their dot products."""
+        if (run := self._algebra.fused(*given)) is None:
+            return None
+
+        def call(small: Any) -> dict[str, np.ndarray]:
+            made = {name: np.asarray(value) for name, value in run(small).items()}
+            if not made:
+                return made
+            total = self._sums.total(np.concatenate([value.ravel() for value in made.values()]))
+            ends = np.cumsum([value.size for value in made.values()])[:-1]
+            parts = zip(made.items(), np.split(total, ends), strict=True)
+            return {name: part.reshape(value.shape) for (name, value), part in parts}
+
+        return call
+
+
 class Sums:
     """Sums over the ranks of an mpi4py communicator; every rank gets the same digits."""
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.run.diagnostics import Diagnostics, References
+from workbench.run.right_hand_side import on_host
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -74,7 +74,7 @@ class BlockDiagnostics(Diagnostics):
         setup = self._setup
         starts = self.solution_on_host(X)
         for j in np.flatnonzero(which) if setup.null_space else ():
-            starts[:, j], _ = setup.null_space.complement(starts[:, j].copy(), devices.device("cpu"))
+            starts[:, j], _ = setup.null_space.complement(starts[:, j].copy(), on_host(setup.device))
         made = np.where(which, starts, setup.device.to_host(self.X))
         self._set(made)
         if setup.variant.projects_start and self._projection:

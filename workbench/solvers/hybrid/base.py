@@ -22,6 +22,7 @@ class HybridSolver(Solver):
     every vector update and dot product is then a pass of its own.
     """
 
+    on_ranks: ClassVar[bool] = False
     uniform_iterations: ClassVar[bool] = False
     same_work: ClassVar[bool] = False
     curvature_is_recomputed: ClassVar[bool] = False
