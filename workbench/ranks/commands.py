@@ -43,6 +43,11 @@ class Commands:
             time.sleep(0 if time.perf_counter() - begun < SPINNING else ASLEEP)
         return self._world.bcast(command)
 
+    def clear_away(self) -> None:
+        """Remove the folder, which the process that made it may have left."""
+        if self._world.rank == 0:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
     def _listen(self) -> None:
         for line in sys.stdin:
             if line.strip() == "stop":
@@ -50,6 +55,6 @@ class Commands:
             self._inbox.put(json.loads(line))
         self._inbox.put(END)
         time.sleep(GRACE)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self.clear_away()
         self._world.Abort(1)
         os._exit(1)

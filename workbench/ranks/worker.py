@@ -80,6 +80,7 @@ def work(world: Any, folder: Path) -> None:
         enter(world)
         run = _set_up(job, speaker)
         _Worker(run, world, own, speaker, job.trace).follow(commands)
+    commands.clear_away()
 
 
 def _set_up(job: Job, speaker: Speaker) -> Run:
