@@ -38,6 +38,7 @@ from workbench.run.ranks.messages import (
 from workbench.run.setup_phases import SetupPhases
 from workbench.run.snapshots import Quantity, vector_of
 from workbench.run.stopping import Reason
+from workbench.run.traffic import iteration_bytes
 
 STEP_SECONDS = 0.05
 """Duration of the steps of one command: curves are drawn, and runs stopped, between them."""
@@ -136,7 +137,7 @@ class _Worker:
         """Write a vector; whether there is one, and words on it."""
         vector, words = vector_of(self._run.state, Quantity(quantity), column)
         if vector is not None:
-            rows.write(self._own, Path(file), self._own_rows(self._run.setup.device.to_host(vector)))
+            rows.write(self._own, Path(file), np.asarray(self._run.setup.device.to_host(vector)))
         return vector is not None, words
 
     def _do_result(self, number: int, reason: str | None, file: str) -> Solution:
@@ -144,22 +145,16 @@ class _Worker:
         if reason is not None and self._run.ending is None:
             self._run.cancel(Reason[reason])
         result = self._run.result()
-        rows.write(self._own, Path(file), self._own_rows(result.x))
+        rows.write(self._own, Path(file), np.asarray(result.x))
         ended = clocks.offsets(self._own) if self._run.trace is not None and reason is not None else []
         error = clocks.largest_error(self._clocks, ended) if ended else 0.0
         return Solution(result.true_relative_residual, result.columns, self._notes(), error)
 
-    def _own_rows(self, values: Any) -> np.ndarray:
-        # INTERIM
-        values = np.asarray(values)
-        n, k, s = len(values), self._own.rank, self._own.size
-        return values[n * k // s : n * (k + 1) // s]
-
     def _facts(self) -> Facts:
         run, setup = self._run, self._run.setup
-        history = run.history
+        history, moved = run.history, iteration_bytes(run.setup)
         return Facts(
-            unknowns=setup.operator.shape[0],
+            unknowns=setup.unknowns,
             dtype=np.dtype(setup.operator.dtype),
             entries=setup.entries,
             device=setup.device.name,
@@ -178,6 +173,7 @@ class _Worker:
             threshold=run.threshold,
             phases=setup.phases.done,
             compile_seconds=setup.phases.compile_seconds,
+            iteration_bytes=None if moved is None else setup.device.total(moved),
             notes=self._notes(),
         )
 

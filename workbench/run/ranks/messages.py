@@ -51,7 +51,8 @@ class Present:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What is known once the ranks are set up; the names are those of `SolveSetup` and `Iterations`."""
+    """What is known once the ranks are set up; the names are those of `SolveSetup` and `Iterations`. Bytes and entries
+    are those of all ranks, phases those of rank 0."""
 
     unknowns: int
     dtype: np.dtype
@@ -72,6 +73,7 @@ class Facts:
     threshold: float
     phases: list[SetupPhase]
     compile_seconds: float
+    iteration_bytes: int | None
     notes: list[str]
 
 

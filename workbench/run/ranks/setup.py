@@ -69,6 +69,7 @@ class RankSetup:
         self.exact = True if self.facts.has_exact else None
         # Views test whether the vectors are there.
         self.x: Any = np.empty(0)
+        self.unknowns = self.facts.unknowns
         self.all_notes = self.facts.notes
 
     deflation_vectors = property(lambda self: self.facts.deflation_vectors)
