@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,13 +13,11 @@ import time
 import numpy as np
 import psutil
 import pytest
-from scipy import sparse
 
 from tests.ranks.conftest import endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import DeviceError, InputError
-from workbench.operators import Matrix
-from workbench.problems import LinearSystem
+from workbench.problems.poisson import Poisson5
 from workbench.run import Reason, Run, Session, configure
 from workbench.run.ranks import launcher, messages, processes
 
@@ -141,26 +141,24 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_file():
     for pid in pids:
         psutil.Process(pid).rlimit(psutil.RLIMIT_FSIZE, (4096, 4096))
     run.cancel()
-    with pytest.raises(InputError, match=r"cannot write x, 0\.00884 MB, into .* \(rank 0: File too large\); free"):
+    with pytest.raises(InputError, match=r"cannot write x, 0\.00884 MB, to .* \(rank 0: File too large\); free"):
         run.result()
     until(lambda: gone(pids))
 
 
-class Raising(Matrix):
-    """A matrix that one rank cannot set up."""
+@dataclasses.dataclass(frozen=True)
+class Raising(Poisson5):
+    """A problem whose rows one rank cannot assemble."""
 
-    def bind(self, device):
-        from workbench.devices.ranks import world
-
-        if world().rank == 1:
+    def rows(self, slab, seed=0):
+        if slab.first:
             raise MemoryError("no room for A")
-        return super().bind(device)
+        return super().rows(slab, seed)
 
 
 def test_a_rank_that_raises_alone_ends_all_and_is_named():
-    system = LinearSystem(Raising(sparse.csr_array(np.eye(5))), np.ones(5))
     with pytest.raises(InputError, match="rank 1 failed: there is not enough memory: no room for A"):
-        Run(configure("poisson5", n=5, ranks=2), system)
+        Run(configure(Raising(5), ranks=2))
 
 
 def test_what_all_ranks_refuse_is_said_once():
@@ -171,7 +169,10 @@ def test_what_all_ranks_refuse_is_said_once():
 @pytest.mark.parametrize(
     ("hide", "sentence"),
     [
-        (lambda patch: patch.setitem(sys.modules, "mpi4py", None), "needs mpi4py, which is not installed; run `make mpi`"),
+        (
+            lambda patch: patch.setitem(sys.modules, "mpi4py", None),
+            "needs mpi4py, which is not installed; run `make mpi`",
+        ),
         (lambda patch: patch.setattr("shutil.which", lambda *_, **__: None), "needs mpiexec, which is neither in"),
         (lambda patch: patch.setenv(launcher.MPIEXEC, "/nowhere/mpiexec"), "the ranks cannot be started: .*/nowhere"),
     ],
@@ -199,7 +200,41 @@ def test_the_number_of_ranks_has_bounds(ranks):
 
 
 def test_what_cannot_be_sent_to_other_processes_is_refused():
-    from workbench.run import solve
-
     with pytest.raises(InputError, match="ranks 2 needs what other processes can be sent"):
-        solve(np.eye(9), np.ones(9), M=lambda r: r, ranks=2)
+        processes.RankProcesses(2, messages.Job(endless(), lambda: None, None, False))
+    with pytest.raises(InputError, match="ranks assemble their rows of problem poisson5 themselves"):
+        Run(endless(), Raising(5).assemble())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        ("solve two-layer --n 9", 0, "converged, verified"),
+        ("solve two-layer --n 9 --maxiter 1", 1, "iteration limit"),
+        ("solve two-layer --n 9 --ranks 3", 2, "--ranks 3 contradicts mpiexec, which started 2 ranks"),
+        ("doctor", 2, "mpiexec started 2 ranks, and `workbench doctor` runs in one process"),
+    ],
+)
+def test_a_command_under_mpiexec_is_one_command(arguments, status, words):
+    ended = under_mpiexec("-m", "mpi4py", "-m", "workbench", *arguments.split())
+    assert ended.returncode == status, ended.stderr
+    assert len(re.findall(words, ended.stdout + ended.stderr)) == 1
+    assert "BAD TERMINATION" not in ended.stdout
+
+
+def test_x_is_not_written_in_place_of_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    ended = under_mpiexec("-m", "mpi4py", "-m", "workbench", "solve", "two-layer", "--solution", str(tmp_path / "pipe"))
+    assert (ended.returncode, "it is no regular file" in ended.stderr) == (2, True)
+    assert [path.name for path in tmp_path.iterdir() if not path.is_dir()] == ["pipe"]
+
+
+def test_processes_of_mpiexec_without_mpi4py_are_told_apart():
+    ended = under_mpiexec("-m", "workbench", "solve", "two-layer", "--n", "9")
+    assert ended.returncode == 2
+    assert "this is one of 2 processes that know nothing of one another" in ended.stderr
+
+
+def under_mpiexec(*arguments):
+    command = [launcher.mpiexec(2), "-n", "2", sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT)

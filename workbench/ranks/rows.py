@@ -25,12 +25,13 @@ def write(world: Any, path: Path, rows: np.ndarray) -> None:
     part = path.with_name(f".{path.name}.part")
     error = ""
     if world.rank == 0:
-        error = _try(part, os.O_CREAT | os.O_TRUNC, header, 0)
+        irregular = path.exists() and not path.is_file()
+        error = "it is no regular file" if irregular else _try(part, os.O_CREAT | os.O_TRUNC, header, 0)
     error = world.bcast(error)
     if not error:
         width = rows.dtype.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
         first = sum(sizes[: world.rank])
-        own = _try(part, 0, np.ascontiguousarray(rows), len(header) + first * width)
+        own = _try(part, 0, np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data, len(header) + first * width)
         errors = world.allgather(own)
         error = next((f"rank {rank}: {text}" for rank, text in enumerate(errors) if text), "")
     if not error and world.rank == 0:
@@ -42,8 +43,8 @@ def write(world: Any, path: Path, rows: np.ndarray) -> None:
                 os.unlink(part)
         size = (len(header) + int(np.prod(shape, dtype=np.int64)) * rows.dtype.itemsize) / 1e6
         raise InputError(
-            f"cannot write x, {size:.3g} MB, into {path.parent} ({error}); free the space, or let TMPDIR be a folder "
-            "with more of it"
+            f"cannot write x, {size:.3g} MB, to {path} ({error}); free the space, or choose another place, for the "
+            "files of a run by TMPDIR"
         )
 
 
@@ -54,12 +55,12 @@ def _header(shape: tuple[int, ...], dtype: np.dtype) -> bytes:
     return stream.getvalue()
 
 
-def _try(path: Path, flags: int, content: bytes | np.ndarray, place: int) -> str:
+def _try(path: Path, flags: int, content: bytes | memoryview, place: int) -> str:
     """Write at a place; the error in words, empty without one."""
     try:
         file = os.open(path, os.O_WRONLY | flags, 0o600)
         try:
-            left = memoryview(content).cast("B") if len(content) else memoryview(b"")
+            left = memoryview(content)
             while left:
                 written = os.pwrite(file, left, place)
                 left, place = left[written:], place + written

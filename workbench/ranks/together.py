@@ -26,7 +26,7 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
     try:
         yield
     except Exception as error:
-        if _met(world):
+        if met(world):
             if world.rank == 0:
                 report(_sendable(error))
             world.Barrier()
@@ -37,8 +37,8 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
         os._exit(1)
 
 
-def _met(world: Any) -> bool:
-    """Whether all ranks come here in time."""
+def met(world: Any) -> bool:
+    """Whether all ranks call this within `LIMIT` seconds."""
     met, until = world.Ibarrier(), time.monotonic() + LIMIT
     while not met.Test():
         if time.monotonic() > until:

@@ -15,8 +15,9 @@ import numpy as np
 
 from workbench.devices.ranks import enter
 from workbench.errors import InputError
-from workbench.ranks import clocks, rows
+from workbench.ranks import rows
 from workbench.ranks.commands import Commands
+from workbench.ranks.events import RankEvents
 from workbench.ranks.together import failing_together
 from workbench.ranks.world import library
 from workbench.recording import BlockHistory
@@ -27,7 +28,6 @@ from workbench.run.ranks.messages import (
     READY,
     REPLY,
     SETUP,
-    Events,
     Facts,
     Job,
     Present,
@@ -80,7 +80,7 @@ def work(world: Any, folder: Path) -> None:
             )
         enter(world)
         run = _set_up(job, speaker)
-        _Worker(run, world, own, speaker, job.trace).follow(commands)
+        _Worker(run, world, own, speaker).follow(commands)
     commands.clear_away()
 
 
@@ -106,11 +106,11 @@ def _set_up(job: Job, speaker: Speaker) -> Run:
 class _Worker:
     """A rank that follows commands."""
 
-    def __init__(self, run: Run, world: Any, own: Any, speaker: Speaker, traced: bool) -> None:
+    def __init__(self, run: Run, world: Any, own: Any, speaker: Speaker) -> None:
         self._run, self._world, self._own, self._speaker = run, world, own, speaker
-        self._rows_sent = self._true_sent = self._events_sent = self._kernels_sent = 0
+        self._rows_sent = self._true_sent = 0
         self._seconds_each = 0.0
-        self._clocks = clocks.offsets(own) if traced else []
+        self._events = RankEvents(own, run.trace) if run.trace is not None else None
         speaker.say(READY, self._facts())
 
     def follow(self, commands: Commands) -> None:
@@ -131,7 +131,8 @@ class _Worker:
         self._seconds_each = max((time.perf_counter() - begun) / made, 1e-7)
         new = run.history.since(self._rows_sent, self._true_sent)
         self._rows_sent, self._true_sent = run.history.count, self._true_sent + len(new["true_residuals"])
-        return Steps(new, run.iteration_seconds, run.ending, self._notes(), self._events())
+        events = self._events.new() if self._events else []
+        return Steps(new, run.iteration_seconds, run.ending, self._notes(), events)
 
     def _do_vector(self, number: int, quantity: str, column: int, file: str) -> tuple[bool, str]:
         """Write a vector; whether there is one, and words on it."""
@@ -146,8 +147,7 @@ class _Worker:
             self._run.cancel(Reason[reason])
         result = self._run.result()
         rows.write(self._own, Path(file), np.asarray(result.x))
-        ended = clocks.offsets(self._own) if self._run.trace is not None and reason is not None else []
-        error = clocks.largest_error(self._clocks, ended) if ended else 0.0
+        error = self._events.error() if self._events else 0.0
         return Solution(result.true_relative_residual, result.columns, self._notes(), error)
 
     def _facts(self) -> Facts:
@@ -179,16 +179,3 @@ class _Worker:
 
     def _notes(self) -> list[str]:
         return [*self._run.setup.all_notes, *self._run.state.vectors.notes]
-
-    def _events(self) -> list[Events]:
-        """What is new in the traces of all ranks, on rank 0."""
-        trace = self._run.trace
-        if trace is None:
-            return []
-        new = trace.kernels[self._kernels_sent :], trace.rows[self._events_sent :].copy(), trace.origin
-        self._kernels_sent, self._events_sent = len(trace.kernels), trace.count
-        gathered = self._own.gather(new) or []
-        return [
-            Events(kernels, of_rank, trace.origin + clock.ahead - origin)
-            for (kernels, of_rank, origin), clock in zip(gathered, self._clocks, strict=False)
-        ]

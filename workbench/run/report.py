@@ -25,9 +25,9 @@ from workbench.settings import MIXED
 
 SUMMARY = (
     "problem", "N", "nnz", "solver", "preconditioner", "deflation", "coarse", "coarse_solver", "variant",
-    "deflation_vectors", "device", "ranks", "precision", "iterations", "converged", "reason", "norm", "relative_residual",
-    "true_relative_residual", "residual_gap_at", "drift", "setup_seconds", "compile_seconds", "memory_needed",
-    "setup_phases", "iteration_seconds", "runs_at_once",
+    "deflation_vectors", "device", "ranks", "precision", "iterations", "converged", "reason", "norm",
+    "relative_residual", "true_relative_residual", "residual_gap_at", "drift", "setup_seconds", "compile_seconds",
+    "memory_needed", "setup_phases", "iteration_seconds", "runs_at_once",
 )  # fmt: skip
 """The fields of a summary; a run that failed has None where nothing is known."""
 

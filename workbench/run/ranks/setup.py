@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.recording import Trace
 from workbench.run.configuration import Configuration
+from workbench.run.in_memory import InMemoryProblem
 from workbench.run.memory_need import MemoryNeed
+from workbench.run.on_ranks import check_ranks
 from workbench.run.ranks.messages import READY, SETUP, Facts, Job
 from workbench.run.ranks.processes import RankProcesses
 from workbench.run.setup import assembled
@@ -63,7 +65,7 @@ class RankSetup:
         self.ranks, self.phases, self.facts = ranks, phases, facts
         self.solver, self.variant = self.facts.solver, self.facts.variant
         self.device = RankDevice(self.facts.device)
-        self.operator = RankOperator((self.facts.unknowns,) * 2, self.facts.dtype)
+        self.operator = RankOperator((self.facts.unknowns, self.facts.unknowns), self.facts.dtype)
         name = self.facts.coarse_name
         self.projection = RankProjection(name) if name is not None else None
         self.exact = True if self.facts.has_exact else None
@@ -116,6 +118,12 @@ def start(
     phases: SetupPhases,
 ) -> RankSetup:
     """Start the ranks and wait until they are set up. Raises what the setup of a run does, in whichever rank."""
+    check_ranks(configuration)
+    if system is not None and configuration.problem.name != InMemoryProblem.name:
+        raise InputError(
+            f"ranks assemble their rows of problem {configuration.problem.name} themselves, and were given a system; "
+            "leave it out, or leave out ranks"
+        )
     with contextlib.ExitStack() as on_error:
         with phases(START):
             ranks = RankProcesses(configuration.ranks, Job(configuration, system, x0, trace))
@@ -125,7 +133,8 @@ def start(
         while kind != READY:
             kind, _, data = ranks.next(stopped)
             if kind == SETUP:
-                phases.follow(*data, before)
+                done, present = data
+                phases.follow(done, present, before)
         phases.follow(data.phases, "", before)
         on_error.pop_all()
     phases.take_over(sum(phase.seconds for phase in data.phases) + data.compile_seconds)
