@@ -28,6 +28,7 @@ PROBLEM = ("problem", "size", "details")
 LEVELS = ("preconditioner", "deflation", "coarse", "variant")
 SETTINGS = {
     "device": "on {}",
+    "ranks": "ranks: {}",
     "precision": "{} precision",
     "format": "A: {}",
     "az": "AZ: {}",

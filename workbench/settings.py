@@ -105,6 +105,8 @@ LOCAL = "local:"
 """Before the number of worker processes on this machine."""
 MOST_LOCAL = 256
 """Most worker processes on this machine."""
+MOST_RANKS = 1 << 16
+"""Most processes of one run."""
 
 
 class Cluster(Parameter):
@@ -218,6 +220,14 @@ RUN = _by_name(
         "workers that solve the boxes of preconditioner schwarz: a Dask scheduler such as tcp://host:8786, or local:4 "
         "for four processes on this machine",
         empty="none",
+    ),
+    Parameter(
+        "ranks",
+        int,
+        1,
+        "processes that share the rows of the system and communicate by MPI, on this machine or on those of its queue",
+        low=1,
+        high=MOST_RANKS,
     ),
     Size(
         "memory_limit",

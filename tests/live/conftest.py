@@ -176,10 +176,10 @@ def held_setup(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thread
     """Holds each run as it assembles its problem: set when it has begun to, and what lets it go on."""
     inside, on, assemble = threading.Event(), threading.Event(), setup.assembled
 
-    def slow(configuration: Any) -> Any:
+    def slow(*about: Any) -> Any:
         inside.set()
         on.wait(LIMIT)
-        return assemble(configuration)
+        return assemble(*about)
 
     monkeypatch.setattr(setup, "assembled", slow)
     return inside, on

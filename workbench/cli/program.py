@@ -12,13 +12,14 @@ from workbench import compiling
 from workbench.cli import advising, comparing, listing, pages, reproducing, solving, storing, streams, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
+from workbench.cli.under_mpiexec import ranks_of
 from workbench.errors import InputError, error_message, printable_path
 from workbench.files import check_target, ended_in_order
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-OUTPUTS = ("save", "trace", "csv", "html", "output", "picture")
+OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture")
 """Options that name output files."""
 
 
@@ -55,6 +56,7 @@ def _run(arguments: list[str] | None) -> int:
     # argparse exits after --help and --version.
     except SystemExit as ended:
         return int(ended.code or 0)
+    options.world = ranks_of(options)
     # Fail before a long solve rather than after it.
     for path in filter(None, (getattr(options, name, None) for name in OUTPUTS)):
         check_target(Path(path))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
 import json
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite, print_summary
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import StatusLine
 from workbench.errors import InputError
+from workbench.files import replacing
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
@@ -34,6 +39,8 @@ def add(verbs: Any) -> None:
     )
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     solve.add_argument("--save", metavar="FILE", help="write the run to one file")
+    solve.add_argument("--solution", metavar="FILE", help="write x as an array of NumPy, .npy")
+    solve.add_argument("--stop-file", metavar="FILE", help="end the run in order once this file exists")
     solve.add_argument("--trace", metavar="FILE", help="write kernel timings as JSON for ui.perfetto.dev")
     solve.set_defaults(command=_solve)
 
@@ -52,25 +59,35 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 
 def _solve(options: argparse.Namespace) -> int:
     # Imported here because importing numba takes a second, and other commands do not need it.
+    from workbench.devices.ranks import enter
+    from workbench.ranks.stepping import stepping, trace_of_all
     from workbench.recording import save, save_trace
     from workbench.run import Run
     from workbench.run.machine_use import MACHINE_USE
 
-    with MACHINE_USE:
+    world, stop = options.world, options.stop_file
+    first = world is None or world.rank == 0
+    enter(world)
+    # The ranks of a run are one run.
+    with MACHINE_USE if first else contextlib.nullcontext():
         run = Run(configuration_of(options), trace=options.trace is not None)
+        merged = trace_of_all(run, world)
         progress = _Progress()
         try:
             # No callback, because an accelerator would have to synchronize after every iteration.
-            while run.step():
+            for _ in stepping(run, world, lambda: stop is not None and os.path.exists(stop)):
                 progress(run)
             result = run.result()
         except KeyboardInterrupt:
             run.cancel()
             result = run.result()
         progress.clear()
-    if options.save:
+    result = dataclasses.replace(result, trace=merged())
+    if options.solution:
+        _save_solution(result.x, Path(options.solution), world)
+    if options.save and first:
         save(result.record(), options.save)
-    if result.trace is not None:
+    if result.trace is not None and first:
         save_trace(result.trace, options.trace)
     if options.json:
         print(json.dumps(finite(_plain(run.configuration, result))))
@@ -79,6 +96,19 @@ def _solve(options: argparse.Namespace) -> int:
         if result.trace is not None:
             _print_kernels(result.trace)
     return CONVERGED if result.converged else NOT_CONVERGED
+
+
+def _save_solution(x: Any, path: Path, world: Any) -> None:
+    """Write x; of a run on ranks every rank its rows."""
+    import numpy as np
+
+    if world is not None:
+        from workbench.ranks import rows
+
+        rows.write(world, path, np.asarray(x))
+        return
+    with replacing(path) as stream:
+        np.save(stream, np.asarray(x))
 
 
 def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:

@@ -18,10 +18,11 @@ Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
 """Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently. On a
-cluster each worker has one more, `worker 1`, `worker 2`, ...; in the model of several GPUs those that are shown have
+cluster each worker has one more, `worker 1`, `worker 2`, ...; of a run on ranks each has one, from `rank 0` on; in the
+model of several GPUs those that are shown have
 one each, `GPU 1`, and what connects them has one."""
-WORKER, GPU = "worker ", "GPU "
-"""Before the number of a worker or a GPU, from 1 to 9999."""
+WORKER, GPU, RANK = "worker ", "GPU ", "rank "
+"""Before the number of a worker or a GPU, from 1 to 9999, or of a rank, from 0."""
 NETWORK = "network"
 WAITING = "waiting"
 """The name of events in which a worker or one of several GPUs does nothing."""
@@ -30,6 +31,11 @@ WAITING = "waiting"
 def worker_lane(number: int) -> str:
     """The lane of a worker, the first being 1."""
     return f"{WORKER}{number}"
+
+
+def rank_lane(number: int) -> str:
+    """The lane of a rank of MPI, the first being 0."""
+    return f"{RANK}{number}"
 
 
 def is_worker(lane: str) -> bool:
@@ -43,8 +49,10 @@ def rank(lane: str) -> int:
         return LANES.index(lane)
     if found := re.fullmatch(rf"(?:{WORKER}|{GPU})([1-9]\d{{0,3}})", lane):
         return len(LANES) - 1 + int(found[1])
+    if found := re.fullmatch(rf"{RANK}(0|[1-9]\d{{0,4}})", lane):
+        return len(LANES) + int(found[1])
     if lane == NETWORK:
-        return len(LANES) + 10**4
+        return len(LANES) + 10**5
     raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
 
 

@@ -98,6 +98,16 @@ class History:
                 return iteration
         return None
 
+    def since(self, first: int, confirmed: int) -> dict[str, np.ndarray]:
+        """The rows from `first` on and the true residuals from the one numbered `confirmed` on, for `follow`."""
+        true = np.array(self._true[confirmed:], dtype=np.float64).reshape(-1, 2)
+        return {**{name: self[name][first:].copy() for name in COLUMNS}, "true_residuals": true}
+
+    def follow(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Append what `since` of a history in another process returned."""
+        self.extend(**{name: rows[name] for name in COLUMNS})
+        self._true += [(int(iteration), float(value)) for iteration, value in rows["true_residuals"]]
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns and the true residuals, for storage."""
         return {**{name: self[name].copy() for name in COLUMNS}, "true_residuals": self.true_residuals}
@@ -160,6 +170,15 @@ class BlockHistory(History):
         self._rows.append(np.array(relative, np.float64))
         self._ranks.append((rank, pivot))
         self.append(residual=float(relative[:begun].max()), seconds=seconds, drift=drift)
+
+    def since(self, first: int, confirmed: int) -> dict[str, np.ndarray]:
+        more = {"columns": np.array(self._rows[first:]).reshape(-1, self.size), "ranks": np.array(self._ranks[first:])}
+        return {**super().since(first, confirmed), **more}
+
+    def follow(self, rows: Mapping[str, np.ndarray]) -> None:
+        self._rows += list(rows["columns"])
+        self._ranks += [(int(rank), float(pivot)) for rank, pivot in rows["ranks"].reshape(-1, 2)]
+        super().follow(rows)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns, for storage."""

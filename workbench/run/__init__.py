@@ -95,6 +95,7 @@ def solve(
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
     cluster: str | None = RUN["cluster"].default,
+    ranks: int = RUN["ranks"].default,
     format: str = RUN["format"].default,
     reduction: str = RUN["reduction"].default,
     nullspace: Any = None,
@@ -112,7 +113,8 @@ def solve(
     block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
     `user_solver`. M: also a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation:
     also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
-    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". format: how the device stores A: "coo",
+    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". ranks: processes that share the rows by MPI.
+    format: how the device stores A: "coo",
     "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it is.
     reduction: "host" adds an accelerator's partial sums on the host, for comparison. trace: record every kernel.
 
@@ -167,6 +169,7 @@ def solve(
         variant=variant,
         device=device,
         cluster=cluster,
+        ranks=ranks,
         format=format,
         reduction=reduction,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),

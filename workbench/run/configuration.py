@@ -34,8 +34,9 @@ class Configuration:
     problem has it, else one of `workbench.settings.FORMATS`, or `csr:<work-items a row>`. az: how a device stores AZ,
     one of `workbench.settings.AZ_FORMS`. reduction: where an accelerator's partial sums are added, `device` or `host`.
     cluster: where boxes of a Schwarz method are solved, `local:<processes>` or the address of a Dask scheduler, None
-    for here. memory_limit: bytes of device memory that the run may use, None for all. Raises InputError for unknown
-    names and for values out of the bounds in `workbench.settings`.
+    for here. ranks: processes that share the rows by MPI, see `workbench.ranks`. memory_limit: bytes of device memory
+    that the run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
+    `workbench.settings`.
 
     Examples:
         >>> from workbench.run import Configuration, configure
@@ -52,6 +53,7 @@ class Configuration:
     variant: Variant = BLOCKS["variant"].default
     device: str = RUN["device"].default
     cluster: str | None = RUN["cluster"].default
+    ranks: int = RUN["ranks"].default
     memory_limit: int | None = RUN["memory_limit"].default
     stopping: Stopping = dataclasses.field(default_factory=Stopping)
     rhs: str = RUN["rhs"].default
@@ -110,6 +112,7 @@ def configure(
     variant: str | Variant | None = None,
     device: str | None = None,
     cluster: str | None = None,
+    ranks: int | None = None,
     memory_limit: int | None = None,
     rhs: str | None = None,
     x0: str | None = None,
@@ -142,6 +145,7 @@ def configure(
         "variant": variant,
         "device": device,
         "cluster": cluster,
+        "ranks": ranks,
         "memory_limit": memory_limit,
         "rhs": rhs,
         "x0": x0,

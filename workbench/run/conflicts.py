@@ -26,6 +26,7 @@ from workbench.run.compatibility import (
 )
 from workbench.run.configuration import Configuration
 from workbench.run.memory_need import MemoryNeed, checked_need
+from workbench.run.on_ranks import check_ranks
 from workbench.run.vector_files import asks_for_blocks
 from workbench.settings import GIVEN, STOPPING
 from workbench.solvers import MethodTraits
@@ -69,6 +70,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     if (configuration.rhs != GIVEN or configuration.problem.at_hand) and asks_for_blocks(configuration, None):
         check_columns(configuration)
     check_cluster(configuration)
+    check_ranks(configuration)
     check_mixed(configuration)
     check_format(configuration, device)
     check_az(configuration)

@@ -6,12 +6,13 @@ import contextlib
 import datetime
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from workbench import devices
 from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.ranks import world
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.recording.film import Film
@@ -20,6 +21,8 @@ from workbench.run.configuration import Configuration
 from workbench.run.filming import Camera
 from workbench.run.iterations import Iterations
 from workbench.run.machine_use import MACHINE_USE
+from workbench.run.ranks.iterations import RankIterations, trace_of_ranks
+from workbench.run.ranks.setup import start
 from workbench.run.report import result_of
 from workbench.run.result import Result
 from workbench.run.run_state import RunState
@@ -72,11 +75,17 @@ class Run:
         self._at_work = Lock()
         phases = phases or SetupPhases()
         with phases.whole():
-            self.setup: SolveSetup = prepare(configuration, system, x0, stopped, phases=phases)
-            with self.setup.closed_on_error(), phases("kernels"):
-                self.trace, clock = start_trace(self.setup) if trace else (None, None)
-                made = BlockIterations if self.setup.sides else SingleIterations
-                self._iterations: Iterations = made(configuration, self.setup, clock)
+            if configuration.ranks > 1 and world() is None:
+                on_ranks = start(configuration, system, x0, trace=trace, stopped=stopped, phases=phases)
+                self.setup: SolveSetup = cast(SolveSetup, on_ranks)
+                self.trace = trace_of_ranks() if trace else None
+                self._iterations: Iterations = RankIterations(configuration, on_ranks, self.trace)
+            else:
+                self.setup = prepare(configuration, system, x0, stopped, phases=phases)
+                with self.setup.closed_on_error(), phases("kernels"):
+                    self.trace, clock = start_trace(self.setup) if trace else (None, None)
+                    made = BlockIterations if self.setup.sides else SingleIterations
+                    self._iterations = made(configuration, self.setup, clock)
         self._camera = None if self.setup.sides else camera
 
     @property

@@ -104,6 +104,11 @@ class Iterations(abc.ABC):
     def exponent(self, column: int) -> int:
         """The scaled system of a right-hand side is the original one with b and x times 2^-exponent."""
 
+    def elsewhere(self, quantity: Any, column: int) -> tuple[Any, str] | None:
+        """A vector of the original system from other processes, whose run this is, and words on its origin; None where
+        the vectors are in this one. quantity: a `workbench.run.snapshots.Quantity`."""
+        return None
+
     def release(self) -> None:
         """Drop all references to memory of the device, which the clock has too."""
         self._clock = None

@@ -153,10 +153,10 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
         # Blocks of another kind, and blocks that are made in code only, are refused here.
         lookup(kind, block["name"])
         block["kind"] = kind
-    # Files of earlier versions lack later settings, whose default is None.
+    # Files of earlier versions lack later settings.
     for name, declared in RUN.items():
-        if declared.default is None:
-            plain.setdefault(name, None)
+        if declared.default is None or name == "ranks":
+            plain.setdefault(name, declared.default)
     stopping = plain.get("stopping")
     if not isinstance(stopping, dict) or set(stopping) != set(STOPPING) or not set(RUN) <= set(plain):
         raise InputError(f"the configuration lacks stopping criteria or run settings, or has unknown ones; {AGAIN}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from workbench.devices import ranks
 from workbench.devices.protocol import Device
-from workbench.errors import InputError
+from workbench.errors import CLUSTERS, InputError
 from workbench.host.slab import Slab, slab_of
 from workbench.registry import Block, registered
 from workbench.run.configuration import Configuration
@@ -13,7 +15,11 @@ KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant"
 
 
 def check_ranks(configuration: Configuration) -> None:
-    """Raise InputError for a choice that does not run on ranks, with those that do."""
+    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks."""
+    if configuration.ranks == 1:
+        return
+    if os.environ.get(CLUSTERS) == "none":
+        raise InputError("ranks are not available on this page; leave out ranks", changes={"ranks": 1})
     for kind in KINDS:
         block: Block = getattr(configuration, kind)
         unused = kind in ("coarse", "variant") and configuration.deflation.name == "none"
@@ -22,12 +28,13 @@ def check_ranks(configuration: Configuration) -> None:
         able = [name for name, made in registered(kind).items() if made.on_ranks]
         raise InputError(
             f"{kind} {block.name} does not run on ranks; use {', '.join(able)}, or run without ranks",
-            at=kind,
+            changes={"ranks": 1},
         )
     if configuration.device.partition(":")[0] not in ("cpu", "cuda", "opencl"):
         raise InputError(
             f"ranks run on device cpu, cuda or opencl, got {configuration.device}", changes={"device": "cpu"}
         )
+    slab(configuration, 0, configuration.ranks)
 
 
 def slab(configuration: Configuration, rank: int, count: int) -> Slab:

@@ -25,9 +25,9 @@ from workbench.settings import MIXED
 
 SUMMARY = (
     "problem", "N", "nnz", "solver", "preconditioner", "deflation", "coarse", "coarse_solver", "variant",
-    "deflation_vectors", "device", "precision", "iterations", "converged", "reason", "norm", "relative_residual",
-    "true_relative_residual", "residual_gap_at", "drift", "setup_seconds", "compile_seconds", "memory_needed",
-    "setup_phases", "iteration_seconds", "runs_at_once",
+    "deflation_vectors", "device", "ranks", "precision", "iterations", "converged", "reason", "norm",
+    "relative_residual", "true_relative_residual", "residual_gap_at", "drift", "setup_seconds", "compile_seconds",
+    "memory_needed", "setup_phases", "iteration_seconds", "runs_at_once",
 )  # fmt: skip
 """The fields of a summary; a run that failed has None where nothing is known."""
 
@@ -101,7 +101,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
     deflated = setup.deflation_vectors > 0
     return {
         "problem": blocks.problem.to_dict(),
-        "N": setup.system.unknowns,
+        "N": setup.unknowns,
         "nnz": setup.entries,
         "solver": code(setup.solver),
         "preconditioner": code(blocks.preconditioner),
@@ -111,6 +111,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "variant": setup.variant.name if deflated else None,
         "deflation_vectors": setup.deflation_vectors,
         "device": setup.device.name,
+        "ranks": blocks.ranks if blocks.ranks > 1 else None,
         "precision": blocks.precision if blocks.precision == MIXED else str(setup.operator.dtype),
         "iterations": state.iterations,
         "converged": reason.converged,

@@ -103,6 +103,11 @@ class SolveSetup:
         return self.system.operator
 
     @property
+    def unknowns(self) -> int:
+        """The unknowns of the whole system, of which a rank has some."""
+        return self.system.unknowns
+
+    @property
     def A(self) -> BoundOperator:
         """The operator that the solver applies."""
         return self.projection if self.projection and self.variant.projects_system else self.product
@@ -264,7 +269,7 @@ def prepare(
         product=product,
         null_space=null_space,
         # Counted here, since a report must not delay the end of a run.
-        entries=operator.nnz,
+        entries=None if operator.nnz is None else device.total(operator.nnz),
         notes=notes,
         phases=phases,
         need=need,

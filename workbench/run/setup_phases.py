@@ -90,6 +90,15 @@ class SetupPhases:
             inner, self._inner = self._inner, (earlier[0] + seconds, earlier[1] + nbytes)
         self._add(SetupPhase(name, seconds - inner[0], nbytes - inner[1]))
 
+    def follow(self, done: Sequence[SetupPhase], present: str, before: int) -> None:
+        """Show the phases of a setup in another process, behind the first `before` of this one."""
+        self.done = [*self.done[:before], *done]
+        self._present = present
+
+    def take_over(self, seconds: float) -> None:
+        """Count seconds of the present phase as time of phases that it follows."""
+        self._inner = (self._inner[0] + seconds, self._inner[1])
+
     def plain(self) -> list[dict[str, Any]]:
         """The phases as plain data."""
         return [dataclasses.asdict(phase) for phase in self.done]

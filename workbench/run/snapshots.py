@@ -81,7 +81,7 @@ class Snapshot:
 
     def serve(self, state: RunState) -> None:
         """Take it of a run."""
-        self.take(state.iterations, lambda: _vector(state, self.quantity, self.column), state.setup.device)
+        self.take(state.iterations, lambda: vector_of(state, self.quantity, self.column), state.setup.device)
 
     def _cut(self, vector: DeviceVector, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
@@ -168,8 +168,12 @@ class SnapshotRequests:
         self.seconds += time.perf_counter() - begun
 
 
-def _vector(state: RunState, quantity: Quantity, column: int) -> tuple[DeviceVector | None, str]:
+def vector_of(state: RunState, quantity: Quantity, column: int) -> tuple[DeviceVector | None, str]:
     """A vector in terms of the original system, on the host where the run scales it, and words on its origin."""
+    if not (state.ending and state.ending.reason is Reason.DEVICE_LOST) and (
+        found := state.vectors.elsewhere(quantity, column)
+    ):
+        return found
     vector, words = _scaled_vector(state, quantity, column)
     if vector is None or not (exponent := state.vectors.exponent(column)):
         return vector, words

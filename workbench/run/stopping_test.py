@@ -77,7 +77,7 @@ class StoppingTest:
         self, stopping: Stopping, setup: SolveSetup, measures: Diagnostics, place: slice = slice(0, 1)
     ) -> None:
         self._stopping, self._setup, self._measures, self.place = stopping, setup, measures, place
-        self._limit = stopping.limit(setup.operator.shape[0])
+        self._limit = stopping.limit(setup.unknowns)
         self._time_limit = stopping.time_limit
         self._norm = Norm(stopping.norm)
         self.columns = [

@@ -47,4 +47,5 @@ def _fitting(chosen: Configuration) -> Configuration:
         raise InputError(f"rhs {chosen.rhs} of Solve has several right-hand sides")
     if chosen.cluster:
         raise InputError(f"connecting to the cluster {chosen.cluster} takes longer than a solve")
-    return chosen
+    # Processes take longer to start than a small problem to be solved.
+    return dataclasses.replace(chosen, ranks=1)

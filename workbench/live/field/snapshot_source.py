@@ -143,8 +143,12 @@ class SnapshotSource:
     def _ask(self, quantity: Quantity, cut: Cut, column: int) -> None:
         given, run = self.watched.source, self.watched.run
         alive = isinstance(given, Session) and given.alive
-        # What an accelerator holds is touched by the thread that iterates alone, and that has gone.
-        near = run is not None and run.configuration.device == "cpu" and run.setup.x is not None
+        # What an accelerator holds is touched by the thread that iterates alone, and that has gone, as ranks have.
+        near = (
+            run is not None
+            and (run.configuration.device, run.configuration.ranks) == ("cpu", 1)
+            and run.setup.x is not None
+        )
         self._from_thread = alive
         if run is not None and (alive or isinstance(given, Run) or near):
             self._look = run.snapshots.request(quantity, cut, column)

@@ -36,6 +36,7 @@ ADVANCED = (
     "az",
     "reduction",
     "cluster",
+    "ranks",
     "memory_limit",
     "trace",
 )

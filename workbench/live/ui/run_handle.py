@@ -177,7 +177,8 @@ class RunHandle:
         """
         if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration, self.run.setup.system if self.run else None
-        return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
+        alone = {"device": "cpu", "cluster": None, "ranks": 1, "memory_limit": None}
+        return dataclasses.replace(self.configuration(), **alone), None
 
     @property
     def _named(self) -> Configuration | Record:

@@ -106,6 +106,9 @@ class SingleIterations(Iterations):
             elapsed=self.seconds,
         )
         rows, seconds = recurrence.advance(count, column.confirm_below, column.divergence, self.history.count)
+        if math.isfinite(self._configuration.stopping.time_limit[0]):
+            # All ranks end with the same iteration.
+            seconds = self._setup.device.agreed(seconds)
         self._interval.note(count, seconds)
         ending = self._judged(rows, seconds, recurrence.workspace)
         # The last reference but that of this object.

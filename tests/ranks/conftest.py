@@ -1,0 +1,46 @@
+"""Ranks of runs under test: their processes, and how they end."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from tests.waiting import until
+from workbench.run import Stopping, configure
+
+ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
+
+
+def endless(**more):
+    """A configuration of a run on two ranks that never ends."""
+    return configure(**{"problem": "poisson5", "n": 33, "solver": "sd", "ranks": 2, "stopping": ENDLESS, **more})
+
+
+def pids_of(ranks):
+    """The processes of the ranks."""
+    return [pid for _, pid in ranks.present.processes]
+
+
+def gone(pids):
+    """Whether none of the processes is alive."""
+    alive = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+    return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(tmp_path, monkeypatch):
+    """Whatever happens to the ranks of a test, no process and no file of theirs is left."""
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    yield
+    until(lambda: not any(folder.iterdir()))
+    until(lambda: gone([one.pid for one in psutil.process_iter() if str(folder) in " ".join(_command(one))]))
+
+
+def _command(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

@@ -1,0 +1,181 @@
+"""What every rank does: set the run up, follow commands, and on rank 0 reply."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.ranks import enter
+from workbench.errors import InputError
+from workbench.ranks import rows
+from workbench.ranks.commands import Commands
+from workbench.ranks.events import RankEvents
+from workbench.ranks.together import failing_together
+from workbench.ranks.world import library
+from workbench.recording import BlockHistory
+from workbench.run.driver import Run
+from workbench.run.ranks.messages import (
+    ERROR,
+    RANKS,
+    READY,
+    REPLY,
+    SETUP,
+    Facts,
+    Job,
+    Present,
+    Solution,
+    Steps,
+    line,
+)
+from workbench.run.setup_phases import SetupPhases
+from workbench.run.snapshots import Quantity, vector_of
+from workbench.run.stopping import Reason
+from workbench.run.traffic import iteration_bytes
+
+STEP_SECONDS = 0.05
+"""Duration of the steps of one command: curves are drawn, and runs stopped, between them."""
+SHOW_EVERY = 0.1
+"""Seconds between two messages on the phases of the setup."""
+
+
+class Speaker:
+    """Writes messages on rank 0; what libraries print goes to standard error."""
+
+    def __init__(self, world: Any) -> None:
+        self._to = None
+        sys.stdout.flush()
+        if world.rank == 0:
+            self._to = os.fdopen(os.dup(1), "w", encoding="ascii")
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+
+    def say(self, kind: str, data: Any, number: int = 0) -> None:
+        """Write a message."""
+        if self._to is not None:
+            with self._lock:
+                print(line(kind, data, number), file=self._to, flush=True)
+
+
+def work(world: Any, folder: Path) -> None:
+    """Make the run of a folder's job on the ranks of a communicator; returns when it is over."""
+    speaker, own = Speaker(world), world.Dup()
+    commands = Commands(own, folder)
+    processes = world.gather((socket.gethostname(), os.getpid()))
+    speaker.say(RANKS, Present(processes or [], library()))
+    with failing_together(own, lambda error: speaker.say(ERROR, error)):
+        with open(folder / "job", "rb") as stream:
+            job: Job = pickle.load(stream)
+        if job.configuration.ranks != world.size:
+            raise InputError(
+                f"mpiexec started {job.configuration.ranks} ranks, of which each is alone: mpi4py uses {library()}, "
+                "and mpiexec is of another MPI; put that of the same one first in PATH, or set WORKBENCH_MPIEXEC"
+            )
+        enter(world)
+        run = _set_up(job, speaker)
+        _Worker(run, world, own, speaker).follow(commands)
+    commands.clear_away()
+
+
+def _set_up(job: Job, speaker: Speaker) -> Run:
+    phases, over = SetupPhases(), threading.Event()
+
+    def show() -> None:
+        before = None
+        while not over.wait(SHOW_EVERY):
+            if (now := (tuple(phases.done), phases.present)) != before:
+                speaker.say(SETUP, now)
+                before = now
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    try:
+        return Run(job.configuration, job.system, job.x0, trace=job.trace, phases=phases)
+    finally:
+        over.set()
+        shown.join()
+
+
+class _Worker:
+    """A rank that follows commands."""
+
+    def __init__(self, run: Run, world: Any, own: Any, speaker: Speaker) -> None:
+        self._run, self._world, self._own, self._speaker = run, world, own, speaker
+        self._rows_sent = self._true_sent = 0
+        self._seconds_each = 0.0
+        self._events = RankEvents(own, run.trace) if run.trace is not None else None
+        speaker.say(READY, self._facts())
+
+    def follow(self, commands: Commands) -> None:
+        """Follow commands until the end."""
+        while (command := commands.next())["do"] != "end":
+            data = getattr(self, f"_do_{command.pop('do')}")(**command)
+            self._speaker.say(REPLY, data, command["number"])
+
+    def _do_step(self, number: int, most: int | None) -> Steps:
+        """Iterate for `STEP_SECONDS`, as the first rank expects it."""
+        left = max(1, int(STEP_SECONDS / self._seconds_each)) if self._seconds_each else 1
+        left = self._own.bcast(left if most is None else min(most, left))
+        run, begun, before = self._run, time.perf_counter(), self._run.history.count
+        # A step makes several iterations on some devices.
+        while run.history.count < before + left and run.step(before + left - run.history.count):
+            pass
+        made = max(1, run.history.count - before)
+        self._seconds_each = max((time.perf_counter() - begun) / made, 1e-7)
+        new = run.history.since(self._rows_sent, self._true_sent)
+        self._rows_sent, self._true_sent = run.history.count, self._true_sent + len(new["true_residuals"])
+        events = self._events.new() if self._events else []
+        return Steps(new, run.iteration_seconds, run.ending, self._notes(), events)
+
+    def _do_vector(self, number: int, quantity: str, column: int, file: str) -> tuple[bool, str]:
+        """Write a vector; whether there is one, and words on it."""
+        vector, words = vector_of(self._run.state, Quantity(quantity), column)
+        if vector is not None:
+            rows.write(self._own, Path(file), np.asarray(self._run.setup.device.to_host(vector)))
+        return vector is not None, words
+
+    def _do_result(self, number: int, reason: str | None, file: str) -> Solution:
+        """Write x, and measure its true residual."""
+        if reason is not None and self._run.ending is None:
+            self._run.cancel(Reason[reason])
+        result = self._run.result()
+        rows.write(self._own, Path(file), np.asarray(result.x))
+        error = self._events.error() if self._events else 0.0
+        return Solution(result.true_relative_residual, result.columns, self._notes(), error)
+
+    def _facts(self) -> Facts:
+        run, setup = self._run, self._run.setup
+        history, moved = run.history, iteration_bytes(run.setup)
+        return Facts(
+            unknowns=setup.unknowns,
+            dtype=np.dtype(setup.operator.dtype),
+            entries=setup.entries,
+            device=setup.device.name,
+            solver=setup.solver,
+            variant=setup.variant,
+            coarse_name=setup.projection.coarse_name if setup.projection else None,
+            deflation_vectors=setup.deflation_vectors,
+            need=setup.need,
+            changes=setup.changes,
+            removed=setup.removed,
+            has_exact=setup.exact is not None,
+            has_null_space=bool(setup.null_space),
+            columns=history.size if isinstance(history, BlockHistory) else 0,
+            chunks=run.chunks,
+            norm_of_b=run.norm_of_b,
+            threshold=run.threshold,
+            phases=setup.phases.done,
+            compile_seconds=setup.phases.compile_seconds,
+            iteration_bytes=None if moved is None else setup.device.total(moved),
+            notes=self._notes(),
+        )
+
+    def _notes(self) -> list[str]:
+        return [*self._run.setup.all_notes, *self._run.state.vectors.notes]

@@ -1,0 +1,51 @@
+"""The ranks of MPI as they start: their communicator, the processes and hosts, and the cores of each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Environment variables for the number of threads; what the user has set stays."""
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+"""Environment variables for the number of ranks in a process that mpiexec or srun has started."""
+
+
+def communicator() -> Any:
+    """MPI.COMM_WORLD where this process was started by `python -m mpi4py`, else None."""
+    if "mpi4py" not in sys.modules:
+        return None
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD
+
+
+def started() -> int:
+    """The number of processes that mpiexec or srun has started, as the environment has it; 1 without them."""
+    sizes = [os.environ.get(name, "") for name in SIZES]
+    return max([1, *(int(size) for size in sizes if size.isdecimal())])
+
+
+def share_cores(world: Any) -> int:
+    """Give this rank its share of the cores of its host, before libraries with threads are imported; their number.
+
+    Ranks that mpiexec has bound to cores have those; ranks that are not bound divide what all of them may use.
+    """
+    from mpi4py import MPI
+
+    host = world.Split_type(MPI.COMM_TYPE_SHARED)
+    mine = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    threads = max(1, len(set().union(*host.allgather(mine))) // host.size)
+    host.Free()
+    for name in THREADS:
+        os.environ.setdefault(name, str(threads))
+    return threads
+
+
+def library() -> str:
+    """The MPI that mpi4py uses, such as MPICH 5.0.2."""
+    from mpi4py import MPI
+
+    name, version = MPI.get_vendor()
+    return f"{name} {'.'.join(map(str, version))}"

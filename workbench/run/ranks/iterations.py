@@ -1,0 +1,126 @@
+"""The iterations of a run on ranks: commands to them, and replies that continue the history and the trace here."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from workbench.machine.describe import machine_line
+from workbench.recording import BlockHistory, History, Trace
+from workbench.run.configuration import Configuration
+from workbench.run.iterations import Found, Iterations
+from workbench.run.ranks.lanes import RankLanes
+from workbench.run.ranks.messages import Solution, Steps
+from workbench.run.ranks.processes import mapped
+from workbench.run.ranks.setup import RankSetup
+from workbench.run.snapshots import Quantity, of_result
+from workbench.run.stopping_test import Termination
+
+
+class RankIterations(Iterations):
+    """The iterations of a run whose vectors are with its ranks.
+
+    x is written by all ranks into one file, which is mapped into the memory of this process; no rank has all of it.
+    """
+
+    def __init__(self, configuration: Configuration, setup: RankSetup, trace: Trace | None) -> None:
+        facts = setup.facts
+        self._configuration, self._ranks_setup, self._ranks = configuration, setup, setup.ranks
+        self._history = BlockHistory(facts.columns) if facts.columns else History()
+        self._lanes = RankLanes(trace) if trace is not None else None
+        self.chunks, self.norm_of_b, self.threshold = facts.chunks, facts.norm_of_b, facts.threshold
+        self._seconds, self._files = 0.0, 0
+        self._final: Found | None = None
+        self._ranks.doing = "at the start"
+
+    @property
+    def history(self) -> History:
+        return self._history
+
+    @property
+    def seconds(self) -> float:
+        return self._seconds
+
+    @property
+    def notes(self) -> list[str]:
+        """None of its own: those of the ranks are in the setup."""
+        return []
+
+    @property
+    def workspace(self) -> Any:
+        return None
+
+    def advance(self, most: int | None) -> Termination | None:
+        """Make iterations for a twentieth of a second, at most `most`."""
+        return self._take(self._ask("step", most=most))
+
+    def x(self) -> Any:
+        return self.found(None).x
+
+    def found(self, ending: Termination | None) -> Found:
+        if self._final is not None:
+            return self._final
+        at, self._ranks.doing = self._ranks.doing, "while x was written"
+        path = self._new_file()
+        reply: Solution = self._ask("result", reason=ending.reason.name if ending else None, file=str(path))
+        self._ranks.doing = at
+        self._ranks_setup.all_notes = reply.notes
+        found = Found(mapped(path), reply.true_relative, reply.columns)
+        if ending:
+            if self._lanes:
+                self._lanes.end(reply.clock_error)
+            self._final = found
+            self._ranks.end()
+        return found
+
+    def lost(self) -> Found:
+        facts = self._ranks_setup.facts
+        shape = (facts.unknowns, facts.columns) if facts.columns else (facts.unknowns,)
+        # No memory of that size: it is read for a report, if at all.
+        return Found(np.broadcast_to(np.array(math.nan, facts.dtype), shape), math.nan)
+
+    def elsewhere(self, quantity: Quantity, column: int) -> tuple[np.ndarray | None, str]:
+        if self._final is not None:
+            return of_result(self._configuration, self._ranks_setup.system, self._final.x, quantity, column)
+        path = self._new_file()
+        written, words = self._ask("vector", quantity=quantity.value, column=column, file=str(path))
+        return (mapped(path) if written else None), words
+
+    def solution(self, column: int) -> Any:
+        return self.elsewhere(Quantity.SOLUTION, column)[0]
+
+    def true_residual(self, column: int) -> Any:
+        return self.elsewhere(Quantity.RESIDUAL, column)[0]
+
+    def exponent(self, column: int) -> int:
+        """0: the ranks send vectors of the original system."""
+        return 0
+
+    def release(self) -> None:
+        self._ranks.end()
+
+    def _ask(self, do: str, **more: Any) -> Any:
+        # After an interrupt the reply of a step may come first.
+        return self._ranks.wait_for(self._ranks.send(do, **more), self._take)
+
+    def _take(self, reply: Any) -> Termination | None:
+        if not isinstance(reply, Steps):
+            return None
+        self._history.follow(reply.rows)
+        self._seconds = reply.seconds
+        self._ranks_setup.all_notes = reply.notes
+        self._ranks.doing = f"at iteration {max(0, self._history.count - 1)}"
+        if self._lanes:
+            self._lanes.take(reply.events)
+        return reply.ending
+
+    def _new_file(self) -> Any:
+        self._files += 1
+        return self._ranks.folder / f"vector-{self._files}.npy"
+
+
+def trace_of_ranks() -> Trace:
+    """An empty trace for the events of ranks."""
+    return Trace(machine=machine_line())

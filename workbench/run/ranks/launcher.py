@@ -1,0 +1,49 @@
+"""How ranks are started: mpiexec of the MPI that mpi4py uses, and the environment of its processes."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from workbench.errors import InputError
+
+MPIEXEC = "WORKBENCH_MPIEXEC"
+"""The environment variable for the path of mpiexec, where it is neither next to Python nor in PATH."""
+OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
+"""Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
+INSTALL = "run `make mpi` in a checkout, or pip install 'cg-workbench[mpi]'"
+
+
+def command(ranks: int, folder: Path) -> list[str]:
+    """The command that starts the ranks of the job in a folder.
+
+    `-m mpi4py` ends all ranks where one of them raises; without it the others would wait for ever. Raises InputError
+    where mpi4py or mpiexec is missing.
+    """
+    if importlib.util.find_spec("mpi4py") is None:
+        raise InputError(f"ranks {ranks} needs mpi4py, which is not installed; {INSTALL}", changes={"ranks": 1})
+    return [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", "-m", "workbench.ranks", str(folder)]
+
+
+def mpiexec(ranks: int) -> str:
+    """The path of mpiexec: that of this environment before any other of the system, which may be of another MPI."""
+    of_python = f"{sys.prefix}{os.sep}bin"
+    found = os.environ.get(MPIEXEC) or shutil.which("mpiexec", path=of_python) or shutil.which("mpiexec")
+    if not found:
+        raise InputError(
+            f"ranks {ranks} needs mpiexec, which is neither in {of_python} nor in PATH; {INSTALL}, or set {MPIEXEC}",
+            changes={"ranks": 1},
+        )
+    return found
+
+
+def environment(now: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of the ranks, which import this library from where this process has it."""
+    kept = {name: value for name, value in now.items() if not name.startswith(OF_A_RANK)}
+    here = str(Path(__file__).parents[3])
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, (here, kept.get("PYTHONPATH"))))
+    return kept

@@ -1,0 +1,225 @@
+"""The processes of the ranks of one run: mpiexec, its streams, and what is said when one of them ends."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import pickle
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import DeviceError, InputError, one_line
+from workbench.run.cancellation import check_stopped
+from workbench.run.ranks import launcher
+from workbench.run.ranks.messages import ERROR, RANKS, REPLY, Job, Present, read
+
+TICK = 0.02
+"""Seconds between two tests for a cancellation request."""
+GRACE = 2.0
+"""Seconds in which ranks end by themselves; then they are killed."""
+DEAD = re.compile(r"PID (\d+) RUNNING AT (\S+)")
+SIGNAL = re.compile(r"\(signal (\d+)\)")
+EXIT_CODE = re.compile(r"EXIT CODE: (\d+)")
+
+
+class RankProcesses:
+    """mpiexec and its ranks, from their start to `end`; also when this object or this process goes.
+
+    doing: what they do, for the sentence of a rank that is lost. Raises InputError where they cannot be started.
+    """
+
+    def __init__(self, ranks: int, job: Job) -> None:
+        self.doing = "in the setup"
+        self.present: Present | None = None
+        self._number = 0
+        self.folder = Path(tempfile.mkdtemp(prefix="workbench-ranks-"))
+        try:
+            _write_job(self.folder / "job", job, ranks)
+            self._process = subprocess.Popen(
+                launcher.command(ranks, self.folder),
+                env=launcher.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                # An interrupt from the keyboard is for this process, which then ends the run in order.
+                start_new_session=True,
+            )
+        except BaseException as error:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise InputError(f"the ranks cannot be started: {error}; see `workbench doctor`") from None
+            raise
+        self._messages: queue.SimpleQueue[tuple[str, int, Any] | None] = queue.SimpleQueue()
+        self._last_words: collections.deque[str] = collections.deque(maxlen=20)
+        self._banner: list[str] = []
+        self._alone: list[BaseException] = []
+        self._readers = [
+            threading.Thread(target=_read_errors, args=(self._process, self._last_words, self._alone), daemon=True),
+            threading.Thread(target=_read, args=(self._process, self._messages, self._banner), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        self.end = weakref.finalize(self, _end, self._process, self.folder)
+        """End the ranks: in order where they can, else by force. Cost: some milliseconds, at most `GRACE`."""
+
+    def ask(self, do: str, **more: Any) -> Any:
+        """Send a command and wait for its reply. Raises DeviceError where a rank is lost, and the error of a rank.
+
+        An interrupt in between leaves the reply to the next call.
+        """
+        return self.wait_for(self.send(do, **more))
+
+    def send(self, do: str, **more: Any) -> int:
+        """Send a command; the number of its reply."""
+        self._number += 1
+        stream = self._process.stdin
+        # A rank that is gone is noticed where its reply is waited for.
+        with contextlib.suppress(OSError, ValueError):
+            assert stream is not None
+            stream.write(json.dumps({"do": do, "number": self._number, **more}) + "\n")
+            stream.flush()
+        return self._number
+
+    def wait_for(self, number: int, others: Callable[[Any], object] = lambda data: None) -> Any:
+        """The reply of a number; others: called with the data of replies before it."""
+        while True:
+            kind, which, data = self.next()
+            if kind == REPLY and which == number:
+                return data
+            if kind == REPLY:
+                others(data)
+
+    def next(self, stopped: Callable[[], bool] = lambda: False) -> tuple[str, int, Any]:
+        """The next message. Raises StoppedError after a cancellation request, which ends the ranks."""
+        while True:
+            try:
+                message = self._messages.get(timeout=TICK)
+            except queue.Empty:
+                if stopped():
+                    self.kill()
+                check_stopped(stopped)
+                continue
+            if message is None:
+                raise self._lost()
+            kind, _, data = message
+            if kind == ERROR:
+                self.end()
+                raise data
+            if kind == RANKS:
+                self.present = data
+            return message
+
+    def kill(self) -> None:
+        """End the ranks at once."""
+        _kill(self._process)
+        self.end()
+
+    def _lost(self) -> Exception:
+        """Why the ranks have ended, though they were not to."""
+        self._readers[0].join(GRACE)
+        self.end()
+        if self._alone:
+            return self._alone[0] if isinstance(self._alone[0], Exception) else InputError(str(self._alone[0]))
+        error = f"{self._how_it_ended()} {self.doing}; nothing was saved"
+        return DeviceError(error) if self.present else InputError(error)
+
+    def _how_it_ended(self) -> str:
+        status = self._process.returncode
+        banner = "\n".join(self._banner)
+        dead = DEAD.search(banner)
+        if dead and self.present:
+            which = (dead[2], int(dead[1]))
+            named = [rank for rank, process in enumerate(self.present.processes) if process == which]
+            name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
+            return f"{name} {_ended(banner)}"
+        last = next((one_line(words) for words in reversed(self._last_words) if words.strip()), "")
+        # mpiexec of MPICH ends with the number of the signal that it was sent.
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"mpiexec {how}{f' ({last})' if last else ''}"
+
+
+def _ended(banner: str) -> str:
+    """What became of a rank, as mpiexec says it."""
+    if by := SIGNAL.search(banner):
+        shortage = ", as the system does where memory is short," if int(by[1]) == signal.SIGKILL else ""
+        return f"was killed by signal {by[1]}{shortage}"
+    code = EXIT_CODE.search(banner)
+    return f"ended with status {code[1]}" if code else "ended"
+
+
+def _write_job(path: Path, job: Job, ranks: int) -> None:
+    try:
+        with open(path, "wb") as stream:
+            pickle.dump(job, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"ranks {ranks} needs what other processes can be sent, and this run has what cannot be: "
+            f"{one_line(error)}; give A, M and deflation as arrays or by name, or leave out ranks",
+            changes={"ranks": 1},
+        ) from None
+
+
+def _read(process: subprocess.Popen[str], messages: queue.SimpleQueue[Any], banner: list[str]) -> None:
+    """In a thread: the messages of rank 0. What mpiexec says of a lost rank comes on the same stream."""
+    assert process.stdout is not None
+    for text in process.stdout:
+        message = read(text)
+        if message is not None:
+            messages.put(message)
+        elif len(banner) < 50:
+            banner.append(text.strip())
+    process.wait()
+    messages.put(None)
+
+
+def _read_errors(process: subprocess.Popen[str], words: collections.deque[str], alone: list[BaseException]) -> None:
+    """In a thread: the errors of ranks that failed alone, and the last words of any."""
+    assert process.stderr is not None
+    for text in process.stderr:
+        message = read(text)
+        if message is not None:
+            alone.append(message[2])
+        else:
+            words.append(text)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    # The group has mpiexec and its ranks on this machine.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[str], folder: Path) -> None:
+    # The end of their standard input ends the ranks.
+    with contextlib.suppress(OSError, ValueError):
+        assert process.stdin is not None
+        process.stdin.close()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def mapped(path: Path) -> np.ndarray:
+    """A vector that the ranks have written; its file is gone when the array is. Changes stay in this process."""
+    array = np.asarray(np.load(path, mmap_mode="c"))
+    path.unlink()
+    return array
