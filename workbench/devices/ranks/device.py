@@ -96,9 +96,17 @@ class Ranks(OnRanks, Cpu):
     def block_algebra(self) -> Any:
         return SummedAlgebra(super().block_algebra(), self.sums)
 
-    def stencil_factor(self, *given: Any) -> WithHalo:
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: np.ndarray,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> WithHalo:
         """Blocks of a factor lie on one rank each."""
-        return self.with_halo(super().stencil_factor(*given), 0, 0)
+        return self.with_halo(super().stencil_factor(lower, strides, inverse, width, block, scale), 0, 0)
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         return restricted_product(self, bound, z) or super().restricted_product(bound, z)
