@@ -96,7 +96,7 @@ class Projection(Corrections):
         self._product = device.restricted_product(bound, self._z)
         self._size, self.dtype = operator.shape[0], operator.dtype
         on_host = device.name == "cpu"
-        chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=exact)
+        chosen, reason = device.agreed(coarse.resolved(matrix, basis.parts, on_host=on_host, exact=exact))
         self._factorize(chosen, basis, singular)
         if self._in_doubt(basis) and (left := self._left_by_a_solve(matrix, singular)) > MOST_LEFT:
             poor = f"coarse solver {chosen.text} leaves {min(1.0, left):.0%} of some errors for this E"

@@ -40,6 +40,8 @@ class DeviceBase(LinesDevice):
     rank: int = 0
     ranks: int = 1
     """Processes that make the run together, and which of them this is."""
+    share: float = 1.0
+    """Of the memory that the run needs, the part on this machine."""
 
     def total(self, value: Any) -> Any:
         """The sum of a number, or of an array, over the ranks."""

@@ -146,6 +146,11 @@ class Reductions(Protocol):
         """Processes that make the run together."""
         ...
 
+    @property
+    def share(self) -> float:
+        """Of the memory that the run needs, the part on this machine."""
+        ...
+
     def total(self, value: Any) -> Any:
         """The sum of a number, or of an array, over the ranks."""
         ...

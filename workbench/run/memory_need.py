@@ -124,7 +124,7 @@ def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | N
         except InputError as error:
             raise InputError(str(error), changes=way.changes) from None
     available = limits.memory()[1]
-    if (1 - MARGIN) * need.host > available:
+    if (1 - MARGIN) * device.share * need.host > available:
         way = way_out(configuration, available, where, host=True)
         needed = in_words(need.plain(), available)
         raise InputError(f"{configuration.problem.spec} needs {needed}; {way.words}", changes=way.changes)

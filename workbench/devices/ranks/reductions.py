@@ -23,8 +23,13 @@ class OnRanks:
 
     def join(self, communicator: Any, slab: Slab) -> None:
         """Make this the device of a rank."""
+        from mpi4py import MPI
+
         self.communicator, self.slab, self.sums = communicator, slab, Sums(communicator)
         self.rank, self.ranks = communicator.rank, communicator.size
+        here = communicator.Split_type(MPI.COMM_TYPE_SHARED)
+        self.share = here.size / communicator.size
+        here.Free()
 
     def total(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
