@@ -15,8 +15,10 @@ from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
+from workbench.devices.coarse import Form
 from workbench.devices.cuda import Cuda, nccl
 from workbench.devices.discovery import cuda_devices
+from workbench.devices.operator_protocols import CoarseLevel
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.ranks.accelerator_operators import (
     AcceleratorWithHalo,
@@ -99,6 +101,12 @@ class AcceleratorRanks(OnRanks, Accelerator):
         if boxes is not None and (made := BoxesOfSlab.of(self, labels, boxes, dtype)):
             return made
         return SummedRuns(self, labels, count, dtype)
+
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> CoarseLevel:
+        """E^-1, which every rank applies as a whole: its dot products are not summed over the ranks."""
+        return Accelerator(self.runtime, self.budget).coarse_level(form, solve, count, dtype)
 
     # Programs.
 
