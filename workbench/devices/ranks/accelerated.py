@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,17 +129,7 @@ class AcceleratorRanks(OnRanks, Accelerator):
 
     def watch(self, workspace: Workspace, every: int | None) -> Watch:
         self.prepare(workspace.dtype)
-        # All ranks must launch the same, as long as the first does.
-        return AgreedWatch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
-
-
-class AgreedWatch(Watch):
-    """A watch that makes as many iterations as that of the first rank: how many are due depends on the clock."""
-
-    _device: AcceleratorRanks
-
-    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
-        super().advance(recurrence, self._device.agreed(count), uniform=uniform)
+        return Watch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
 
 
 def accelerator_of_rank(name: str, communicator: Any, slab: Slab) -> AcceleratorRanks:
