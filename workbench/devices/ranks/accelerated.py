@@ -15,6 +15,7 @@ from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
+from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.cuda import Cuda, nccl
 from workbench.devices.discovery import cuda_devices
@@ -28,6 +29,7 @@ from workbench.devices.ranks.accelerator_operators import (
     Totals,
 )
 from workbench.devices.ranks.device import Ranks
+from workbench.devices.ranks.device_clock import RankDeviceClock
 from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.devices.ranks.reductions import OnRanks
 from workbench.errors import InputError
@@ -64,6 +66,11 @@ class AcceleratorRanks(OnRanks, Accelerator):
         several = len(set(self._places))
         of = "one for each rank" if several == self.ranks else f"{several} shared by {self.ranks} ranks"
         return f"{super().note}, {of}; ghost planes and sums travel by {self.link.title}"
+
+    def clock(self, recorder: Recorder) -> Clock:
+        made = RankDeviceClock(self.runtime, recorder)
+        made.attach(self.link)
+        return made
 
     @functools.cached_property
     def on_host(self) -> Ranks:
