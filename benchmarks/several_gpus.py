@@ -24,7 +24,7 @@ MULTILEVEL = {"preconditioner": "neumann:2", "coarse": "multilevel"}
 CASES: tuple[tuple[str, int, dict[str, str], int], ...] = (
     ("poisson7", 512, {"preconditioner": "jacobi"}, 3),
     ("bubbles-3d", 256, {**MULTILEVEL, "deflation": "levelset:64"}, 3),
-    ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 1),
+    ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 3),
 )
 """Problem, n, the blocks, and rounds."""
 QUICK = (

@@ -39,12 +39,11 @@ class SlabSubspace(Subspace):
         return self._tall[self._slab.inner]
 
     def bind(self, operator: Any, bound: BoundOperator, device: Device) -> BoundSubspace:
-        """Copy Z to the device, and sum E over the ranks. Cost: a part of AZ at a time; every rank has all of E."""
+        """Copy Z to the device, and sum E over the ranks. Cost: a part of AZ at a time, where E is not made without it;
+        every rank has all of E."""
         count = self.sizes.size
         columns = SlabColumns(operator, self, count, bound, device)
-        rows = (self._az_of(operator, at) for at in self._steps())
-        summed = sum((_galerkin(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
-        matrix = sparse.csr_array(sum(device.gathered(sparse.csr_array(summed))))
+        matrix = sparse.csr_array(sum(device.gathered(self._rows_of_e(operator, device))))
         return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
@@ -53,6 +52,15 @@ class SlabSubspace(Subspace):
             columns,
             parts=Parts.of(self._boxes) if self._boxes else None,
         )
+
+    def _rows_of_e(self, operator: SlabStencil, device: Device) -> sparse.csr_array:
+        """What the rows of this rank add to E."""
+        count = self.sizes.size
+        if self._boxes and (found := operator.box_matrix(device, self._tall, self._boxes)):
+            return sparse.csr_array(found, shape=(count, count))
+        rows = (self._az_of(operator, at) for at in self._steps())
+        summed = sum((_galerkin(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
+        return sparse.csr_array(summed)
 
     def az(self, operator: SlabStencil) -> sparse.csr_array:
         """AZ of the rows, shape (N, d)."""

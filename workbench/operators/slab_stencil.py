@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.slab import Slab
+from workbench.host.slab_boxes import boxes_of_slab
 from workbench.operators.base import BoundOperator
 from workbench.operators.stencil import BandStencil, Stencil
 from workbench.operators.two_phase import TwoPhaseStencil
@@ -111,7 +112,39 @@ class SlabStencil(Stencil):
     def box_matrix(
         self, device: Device, labels: np.ndarray, boxes: Boxes
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        return None
+        """The rows of E of the parts in this slab; None also where slabs share boxes.
+
+        labels: of the slab with one ghost plane on each side.
+        """
+        mine, near = boxes_of_slab(boxes, self.slab), self.slab.within(1)
+        if mine is None or not isinstance(self.tall, TwoPhaseStencil):
+            return None
+        parts, first = mine
+        own: Any = planes_of(self.tall, self._planes(0))
+        found = own.box_matrix(device, labels[near.inner] - np.int32(first), parts)
+        if found is None:
+            return None
+        data, indices, indptr = found
+        count, rows = boxes.box.size, np.repeat(np.arange(parts.box.size), np.diff(indptr)) + first
+        within = sparse.coo_array((data, (rows, indices.astype(np.int64) + first)), shape=(count, count)).tocsr()
+        whole = sparse.csr_array(within + self._between_slabs(labels, count))
+        return whole.data, whole.indices, whole.indptr
+
+    def _between_slabs(self, labels: np.ndarray, count: int) -> sparse.csr_array:
+        """What the faces to the ghost planes add to the rows of E."""
+        plane, near = self.slab.plane, self.slab.within(1).inner
+        codes, tall = self.faces.codes, self.slab.inner
+        # A face is coded in the cell above it.
+        ends = [(near.start, near.start - plane, tall.start)] if self.slab.first else []
+        ends += [(near.stop - plane, near.stop, tall.stop)] if self.slab.last < self.slab.grid[0] else []
+        found = sparse.csr_array((count, count))
+        for own, ghost, coded in ends:
+            a, b = labels[own : own + plane], labels[ghost : ghost + plane]
+            chosen = codes[coded : coded + plane] >> BITS * (len(self.grid) - 1) & (CHOICES - 1)
+            face = self.faces.values[chosen]
+            places = np.concatenate([a, a]), np.concatenate([a, b])
+            found = found + sparse.coo_array((np.concatenate([face, -face]), places), shape=(count, count)).tocsr()
+        return sparse.csr_array(found)
 
     def _planes(self, depth: int) -> slice:
         """The planes of the taller slab that make a slab with fewer ghosts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -82,4 +83,5 @@ def between(runtime: Cuda, communicator: Any) -> Nccl | None:
     key = runtime.number, communicator.py2f()
     if key not in _made:
         _made[key] = Nccl(runtime, communicator)
-    return _made[key]
+    # A traced run replaces methods of its own.
+    return copy.copy(_made[key])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,11 @@ from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
+from workbench.devices.clock import Clock, Recorder
+from workbench.devices.coarse import Form
 from workbench.devices.cuda import Cuda, nccl
 from workbench.devices.discovery import cuda_devices
+from workbench.devices.operator_protocols import CoarseLevel
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.ranks.accelerator_operators import (
     AcceleratorWithHalo,
@@ -26,6 +29,7 @@ from workbench.devices.ranks.accelerator_operators import (
     Totals,
 )
 from workbench.devices.ranks.device import Ranks
+from workbench.devices.ranks.device_clock import RankDeviceClock
 from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.devices.ranks.reductions import OnRanks
 from workbench.errors import InputError
@@ -62,6 +66,11 @@ class AcceleratorRanks(OnRanks, Accelerator):
         several = len(set(self._places))
         of = "one for each rank" if several == self.ranks else f"{several} shared by {self.ranks} ranks"
         return f"{super().note}, {of}; ghost planes and sums travel by {self.link.title}"
+
+    def clock(self, recorder: Recorder) -> Clock:
+        made = RankDeviceClock(self.runtime, recorder)
+        made.attach(self.link)
+        return made
 
     @functools.cached_property
     def on_host(self) -> Ranks:
@@ -100,6 +109,12 @@ class AcceleratorRanks(OnRanks, Accelerator):
             return made
         return SummedRuns(self, labels, count, dtype)
 
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> CoarseLevel:
+        """E^-1, which every rank applies as a whole: its dot products are not summed over the ranks."""
+        return Accelerator(self.runtime, self.budget).coarse_level(form, solve, count, dtype)
+
     # Programs.
 
     def one_pass(
@@ -121,17 +136,7 @@ class AcceleratorRanks(OnRanks, Accelerator):
 
     def watch(self, workspace: Workspace, every: int | None) -> Watch:
         self.prepare(workspace.dtype)
-        # All ranks must launch the same, as long as the first does.
-        return AgreedWatch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
-
-
-class AgreedWatch(Watch):
-    """A watch that makes as many iterations as that of the first rank: how many are due depends on the clock."""
-
-    _device: AcceleratorRanks
-
-    def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
-        super().advance(recurrence, self._device.agreed(count), uniform=uniform)
+        return Watch(self, workspace, self.agreed(every or self._longest_interval(workspace)))
 
 
 def accelerator_of_rank(name: str, communicator: Any, slab: Slab) -> AcceleratorRanks:

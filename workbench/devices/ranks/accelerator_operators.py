@@ -14,7 +14,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import ranks as texts
 from workbench.devices.ranks.operators import WithHalo
 from workbench.host.boxes import Boxes
-from workbench.host.slab import Slab
+from workbench.host.slab_boxes import boxes_of_slab
 
 
 class Totals(Dots):
@@ -114,8 +114,7 @@ class BoxesOfSlab(deflation.BoxSubdomains):
     @classmethod
     def of(cls, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
         """None where boxes lie in several slabs or are large, or where memory has no parts."""
-        slab: Slab = device.slab
-        own = boxes_of_slab(boxes, slab)
+        own = boxes_of_slab(boxes, device.slab)
         if own is None or not deflation.small_boxes(own[0]) or device.halo.copies:
             return None
         local, first = own
@@ -138,26 +137,3 @@ class BoxesOfSlab(deflation.BoxSubdomains):
         """The entries of the parts of this rank."""
         part = self._device.runtime.part(coarse.handle, *self._place)
         return Vector(part, (self._place[1] // coarse.itemsize,), coarse.dtype)
-
-
-def boxes_of_slab(boxes: Boxes, slab: Slab) -> tuple[Boxes, int] | None:
-    """The boxes of a slab that no other slab has a part of, and the first of their parts; None for others."""
-    planes, count = slab.grid[0], boxes.per_side[0]
-    along = np.arange(slab.first, slab.last) * count // planes
-    first, last = int(along[0]), int(along[-1]) + 1
-    mine = np.arange(slab.last - slab.first) * (last - first) // (slab.last - slab.first) + first
-    cut = (slab.first and (slab.first - 1) * count // planes == first) or (
-        slab.last < planes and slab.last * count // planes == last - 1
-    )
-    if cut or not np.array_equal(along, mine):
-        return None
-    others = int(np.prod(boxes.per_side[1:]))
-    begin, end = np.searchsorted(boxes.box, (first * others, last * others))
-    part = slice(int(begin), int(end))
-    return Boxes(
-        slab.own,
-        (last - first, *boxes.per_side[1:]),
-        boxes.box[part] - first * others,
-        boxes.phases[part],
-        boxes.sizes[part],
-    ), int(begin)

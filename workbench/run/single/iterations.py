@@ -105,6 +105,9 @@ class SingleIterations(Iterations):
             most=most,
             elapsed=self.seconds,
         )
+        if recurrence.longest_interval > 1:
+            # How many are due depends on a clock, and all ranks must make as many.
+            count = self._setup.device.agreed(count)
         rows, seconds = recurrence.advance(count, column.confirm_below, column.divergence, self.history.count)
         if math.isfinite(self._configuration.stopping.time_limit[0]):
             # All ranks end with the same iteration.

@@ -34,6 +34,8 @@ class Recurrence:
         single = norm is Norm.ERROR or not self._uniform
         self.watch: Watch = setup.device.watch(self.workspace, 1 if single else check_every)
         self.watch.prepare(self._square, uniform=self._uniform)
+        # The first sum would wait for the slowest setup, in the time of the iterations.
+        setup.device.gathered(None)
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
 
     def _made_workspace(self, clock: Clock | None) -> Workspace:
