@@ -17,7 +17,7 @@ from workbench.host.slab import Slab
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
 
-CELLS_AT_ONCE = 1 << 20
+CELLS_AT_ONCE = 1 << 18
 """Of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
 
 
