@@ -1,6 +1,7 @@
 """Boxes of slabs, and E summed from the rows of slabs, against those of the whole grid."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ ENDS = (0, 3, 9, 12)
 
 
 def _slabs(depth):
-    return [Slab(GRID, first, last, depth) for first, last in zip(ENDS, ENDS[1:], strict=False)]
+    return [Slab(GRID, first, last, depth) for first, last in itertools.pairwise(ENDS)]
 
 
 def _phase():
