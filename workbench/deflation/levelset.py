@@ -69,7 +69,7 @@ class LevelSet(Deflation):
         per_side = (self.k or 1,) * len(slab.grid)
         along = boxes_along(slab, per_side[0])
         mine = along and device.numbered_parts(context.phase, slab.own, (along.stop - along.start, *per_side[1:]))
-        if all(device.gathered(bool(mine))):
+        if all(device.gathered(bool(mine))) and mine:
             labels, parts = mine
             of_ranks = device.gathered(parts)
             first = sum(other.box.size for other in of_ranks[: device.rank])

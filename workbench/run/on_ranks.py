@@ -10,6 +10,7 @@ from workbench.errors import CLUSTERS, InputError
 from workbench.host.slab import Slab, slab_of
 from workbench.registry import Block, registered
 from workbench.run.configuration import Configuration
+from workbench.settings import ON_DEVICE
 
 KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
@@ -33,6 +34,11 @@ def check_ranks(configuration: Configuration) -> None:
     if configuration.device.partition(":")[0] not in ("cpu", "cuda", "opencl"):
         raise InputError(
             f"ranks run on device cpu, cuda or opencl, got {configuration.device}", changes={"device": "cpu"}
+        )
+    if configuration.device != "cpu" and configuration.reduction != ON_DEVICE:
+        raise InputError(
+            f"reduction {configuration.reduction} does not run on ranks; use {ON_DEVICE}",
+            changes={"reduction": ON_DEVICE},
         )
     slab(configuration, 0, configuration.ranks)
 

@@ -30,6 +30,7 @@ from workbench.devices.kernels import (
     fast_diagonalization,
     passes,
     products,
+    ranks,
     scalars,
     tiles,
     wavefront,
@@ -128,9 +129,8 @@ def kernels(dtype):
     yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
     yield from (deflation.runs(items) for items in (1, 8))
     yield from (products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
-    yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
-    yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
-    yield from (value for value in vars(cycles).values() if isinstance(value, str) and value.startswith("KERNEL"))
+    for module in (deflation, scalars, cycles, ranks):
+        yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (step.text for step in cycles.steps(dtype, LAYOUT.accumulator(dtype)).values())
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)

@@ -82,8 +82,10 @@ class OpenCL:
         if nbytes:
             with self._errors():
                 if not self._compiling_ahead:
-                    places = {"src_offset": source_at, "dst_offset": target_at}
-                    self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes, **places))
+                    event = self._cl.enqueue_copy(
+                        self._queue, target, source, byte_count=nbytes, src_offset=source_at, dst_offset=target_at
+                    )
+                    self._note(event)
 
     def part(self, handle: Handle, first: int, nbytes: int) -> None:
         """None: buffers of OpenCL have parts at multiples of some 128 bytes only."""

@@ -32,11 +32,9 @@ from workbench.devices.ranks.device import Ranks
 from workbench.devices.ranks.device_clock import RankDeviceClock
 from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.devices.ranks.reductions import OnRanks
-from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
-from workbench.settings import HOST
 
 
 class AcceleratorRanks(OnRanks, Accelerator):
@@ -57,8 +55,6 @@ class AcceleratorRanks(OnRanks, Accelerator):
         return found or PinnedMemory(self.runtime, self.communicator)
 
     def _with(self, budget: Budget, reduction: str) -> AcceleratorRanks:
-        if reduction == HOST:
-            raise InputError("reduction host does not run on ranks; use reduction device")
         return AcceleratorRanks(self.runtime, self.communicator, self.slab, budget)
 
     @property
