@@ -16,7 +16,7 @@ def circularity(flow: TwoPhaseFlow) -> float:
     In 2D the interface is where phi, linear on the edges of a grid of cell centres, is 0; in 3D its area is the integral
     of |grad phi| delta(phi).
     """
-    count, grid = flow.components.count, flow.grid
+    count, grid = flow.components.numbers.size, flow.grid
     if not count:
         return math.nan
     if grid.directions == 2:

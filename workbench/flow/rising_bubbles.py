@@ -10,11 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.flow.components import Components
 from workbench.flow.measures import circularity
 from workbench.flow.padded_grid import PaddedGrid
-from workbench.flow.starts import check_start
-from workbench.flow.systems import StepSystem, SystemSequence, Systems
+from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, SystemSequence, Systems
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.operators import Size
 from workbench.problems import LinearSystem
@@ -66,12 +64,9 @@ class RisingBubbles(SystemSequence):
     viscosity_ratio: float = parameter(0.1, "viscosity inside over outside", low=1e-4, high=1e4)
     sides: str = parameter("slip", "side walls", choices=("slip", "no-slip"))
     ends: str = parameter("no-slip", "bottom and top", choices=("slip", "no-slip"))
+    until: float = parameter(3.0, "time at which it ends", low=0.0, high=LARGEST_TIME)
+    start: str = parameter("linear", STARTS_HELP)
     volume_error: float = parameter(1e-6, "dt rms(div u) at which a solve ends", low=1e-12, high=1e-1)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_start(self.start)
-        self.check()
 
     def geometry(self) -> Geometry:
         """Centres and radii in widths."""
@@ -145,7 +140,6 @@ class RisingBubbles(SystemSequence):
         return TwoPhaseFlow(grid, self.fluids, phi)
 
     def systems(self) -> BubbleSystems:
-        self.check_memory()
         return BubbleSystems(self)
 
 
@@ -156,25 +150,19 @@ class BubbleSystems(Systems):
         self.problem, self.flow = problem, problem.flow()
         self.seconds = self.flow.seconds
 
-    @property
-    def time(self) -> float:  # type: ignore[override]
-        return self.flow.time
-
     def next(self) -> StepSystem | None:
         flow, problem = self.flow, self.problem
         if flow.time >= problem.until * (1 - 1e-12):
             return None
-        b, grid = flow.begin(problem.until), flow.grid
-        labels, coefficients = flow.components.labels, flow.fluids.coefficients
-        system = LinearSystem(
-            assemble_two_phases(labels, coefficients, "neumann", scale=grid.h**-2),
-            b.copy(),
-            grid=grid.grid,
-            coefficients=coefficients,
-            phase=labels.reshape(-1),
-        )
+        b = flow.begin(problem.until)
         unit = math.sqrt(b.size) / flow.dt**2
-        return StepSystem(flow.time + flow.dt, flow.dt, system, labels > 0, unit, flow.components.changed)
+        return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit)
+
+    def system(self, made: StepSystem) -> LinearSystem:
+        coefficients, scale = self.flow.fluids.coefficients, self.flow.grid.h**-2
+        operator = assemble_two_phases(made.labels, coefficients, "neumann", scale=scale)
+        phase = made.labels.reshape(-1)
+        return LinearSystem(operator, made.b.copy(), grid=made.labels.shape, coefficients=coefficients, phase=phase)
 
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)
@@ -190,7 +178,7 @@ class BubbleSystems(Systems):
             "rise_velocity": float(np.vdot(share, up)) / total if total else math.nan,
             "circularity": circularity(flow),
             "volume": total * flow.grid.h**flow.grid.directions,
-            "bubbles": flow.components.count,
+            "bubbles": int(flow.components.numbers.size),
         }
 
     def fields(self) -> dict[str, np.ndarray]:
@@ -213,5 +201,6 @@ class BubbleSystems(Systems):
             target[...] = state[name]
         flow.time, flow.dt, steps, flow.first_dt, flow.shift = state["numbers"].tolist()
         flow.steps = int(steps)
-        flow.components = Components(state["labels"].astype(np.int32), np.array(state["volumes"]), False)
+        flow.components.labels = state["labels"].astype(np.int32)
+        flow.components.volumes = np.array(state["volumes"])
         flow._owner = flow._owners()

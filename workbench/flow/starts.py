@@ -50,8 +50,9 @@ class StartVectors:
         self.solutions = [*self.solutions, np.array(x)][-keep:]
         self.times = [*self.times, time][-keep:]
 
-    def extend(self, inside: np.ndarray, before: np.ndarray) -> int:
-        """Give cells that changed their phase a value of the new one; how many changed. inside: shape of the grid."""
+    def extend(self, labels: np.ndarray, before: np.ndarray) -> int:
+        """Give cells that changed their phase a value of the new one; how many changed. labels: shape of the grid."""
+        inside, before = labels > 0, before > 0
         changed = np.flatnonzero(inside != before)
         if changed.size and self.solutions:
             extend(self.solutions, inside, before, changed)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from workbench.errors import InputError
+from workbench.flow.starts import check_start
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import parameter
 
@@ -16,54 +18,57 @@ STARTS_HELP = "first guess of a step: zero, last, linear, quadratic, or fischer:
 LARGEST_TIME = 1e6
 
 
+
 class StepSystem(NamedTuple):
     """One system of a sequence.
 
-    time, dt: at its end, and the length of the step. system: A, b, the number of the component of each cell as phase.
-    inside: whether a cell is of the second phase, shape of the grid. unit: the norm of a residual whose volume error is
-    1, None where the tolerance is relative, as the configuration has it. parts_changed: whether components have merged,
-    split or vanished.
+    time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one. labels: the number of
+    the connected component of each cell, 0 outside, int32, shape of the grid. unit: the norm of a residual whose volume
+    error is 1, 0 where the tolerance is that of the configuration.
     """
 
     time: float
     dt: float
-    system: LinearSystem
-    inside: np.ndarray
-    unit: float | None
-    parts_changed: bool
+    b: np.ndarray
+    labels: np.ndarray
+    unit: float
 
 
 class Systems(abc.ABC):
     """The systems of a sequence in order, with the state that makes them.
 
-    `next` is followed by `end` with its solution. time: that is reached. seconds: of the parts of the last step.
+    `next` is followed by `end` with its solution. A differs by the labels alone. seconds: of the parts of the last step.
     """
 
-    time: float = 0.0
-    seconds: Mapping[str, float]
+    seconds: dict[str, float]
 
     @abc.abstractmethod
     def next(self) -> StepSystem | None:
         """The next system; None at the end."""
 
     @abc.abstractmethod
+    def system(self, made: StepSystem) -> LinearSystem:
+        """It with its operator."""
+
+    @abc.abstractmethod
     def end(self, x: np.ndarray) -> None:
         """Take the solution of the last system, shape (N,)."""
 
+    @abc.abstractmethod
+    def state(self) -> dict[str, np.ndarray]:
+        """Arrays from which `restore` continues, copies."""
+
+    @abc.abstractmethod
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continue from a state, between two steps."""
+
     def measures(self) -> dict[str, float]:
-        """Numbers of the state reached, for the series."""
+        """Numbers of the state reached, for the series, by the names in `SystemSequence.measured`."""
         return {}
 
     def fields(self) -> dict[str, np.ndarray]:
         """What can be drawn, each of the shape of the grid."""
         return {}
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Arrays from which `restore` continues, copies."""
-        return {}
-
-    def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continue from a state."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,18 +79,22 @@ class SystemSequence(Problem):
     measured: ClassVar[tuple[str, ...]] = ()
     """Names of what its steps measure."""
 
-    until: float = parameter(3.0, "time at which it ends", low=0.0, high=LARGEST_TIME)
     start: str = parameter("linear", STARTS_HELP)
+    volume_error: float = parameter(1e-6, "dt rms(div u) at which a solve ends, of a flow", low=1e-12, high=1e-1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_start(self.start)
+        self.check()
 
     def systems(self) -> Systems:
         """Begin the sequence. Raises InputError for what cannot be begun."""
         raise TypeError(f"problem {self.name} does not implement systems")
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        first = self.systems().next()
-        assert first is not None
-        return first.system
-
-    def field(self, name: str) -> Any:
-        """A parameter, for those that only some sequences have; None without it."""
-        return getattr(self, name, None)
+        self.check_memory()
+        systems = self.systems()
+        first = systems.next()
+        if first is None:
+            raise InputError(f"problem {self.name} has no step; use a later until")
+        return systems.system(first)

@@ -64,17 +64,17 @@ class TwoPhaseFlow:
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
         self.u, self._new, self._old, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work = [new(d) for _ in range(5)]
-        self._sums, self._largest = np.zeros(grid.rows.size), np.zeros((d, grid.rows.size))
+        self._dots, self._largest = np.zeros(grid.rows.size), np.zeros((d, grid.rows.size))
         self._b = np.zeros(grid.count)
         self.time, self.dt, self.steps, self.shift, self.viscous_iterations = 0.0, 0.0, 0, 0.0, 0
         self.first_dt = 0.0
         self.seconds: dict[str, float] = {}
         grid.inside(self.phi)[:] = phi
         grid.fill(self.phi)
-        self.components = Components.of(self.inside)
+        self.components = Components(self.inside)
         self._owner = self._owners()
         self._measure_shares()
-        self.components.volumes = self._volumes()
+        self.components.volumes = self._sums(self._share)
 
     @property
     def inside(self) -> np.ndarray:
@@ -95,8 +95,8 @@ class TwoPhaseFlow:
         if self.steps % REDISTANCED_EVERY == 0:
             self.redistance()
         clock("distance")
-        inside = self.inside
-        self.components.follow(inside)
+        self.components.changed = False
+        self.components.follow(self.inside)
         if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
             self._owner = self._owners()
         if self.volume_kept:
@@ -182,8 +182,7 @@ class TwoPhaseFlow:
     def _owners(self) -> np.ndarray | None:
         """The number of the nearest bubble of each cell, shape of the grid; None where there is one number at most."""
         labels = self.components.labels
-        numbers = np.unique(labels)
-        if numbers.size <= 2:
+        if self.components.numbers.size < 2:
             return None
         from scipy import ndimage
 
@@ -193,9 +192,9 @@ class TwoPhaseFlow:
     def _measure_shares(self) -> None:
         self.grid.heavy(interface_kernels.shares, self.phi, self.grid.h, self._share, self._delta)
 
-    def _volumes(self, of: np.ndarray | None = None) -> np.ndarray:
-        """Volumes by number; with `_delta` in place of the shares, areas."""
-        values = self.grid.inside(self._share if of is None else of)
+    def _sums(self, padded: np.ndarray) -> np.ndarray:
+        """The integrals over what belongs to each bubble, by number."""
+        values = self.grid.inside(padded)
         cell, size = self.grid.h**self.grid.directions, self.components.volumes.size
         if self._owner is None:
             sums = np.zeros(size)
@@ -206,7 +205,7 @@ class TwoPhaseFlow:
     def _keep_volumes(self) -> None:
         """One Newton step per bubble towards its volume: shift phi by the excess over the area."""
         self._measure_shares()
-        volumes, areas = self._volumes(), self._volumes(self._delta)
+        volumes, areas = self._sums(self._share), self._sums(self._delta)
         shifts = np.divide(
             volumes - self.components.volumes, areas, out=np.zeros_like(areas), where=(areas > 0) & (self.components.volumes > 0)
         )
@@ -237,7 +236,7 @@ class TwoPhaseFlow:
     def _viscosity(self) -> None:
         """(rho/dt - L) u = rho/dt u* by CG with the diagonal, all components at once, in two passes an iteration
         (Chronopoulos and Gear's recurrence, whose two dot products belong to the product)."""
-        grid, sums = self.grid, self._sums
+        grid, sums = self.grid, self._dots
         r, z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
         grid.heavy(momentum_kernels.viscous_force, self.u, self.mu, grid.h, self._inverse, r, z, sums)
