@@ -40,6 +40,8 @@ class Components:
         volumes = np.zeros(max(old, new))
         volumes[1:new] = self.volumes[1:] @ shares
         was = np.flatnonzero(self.volumes[1:])
-        self.changed |= not np.array_equal(np.flatnonzero(volumes[1:]), was) or bool(((shares > 0) & (shares < 1)).any())
+        self.changed |= not np.array_equal(np.flatnonzero(volumes[1:]), was) or bool(
+            ((shares > 0) & (shares < 1)).any()
+        )
         self.labels, self.volumes = labels.reshape(inside.shape), volumes
         return True

@@ -9,24 +9,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.errors import InputError
 from workbench.flow.measures import circularity
 from workbench.flow.padded_grid import PaddedGrid
+from workbench.flow.placement import check_resolved, distances, placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, SystemSequence, Systems
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.operators import Size
 from workbench.problems import LinearSystem
-from workbench.problems.bubble_geometry import RANDOM_SHARE, Geometry, at_random, default_radius, from_text
+from workbench.problems.bubble_geometry import Geometry
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.registry import parameter, register
 
 GRAVITY = 0.98
 """As in Hysing et al. (2009), so that times and speeds are theirs; lengths are in widths of the box, densities relative
 to that of the fluid."""
-LEAST_CELLS, GAP = 4, 2
-"""Cells of a radius, and between two bubbles or a bubble and a wall."""
-MARGIN = 0.05
-"""Between bubbles placed at random, and from the walls, in widths."""
 
 
 @register
@@ -70,37 +66,10 @@ class RisingBubbles(SystemSequence):
 
     def geometry(self) -> Geometry:
         """Centres and radii in widths."""
-        if self.bubbles:
-            return from_text(self.bubbles, self.dimensions)
-        if self.count == 1:
-            return Geometry(np.full((1, self.dimensions), 0.5), np.array([self.radius or 0.25]))
-        radius = self.radius or RANDOM_SHARE * default_radius(self.count, self.dimensions) - MARGIN / 2
-        placed = at_random(self.count, radius + MARGIN / 2, self.dimensions, self.seed)
-        return Geometry(placed.centres, np.full(self.count, radius))
+        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.seed)
 
     def check(self) -> None:
-        found, h = self.geometry(), 1 / self.n
-        smallest = float(found.radii.min())
-        if smallest * self.n < LEAST_CELLS - 1e-9:
-            raise InputError(
-                f"a bubble of radius {smallest:.3g} has {smallest * self.n:.2g} cells, at least {LEAST_CELLS} are needed; "
-                f"use n {math.ceil(LEAST_CELLS / smallest - 1e-9)} or more, or larger bubbles",
-                changes={"problem.n": math.ceil(LEAST_CELLS / smallest - 1e-9)},
-            )
-        top = np.full(self.dimensions, 1.0)
-        top[-1] = self.height
-        for k, (centre, radius) in enumerate(zip(found.centres, found.radii, strict=True)):
-            gap = float(min((centre - radius).min(), (top - centre - radius).min()))
-            if gap < GAP * h:
-                raise InputError(
-                    f"bubble {k + 1} is {gap * self.n:.2g} cells from a wall, {GAP} are needed; move it or make it smaller"
-                )
-            apart = np.linalg.norm(found.centres[:k] - centre, axis=1) - found.radii[:k] - radius
-            if k and apart.min() < GAP * h:
-                raise InputError(
-                    f"bubbles {int(apart.argmin()) + 1} and {k + 1} are {apart.min() * self.n:.2g} cells apart, {GAP} are "
-                    "needed at the start; move them apart or make one smaller"
-                )
+        check_resolved(self.geometry(), self.n, self.height)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -112,7 +81,9 @@ class RisingBubbles(SystemSequence):
         """In the units of `GRAVITY`."""
         d = 2 * float(self.geometry().radii.max())
         mu = math.sqrt(GRAVITY * d) * d / self.archimedes
-        return Fluids((1.0, mu), (self.density_ratio, mu * self.viscosity_ratio), GRAVITY * d * d / self.eotvos, GRAVITY)
+        return Fluids(
+            (1.0, mu), (self.density_ratio, mu * self.viscosity_ratio), GRAVITY * d * d / self.eotvos, GRAVITY
+        )
 
     @property
     def words(self) -> str:
@@ -131,13 +102,14 @@ class RisingBubbles(SystemSequence):
         """The flow at rest at time 0."""
         slip = {"slip": False, "no-slip": True}
         walls = (*(slip[self.sides],) * (self.dimensions - 1), slip[self.ends])
-        grid, found = PaddedGrid(self.cells, 1 / self.n, walls), self.geometry()
-        axes = np.meshgrid(*((np.arange(count) + 0.5) / self.n for count in grid.grid), indexing="ij", sparse=True)[::-1]
-        phi = np.full(grid.grid, np.inf)
-        for centre, radius in zip(found.centres, found.radii, strict=True):
-            distance = np.sqrt(sum((axis - middle) ** 2 for axis, middle in zip(axes, centre, strict=True)))
-            np.minimum(phi, distance - radius, out=phi)
-        return TwoPhaseFlow(grid, self.fluids, phi)
+        grid = PaddedGrid(self.cells, 1 / self.n, walls)
+        return TwoPhaseFlow(grid, self.fluids, distances(self.geometry(), grid))
+
+    def system(self, made: StepSystem) -> LinearSystem:
+        coefficients = self.fluids.coefficients
+        operator = assemble_two_phases(made.labels, coefficients, "neumann", scale=float(self.n**2))
+        b, phase = made.b.copy(), made.labels.reshape(-1)
+        return LinearSystem(operator, b, grid=made.labels.shape, coefficients=coefficients, phase=phase)
 
     def systems(self) -> BubbleSystems:
         return BubbleSystems(self)
@@ -157,12 +129,6 @@ class BubbleSystems(Systems):
         b = flow.begin(problem.until)
         unit = math.sqrt(b.size) / flow.dt**2
         return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit)
-
-    def system(self, made: StepSystem) -> LinearSystem:
-        coefficients, scale = self.flow.fluids.coefficients, self.flow.grid.h**-2
-        operator = assemble_two_phases(made.labels, coefficients, "neumann", scale=scale)
-        phase = made.labels.reshape(-1)
-        return LinearSystem(operator, made.b.copy(), grid=made.labels.shape, coefficients=coefficients, phase=phase)
 
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)
@@ -189,7 +155,7 @@ class BubbleSystems(Systems):
     def state(self) -> dict[str, np.ndarray]:
         flow = self.flow
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
-        kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow._old, "numbers": numbers}
+        kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "numbers": numbers}
         parts = flow.components
         return {name: values.copy() for name, values in kept.items()} | {
             "labels": parts.labels.copy(), "volumes": parts.volumes.copy(),
@@ -197,10 +163,10 @@ class BubbleSystems(Systems):
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         flow = self.flow
-        for name, target in {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow._old}.items():
+        for name, target in {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before}.items():
             target[...] = state[name]
         flow.time, flow.dt, steps, flow.first_dt, flow.shift = state["numbers"].tolist()
         flow.steps = int(steps)
         flow.components.labels = state["labels"].astype(np.int32)
         flow.components.volumes = np.array(state["volumes"])
-        flow._owner = flow._owners()
+        flow.owner = np.array(state["owner"]) if state["owner"].size else None

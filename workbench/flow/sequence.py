@@ -170,8 +170,8 @@ class Sequence:
     def _up_to_date(self, made: StepSystem) -> Prepared:
         """The method set up for a step, with its absolute tolerance."""
         if self._prepared is None:
-            self._prepared = Prepared(self.configuration, self.systems.system(made))
-        else:
+            self._prepared = Prepared(self.configuration, self.problem.system(made))
+        elif self._moved:
             self._prepared.update(made.labels)
         if made.unit:
             atol = self.problem.volume_error * made.unit

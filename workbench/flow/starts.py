@@ -103,7 +103,9 @@ def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, ch
         for sign in (-1, 1):
             room = places[axis] if sign < 0 else shape[axis] - 1 - places[axis]
 
-            def usable(far: int, room: np.ndarray = room, step: int = sign * int(stride)) -> tuple[np.ndarray, np.ndarray]:
+            def usable(
+                far: int, room: np.ndarray = room, step: int = sign * int(stride)
+            ) -> tuple[np.ndarray, np.ndarray]:
                 at = np.where(room >= far, changed + far * step, changed)
                 return at, (room >= far) & steady[at] & (now[at] == wanted)
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.flow.starts import check_start
 from workbench.problems import LinearSystem, Problem
-from workbench.registry import parameter
 
 STARTS_HELP = "first guess of a step: zero, last, linear, quadratic, or fischer:m for the best of m solutions"
 LARGEST_TIME = 1e6
-
 
 
 class StepSystem(NamedTuple):
@@ -47,10 +45,6 @@ class Systems(abc.ABC):
         """The next system; None at the end."""
 
     @abc.abstractmethod
-    def system(self, made: StepSystem) -> LinearSystem:
-        """It with its operator."""
-
-    @abc.abstractmethod
     def end(self, x: np.ndarray) -> None:
         """Take the solution of the last system, shape (N,)."""
 
@@ -79,8 +73,10 @@ class SystemSequence(Problem):
     measured: ClassVar[tuple[str, ...]] = ()
     """Names of what its steps measure."""
 
-    start: str = parameter("linear", STARTS_HELP)
-    volume_error: float = parameter(1e-6, "dt rms(div u) at which a solve ends, of a flow", low=1e-12, high=1e-1)
+    if TYPE_CHECKING:
+        # Declared by every sequence, after the parameters that its text may leave out.
+        start: str
+        volume_error: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,4 +93,8 @@ class SystemSequence(Problem):
         first = systems.next()
         if first is None:
             raise InputError(f"problem {self.name} has no step; use a later until")
-        return systems.system(first)
+        return self.system(first)
+
+    def system(self, made: StepSystem) -> LinearSystem:
+        """A system with its operator."""
+        raise TypeError(f"problem {self.name} does not implement system")

@@ -56,13 +56,19 @@ class TwoPhaseFlow:
     """
 
     def __init__(
-        self, grid: PaddedGrid, fluids: Fluids, phi: np.ndarray, *, volume_kept: bool = True, largest_dt: float = math.inf
+        self,
+        grid: PaddedGrid,
+        fluids: Fluids,
+        phi: np.ndarray,
+        *,
+        volume_kept: bool = True,
+        largest_dt: float = math.inf,
     ) -> None:
         self.grid, self.fluids, self.volume_kept, self.largest_dt = grid, fluids, volume_kept, largest_dt
         new, d = grid.new, grid.directions
         self.phi, self._stage, self._start = new(), new(), new()
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
-        self.u, self._new, self._old, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
+        self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work = [new(d) for _ in range(5)]
         self._dots, self._largest = np.zeros(grid.rows.size), np.zeros((d, grid.rows.size))
         self._b = np.zeros(grid.count)
@@ -72,7 +78,7 @@ class TwoPhaseFlow:
         grid.inside(self.phi)[:] = phi
         grid.fill(self.phi)
         self.components = Components(self.inside)
-        self._owner = self._owners()
+        self.owner = self._owners()
         self._measure_shares()
         self.components.volumes = self._sums(self._share)
 
@@ -98,7 +104,7 @@ class TwoPhaseFlow:
         self.components.changed = False
         self.components.follow(self.inside)
         if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
-            self._owner = self._owners()
+            self.owner = self._owners()
         if self.volume_kept:
             self._keep_volumes()
         clock("volume")
@@ -118,7 +124,7 @@ class TwoPhaseFlow:
         grid = self.grid
         grid.inside(self.p)[:] = p.reshape(grid.grid)
         grid.heavy(momentum_kernels.correct, self.u, self.p, self.c, self.jump, self.dt / grid.h)
-        self._new, self._old = self._old, self._new
+        self._new, self.advection_before = self.advection_before, self._new
         self.time += self.dt
         self.steps += 1
         clock("correction")
@@ -196,25 +202,28 @@ class TwoPhaseFlow:
         """The integrals over what belongs to each bubble, by number."""
         values = self.grid.inside(padded)
         cell, size = self.grid.h**self.grid.directions, self.components.volumes.size
-        if self._owner is None:
+        if self.owner is None:
             sums = np.zeros(size)
             sums[self.components.labels.max(initial=0)] = values.sum()
             return sums * cell
-        return np.bincount(self._owner.reshape(-1), values.reshape(-1), minlength=size) * cell
+        return np.bincount(self.owner.reshape(-1), values.reshape(-1), minlength=size) * cell
 
     def _keep_volumes(self) -> None:
         """One Newton step per bubble towards its volume: shift phi by the excess over the area."""
         self._measure_shares()
         volumes, areas = self._sums(self._share), self._sums(self._delta)
         shifts = np.divide(
-            volumes - self.components.volumes, areas, out=np.zeros_like(areas), where=(areas > 0) & (self.components.volumes > 0)
+            volumes - self.components.volumes,
+            areas,
+            out=np.zeros_like(areas),
+            where=(areas > 0) & (self.components.volumes > 0),
         )
         np.clip(shifts, -self.grid.h, self.grid.h, out=shifts)
         self.shift += float(np.abs(shifts).max(initial=0.0))
-        if self._owner is None:
+        if self.owner is None:
             self.phi += shifts[self.components.labels.max(initial=0)]
         else:
-            self.grid.inside(self.phi)[:] += shifts[self._owner]
+            self.grid.inside(self.phi)[:] += shifts[self.owner]
             self.grid.fill(self.phi)
         # The shift may have moved the centre of a cell across the interface.
         self.components.follow(self.inside)
@@ -230,7 +239,7 @@ class TwoPhaseFlow:
         now, before = 1 + ratio / 2, -ratio / 2
         grid.heavy(
             momentum_kernels.predict, grid.lower, grid.heights, self.phi, self.kappa, self.mu, grid.h, values, self.dt,
-            now, before, self._new, self._old, self.u, self.c, self.jump, self._inverse,
+            now, before, self._new, self.advection_before, self.u, self.c, self.jump, self._inverse,
         )  # fmt: skip
 
     def _viscosity(self) -> None:
@@ -248,9 +257,7 @@ class TwoPhaseFlow:
             grid.heavy(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
             beta = gamma / before
             alpha = gamma / (float(sums.sum()) - beta * gamma / alpha)
-            grid.heavy(
-                momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums
-            )
+            grid.heavy(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums)
             before, gamma = gamma, float(sums.sum())
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
