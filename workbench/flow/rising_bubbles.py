@@ -156,10 +156,10 @@ class BubbleSystems(Systems):
         flow = self.flow
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
         kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "numbers": numbers}
-        parts = flow.components
-        return {name: values.copy() for name, values in kept.items()} | {
-            "labels": parts.labels.copy(), "volumes": parts.volumes.copy(),
-        }  # fmt: skip
+        # The owners are renewed every few steps, so that they do not follow from the labels.
+        owner = np.zeros(0, np.int32) if flow.owner is None else flow.owner
+        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": owner}
+        return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         flow = self.flow
