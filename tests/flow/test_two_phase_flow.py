@@ -154,7 +154,7 @@ def test_bubbles_that_merge_keep_their_volume_and_one_number():
 
 def test_ghosts_of_velocities_are_those_of_every_wall():
     """Against a loop over axes: normal velocities odd about the wall face, tangential ones odd without slip."""
-    grid = PaddedGrid((4, 5, 3), 0.25, (True, False, True))
+    grid = PaddedGrid((4, 5, 6), 0.25, (True, False, True))
     u = np.random.default_rng(1).standard_normal((3, grid.size))
     expected = u.reshape(3, *grid.shape).copy()
     for d, e in itertools.product(range(3), range(3)):
@@ -162,7 +162,7 @@ def test_ghosts_of_velocities_are_those_of_every_wall():
         if e == d:
             v[[GHOSTS, GHOSTS + n]] = 0
             v[:GHOSTS] = -v[2 * GHOSTS : GHOSTS : -1]
-            v[GHOSTS + n + 1 :] = -v[GHOSTS + n - 1 : n + 1 : -1]
+            v[GHOSTS + n + 1 :] = -v[GHOSTS + n - 1 : n : -1]
         else:
             sign = -1 if grid_no_slip(e) else 1
             v[:GHOSTS] = sign * v[2 * GHOSTS - 1 : GHOSTS - 1 : -1]
@@ -182,5 +182,5 @@ def test_a_velocity_that_grows_without_bound_is_refused():
     with pytest.raises(InputError, match="the time step has collapsed to .* larger n"):
         flow.begin()
     flow.u[0] = np.nan
-    with pytest.raises(InputError, match="not finite|collapsed"):
+    with pytest.raises(InputError, match="not finite"):
         flow.begin()

@@ -114,7 +114,10 @@ class TwoPhaseFlow:
         clock("viscosity")
         dt_h = self.dt / h
         grid.heavy(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
-        self._b -= self._b.mean()
+        mean = self._b.mean()
+        if not math.isfinite(mean):
+            raise InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
+        self._b -= mean
         clock("divergence")
         return self._b
 
@@ -161,8 +164,6 @@ class TwoPhaseFlow:
     def _time_step(self, until: float) -> float:
         h, fluids = self.grid.h, self.fluids
         speed = float(self._largest.max(axis=1).sum())
-        if not math.isfinite(speed):
-            raise InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
         dt = min(COURANT * h / max(speed, 1e-12), self.largest_dt)
         if fluids.sigma:
             density = fluids.outside[0] + fluids.inside[0]
