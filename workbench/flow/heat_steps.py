@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.flow.placement import check_resolved, placed
-from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, SystemSequence, Systems
+from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.host.face_codes import BITS, FaceCodes
 from workbench.operators import Size, TwoPhaseStencil
 from workbench.problems import LinearSystem
@@ -22,7 +22,8 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class HeatSteps(SystemSequence):
-    """Heat conduction with jumps by implicit Euler: (c/dt - div(k grad)) T = (c/dt) T_before on the unit square or cube.
+    """Heat conduction with jumps by implicit Euler: (c/dt - div(k grad)) T = (c/dt) T_before on the unit square or
+    cube.
 
     Capacity c and conductivity k are 1 in the medium, and c_in and k_in in bubbles, which begin at T = 1 in a medium at
     T = 0; no heat passes the walls. A is positive definite and the same in every step: what is set up once serves all.
@@ -46,7 +47,6 @@ class HeatSteps(SystemSequence):
     dt: float = parameter(0.01, "length of a step, shortened to divide until", low=1e-9, high=1e3)
     until: float = parameter(0.5, "time at which it ends", low=0.0, high=LARGEST_TIME)
     start: str = parameter("linear", STARTS_HELP)
-    volume_error: ClassVar[float] = 0.0
 
     def geometry(self) -> Geometry:
         """Centres and radii in side lengths."""

@@ -115,8 +115,8 @@ def below_plane(x, y, z, f):  # pragma: no cover
 
 @kernel(fastmath=set(FAST), error_model="numpy")
 def properties(taken, rows, nx, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
-    """kappa = div(grad phi / |grad phi|) within |phi| < 3 h, at most that of a sphere of one cell; mu: the arithmetic mean
-    of both viscosities by a smoothed step of half-width 1.5 h."""
+    """kappa = div(grad phi / |grad phi|) within |phi| < 3 h, at most that of a sphere of one cell; mu: the arithmetic
+    mean of both viscosities by a smoothed step of half-width 1.5 h."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             for i in range(rows[row], rows[row] + nx):

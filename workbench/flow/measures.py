@@ -10,11 +10,11 @@ from workbench.flow.two_phase_flow import TwoPhaseFlow
 
 
 def circularity(flow: TwoPhaseFlow) -> float:
-    """The perimeter of a circle, or area of a sphere, with the bubbles' volume over that of the interface; with k bubbles
-    that of k equal ones. 1 for a circle. NaN without bubbles.
+    """The perimeter of a circle, or area of a sphere, with the bubbles' volume over that of the interface; with k
+    bubbles that of k equal ones. 1 for a circle. NaN without bubbles.
 
-    In 2D the interface is where phi, linear on the edges of a grid of cell centres, is 0; in 3D its area is the integral
-    of |grad phi| delta(phi).
+    In 2D the interface is where phi, linear on the edges of a grid of cell centres, is 0; in 3D its area is the
+    integral of |grad phi| delta(phi).
     """
     count, grid = flow.components.numbers.size, flow.grid
     if not count:

@@ -11,8 +11,8 @@ from workbench.jit.work_stealing import shared, threads
 def predict(
     taken, rows, nx, strides, lower, heights, phi, kappa, mu, h, fluid, dt, now, before, new, old, u, c, jump, inverse
 ):  # pragma: no cover
-    """On every face: c = 1/density (0 on walls), the jump of p across it, u -= dt (now new + before old), and the inverse
-    of the diagonal of rho/dt - L (0 on walls).
+    """On every face: c = 1/density (0 on walls), the jump of p across it, u -= dt (now new + before old), and the
+    inverse of the diagonal of rho/dt - L (0 on walls).
 
     fluid: 1/rho outside, on cut faces and inside, surface tension, (rho_in - rho_out) times gravity.
     """

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from workbench.jit.compiled import kernel
+from workbench.jit.compiled import Kernel, kernel
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 
@@ -20,8 +21,8 @@ class PaddedGrid:
     """Places of cells and faces. Direction 0 is x, which is contiguous; the last direction is up.
 
     Arrays of cells have the shape (size,), velocities (directions, size): u[d, i] lies on the lower face of cell i in
-    direction d. strides: int64, shape (directions,); rows: the first inner cell of every row along x, int64; heights: of
-    the cell centres of a row; lower: whether a row lies on the lower wall of a direction, bool, shape (directions,
+    direction d. strides: int64, shape (directions,); rows: the first inner cell of every row along x, int64; heights:
+    of the cell centres of a row; lower: whether a row lies on the lower wall of a direction, bool, shape (directions,
     rows). h: the width of a cell. no_slip: by direction of the walls' normals, whether tangential velocities vanish
     there.
     """
@@ -63,9 +64,9 @@ class PaddedGrid:
         """The inner cells as a view, shape (..., ny, nx) or (..., nz, ny, nx)."""
         return padded.reshape(*padded.shape[:-1], *self.shape)[(..., *self.inner)]
 
-    def heavy(self, kernel: object, *arguments: object) -> None:
-        """Launch a kernel with the rows and the strides as its first arguments."""
-        launch(HEAVY * self.count, kernel, self.rows, self.nx, self.strides, *arguments)  # pyright: ignore[reportArgumentType]
+    def launch(self, kernel: Kernel, *arguments: Any) -> None:
+        """Run a stencil kernel, whose first arguments are the rows and the strides."""
+        launch(HEAVY * self.count, kernel, self.rows, self.nx, self.strides, *arguments)
 
     def fill(self, cells: np.ndarray) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
@@ -105,7 +106,9 @@ class PaddedGrid:
                 else:
                     places, mirror, outside = _mirrored(count, layers)
                     signs = np.where(outside & no_slip[e], -1.0, 1.0)
-                at.append(places), source.append(mirror), sign.append(signs)
+                at.append(places)
+                source.append(mirror)
+                sign.append(signs)
             ghosts, sources = (
                 np.ravel_multi_index(np.meshgrid(*axes, indexing="ij"), self.shape).reshape(-1) for axes in (at, source)
             )

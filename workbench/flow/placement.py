@@ -46,14 +46,14 @@ def check_resolved(found: Geometry, n: int, height: float) -> None:
         gap = n * float(min((centre - radius).min(), (top - centre - radius).min()))
         if gap < GAP - 1e-9:
             raise InputError(
-                f"bubble {k + 1} is {gap:.2g} cells from a wall, {GAP} are needed at the start; move it inwards or make it "
-                "smaller"
+                f"bubble {k + 1} is {gap:.2g} cells from a wall, {GAP} are needed at the start; move it inwards "
+                "or make it smaller"
             )
         apart = n * (np.linalg.norm(found.centres[:k] - centre, axis=1) - found.radii[:k] - radius)
         if k and apart.min() < GAP - 1e-9:
             raise InputError(
-                f"bubbles {int(apart.argmin()) + 1} and {k + 1} are {apart.min():.2g} cells apart, {GAP} are needed at the "
-                "start; move them apart or make one smaller"
+                f"bubbles {int(apart.argmin()) + 1} and {k + 1} are {apart.min():.2g} cells apart, {GAP} are needed "
+                "at the start; move them apart or make one smaller"
             )
 
 

@@ -21,7 +21,7 @@ from workbench.errors import InputError, printable_path
 from workbench.files import opened, replacing
 from workbench.flow.components import Components
 from workbench.flow.sequence import MethodMark, Sequence
-from workbench.flow.systems import STARTS_HELP, StepSystem, SystemSequence, Systems
+from workbench.flow.systems import STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.problems import LinearSystem
 from workbench.problems.files import RECORD
 from workbench.recording.archive import read_arrays, text_of
@@ -190,9 +190,8 @@ class Recorded(SystemSequence):
         return f"record {Path(self.path).name.removesuffix(RECORD)}" if self.path else "a record, not chosen yet"
 
     @property
-    def volume_error(self) -> float:  # type: ignore[override]
-        """The tolerance of the record's problem."""
-        return self.looser * self.source.volume_error
+    def tolerance(self) -> float:
+        return self.looser * self.source.tolerance
 
     @property
     def record(self) -> Record:

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.flow.measures import circularity
 from workbench.flow.padded_grid import PaddedGrid
 from workbench.flow.placement import check_resolved, distances, placed
-from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, SystemSequence, Systems
+from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.operators import Size
 from workbench.problems import LinearSystem
@@ -30,11 +30,12 @@ to that of the fluid."""
 class RisingBubbles(SystemSequence):
     """Bubbles rising in a closed box: the pressure equation of every time step of an incompressible flow of two fluids.
 
-    -div(1/rho grad p) = -div(u*)/dt on n x n height cells, Neumann at all walls, with the jump of p in b. Phases are the
-    connected bubbles, numbered persistently; bubbles that touch merge. d is the diameter of the largest bubble:
-    eotvos = rho_out G d^2/sigma, archimedes = rho_out sqrt(G d) d/mu_out. By default the first test case of Hysing et al.
-    2009. Bubbles are placed in the lower square or cube of the box: one at its middle, several at random by seed, or as
-    listed. volume_error: the tolerance, dt rms(div u), which is the part of a cell's volume that is gained or lost.
+    -div(1/rho grad p) = -div(u*)/dt on n x n height cells, Neumann at all walls, with the jump of p in b. Phases are
+    the connected bubbles, numbered persistently; bubbles that touch merge. d is the diameter of the largest bubble:
+    eotvos = rho_out G d^2/sigma, archimedes = rho_out sqrt(G d) d/mu_out. By default the first test case of Hysing et
+    al. 2009. Bubbles are placed in the lower square or cube of the box: one at its middle, several at random by seed,
+    or as listed. volume_error: the tolerance, dt rms(div u), which is the part of a cell's volume that is gained or
+    lost.
 
     Cost of a step: about one microsecond a cell on a core in 2D, three in 3D, and the solve. Raises InputError for
     bubbles of less than 4 cells radius, and those that touch each other or walls.
@@ -104,6 +105,10 @@ class RisingBubbles(SystemSequence):
         walls = (*(slip[self.sides],) * (self.dimensions - 1), slip[self.ends])
         grid = PaddedGrid(self.cells, 1 / self.n, walls)
         return TwoPhaseFlow(grid, self.fluids, distances(self.geometry(), grid))
+
+    @property
+    def tolerance(self) -> float:
+        return self.volume_error
 
     def system(self, made: StepSystem) -> LinearSystem:
         coefficients = self.fluids.coefficients

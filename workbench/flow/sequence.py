@@ -20,9 +20,9 @@ COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells")
 
 
 class Step(NamedTuple):
-    """One step: its number from 1, the time at its end, its length, iterations and why they ended, wall-clock seconds of
-    its parts (those of the flow, then start, setup, solve and measures), cells that changed their phase, and what was
-    measured."""
+    """One step: its number from 1, the time at its end, its length, iterations and why they ended, wall-clock seconds
+    of its parts (those of the flow, then start, setup, solve and measures), cells that changed their phase, and what
+    was measured."""
 
     number: int
     time: float
@@ -44,9 +44,9 @@ class MethodMark(NamedTuple):
 class Sequence:
     """A sequence of systems solved by one method, which may be changed between two steps.
 
-    problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it. keep:
-    whether the right-hand sides are kept, so that `workbench.flow.records.save` can write a record to replay, for 8 N
-    bytes a step. Not safe for several threads at once.
+    problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
+    keep: whether the right-hand sides are kept, so that `workbench.flow.records.save` can write a record to replay, for
+    8 N bytes a step. Not safe for several threads at once.
 
     series: by column, a list with a number for each step; its first are `COLUMNS`. marks: where methods begin. phases:
     of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution. systems: the state of
@@ -69,8 +69,8 @@ class Sequence:
         configuration = problem if isinstance(problem, Configuration) else configure(problem, **settings)
         if not isinstance(configuration.problem, SystemSequence):
             raise InputError(
-                f"problem {quoted(configuration.problem.name)} is one system; a sequence is rising-bubbles, heat-steps or "
-                "a record, .seq.npz"
+                f"problem {quoted(configuration.problem.name)} is one system; a sequence is rising-bubbles, "
+                "heat-steps or a record, .seq.npz"
             )
         self.configuration, self._keeps = configuration, keep
         self.reset()
@@ -103,7 +103,8 @@ class Sequence:
         self.done = False
 
     def use(self, **settings: Any) -> None:
-        """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a problem."""
+        """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
+        problem."""
         names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
         chosen = configure(self.problem, **{**{name: getattr(self.configuration, name) for name in names}, **settings})
         if chosen.problem != self.problem:
@@ -174,7 +175,7 @@ class Sequence:
         elif self._moved:
             self._prepared.update(made.labels)
         if made.unit:
-            atol = self.problem.volume_error * made.unit
+            atol = self.problem.tolerance * made.unit
             stopping = self.configuration.stopping
             if not math.isclose(self._prepared.configuration.stopping.atol, atol, rel_tol=1e-12):
                 stopping = stopping.changed({"rtol": 0.0, "atol": atol})

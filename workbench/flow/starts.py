@@ -33,10 +33,10 @@ def check_start(text: str) -> int:
 class StartVectors:
     """Earlier solutions, the newest last, and the start that they give.
 
-    kind: see `check_start`. Extrapolations are polynomials in time of degree 0, 1 or 2. fischer:m takes from the span of
-    m solutions the vector with the least error in the A-norm, for m products with A and m^2 dot products.
-    Source: Fischer, "Projection techniques for iterative solution of Ax = b with successive right-hand sides", Comput.
-    Methods Appl. Mech. Eng. 163 (1998).
+    kind: see `check_start`. Extrapolations are polynomials in time of degree 0, 1 or 2. fischer:m takes from the span
+    of m solutions the vector with the least error in the A-norm, for m products with A and m^2 dot products. Source:
+    Fischer, "Projection techniques for iterative solution of Ax = b with successive right-hand sides", Comput. Methods
+    Appl. Mech. Eng. 163 (1998).
     """
 
     def __init__(self, kind: str) -> None:
@@ -87,8 +87,8 @@ class StartVectors:
 
 
 def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
-    """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase, each
-    continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
+    """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
+    each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
     neighbour keeps its value.
 
     inside, before: of the present and the last step, shape of the grid. changed: flat places of the changed cells.

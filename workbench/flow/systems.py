@@ -35,7 +35,8 @@ class StepSystem(NamedTuple):
 class Systems(abc.ABC):
     """The systems of a sequence in order, with the state that makes them.
 
-    `next` is followed by `end` with its solution. A differs by the labels alone. seconds: of the parts of the last step.
+    `next` is followed by `end` with its solution. A differs by the labels alone. seconds: of the parts of the last
+    step.
     """
 
     seconds: dict[str, float]
@@ -76,12 +77,16 @@ class SystemSequence(Problem):
     if TYPE_CHECKING:
         # Declared by every sequence, after the parameters that its text may leave out.
         start: str
-        volume_error: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_start(self.start)
         self.check()
+
+    @property
+    def tolerance(self) -> float:
+        """The volume error at which a solve ends; 0 where the tolerance is that of the configuration."""
+        return 0.0
 
     def systems(self) -> Systems:
         """Begin the sequence. Raises InputError for what cannot be begun."""

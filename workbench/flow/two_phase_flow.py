@@ -1,11 +1,11 @@
 """Incompressible flow of two fluids: level set, projection, and a sharp jump of the pressure at the interface.
 
-rho Du/Dt = -grad p + div(mu (grad u + grad u^T)), div u = 0, where p is the pressure less rho g . x. Both surface tension
-and gravity are then a jump of p at the interface, [p] = sigma kappa + (rho_in - rho_out) G y, which enters b alone: A is
--div(1/rho grad p) with the three face coefficients of `assemble_two_phases`.
+rho Du/Dt = -grad p + div(mu (grad u + grad u^T)), div u = 0, where p is the pressure less rho g . x. Both surface
+tension and gravity are then a jump of p at the interface, [p] = sigma kappa + (rho_in - rho_out) G y, which enters b
+alone: A is -div(1/rho grad p) with the three face coefficients of `assemble_two_phases`.
 
-Sources: Chorin 1968 (projection); Fedkiw, Aslam, Merriman, Osher 1999 and Kang, Fedkiw, Liu 2000 (jumps by ghost fluid);
-Min 2010 (distance).
+Sources: Chorin 1968 (projection); Fedkiw, Aslam, Merriman, Osher 1999 and Kang, Fedkiw, Liu 2000 (jumps by ghost
+fluid); Min 2010 (distance).
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ class TwoPhaseFlow:
     """The state of a flow, stepped in two halves: `begin` moves the interface and makes b, `end` takes the pressure.
 
     grid: of the cells. phi: the initial level set, shape of the grid, negative in bubbles, continued evenly at walls.
-    volume_kept: whether every bubble is corrected to its volume after transport. seconds: of the parts of the last step.
+    volume_kept: whether every bubble is corrected to its volume after transport. seconds: of the parts of the last
+    step.
 
-    Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First order
-    in time. Memory: 12 D + 10 arrays of the padded cells.
+    Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First
+    order in time. Memory: 12 D + 10 arrays of the padded cells.
     """
 
     def __init__(
@@ -88,12 +89,12 @@ class TwoPhaseFlow:
         return self.grid.inside(self.phi) < 0
 
     def begin(self, until: float = math.inf) -> np.ndarray:
-        """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has no
-        mean. Raises InputError where the velocity is not finite or the time step collapses."""
+        """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
+        no mean. Raises InputError where the velocity is not finite or the time step collapses."""
         clock = _Clock(self.seconds)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
-        grid.heavy(transport.advection, self.u, h, self._new, self._largest)
+        grid.launch(transport.advection, self.u, h, self._new, self._largest)
         dt_before, self.dt = self.dt, self._time_step(until)
         clock("advection")
         self._transport()
@@ -113,7 +114,7 @@ class TwoPhaseFlow:
         self._viscosity()
         clock("viscosity")
         dt_h = self.dt / h
-        grid.heavy(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
+        grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
         mean = self._b.mean()
         if not math.isfinite(mean):
             raise InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
@@ -126,7 +127,7 @@ class TwoPhaseFlow:
         clock = _Clock(self.seconds)
         grid = self.grid
         grid.inside(self.p)[:] = p.reshape(grid.grid)
-        grid.heavy(momentum_kernels.correct, self.u, self.p, self.c, self.jump, self.dt / grid.h)
+        grid.launch(momentum_kernels.correct, self.u, self.p, self.c, self.jump, self.dt / grid.h)
         self._new, self.advection_before = self.advection_before, self._new
         self.time += self.dt
         self.steps += 1
@@ -137,17 +138,17 @@ class TwoPhaseFlow:
         grid, stage, start = self.grid, self._stage, self._start
         start[:] = self.phi
         for _ in range(SWEEPS):
-            grid.heavy(interface_kernels.redistance, self.phi, start, grid.h, self.phi, 0.0, 1.0, stage)
+            grid.launch(interface_kernels.redistance, self.phi, start, grid.h, self.phi, 0.0, 1.0, stage)
             grid.fill(stage)
             # The second stage reads the neighbours of the first alone, so that it may overwrite phi.
-            grid.heavy(interface_kernels.redistance, stage, start, grid.h, self.phi, 0.5, 0.5, self.phi)
+            grid.launch(interface_kernels.redistance, stage, start, grid.h, self.phi, 0.5, 0.5, self.phi)
             grid.fill(self.phi)
 
     def largest_divergence(self) -> float:
         """The rms over cells of dt div u, the relative error of a cell's volume in a step."""
         out = np.empty(self.grid.count)
         self.grid.fill_faces(self.u, 1)
-        self.grid.heavy(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, out)
+        self.grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, out)
         return float(np.sqrt(np.mean(out * out)))
 
     def speed(self, direction: int) -> np.ndarray:
@@ -182,7 +183,7 @@ class TwoPhaseFlow:
         grid, dt_h = self.grid, self.dt / self.grid.h
         one, two = self._stage, self._start
         for phi, a, b, out in ((self.phi, 0.0, 1.0, one), (one, 0.75, 0.25, two), (two, 1 / 3, 2 / 3, one)):
-            grid.heavy(transport.advect, phi, self.u, self.phi, a, b, dt_h, out)
+            grid.launch(transport.advect, phi, self.u, self.phi, a, b, dt_h, out)
             grid.fill(out)
         self.phi, self._stage = one, self.phi
 
@@ -197,7 +198,7 @@ class TwoPhaseFlow:
         return labels[tuple(nearest)]  # pyright: ignore[reportArgumentType]
 
     def _measure_shares(self) -> None:
-        self.grid.heavy(interface_kernels.shares, self.phi, self.grid.h, self._share, self._delta)
+        self.grid.launch(interface_kernels.shares, self.phi, self.grid.h, self._share, self._delta)
 
     def _sums(self, padded: np.ndarray) -> np.ndarray:
         """The integrals over what belongs to each bubble, by number."""
@@ -232,13 +233,13 @@ class TwoPhaseFlow:
     def _predict(self, ratio: float) -> None:
         grid, fluids = self.grid, self.fluids
         (rho_out, mu_out), (rho_in, mu_in) = fluids.outside, fluids.inside
-        grid.heavy(interface_kernels.properties, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu)
+        grid.launch(interface_kernels.properties, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu)
         grid.fill(self.kappa)
         grid.fill(self.mu)
         weights = (rho_in - rho_out) * fluids.gravity
         values = np.array([1 / rho_out, 2 / (rho_in + rho_out), 1 / rho_in, fluids.sigma, weights])
         now, before = 1 + ratio / 2, -ratio / 2
-        grid.heavy(
+        grid.launch(
             momentum_kernels.predict, grid.lower, grid.heights, self.phi, self.kappa, self.mu, grid.h, values, self.dt,
             now, before, self._new, self.advection_before, self.u, self.c, self.jump, self._inverse,
         )  # fmt: skip
@@ -249,16 +250,16 @@ class TwoPhaseFlow:
         grid, sums = self.grid, self._dots
         r, z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
-        grid.heavy(momentum_kernels.viscous_force, self.u, self.mu, grid.h, self._inverse, r, z, sums)
+        grid.launch(momentum_kernels.viscous_force, self.u, self.mu, grid.h, self._inverse, r, z, sums)
         gamma = float(sums.sum())
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
         while gamma > goal and self.viscous_iterations < MOST_VISCOUS:
             grid.fill_faces(z, 1)
-            grid.heavy(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
+            grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
             beta = gamma / before
             alpha = gamma / (float(sums.sum()) - beta * gamma / alpha)
-            grid.heavy(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums)
+            grid.launch(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums)
             before, gamma = gamma, float(sums.sum())
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
