@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import socket
@@ -60,7 +61,8 @@ class Speaker:
     def say(self, kind: str, data: Any, number: int = 0) -> None:
         """Write a message."""
         if self._to is not None:
-            with self._lock:
+            # Where nobody reads any more, the end of the commands is near.
+            with self._lock, contextlib.suppress(BrokenPipeError):
                 print(line(kind, data, number), file=self._to, flush=True)
 
 
@@ -70,7 +72,7 @@ def work(world: Any, folder: Path) -> None:
     commands = Commands(own, folder)
     processes = world.gather((socket.gethostname(), os.getpid()))
     speaker.say(RANKS, Present(processes or [], library()))
-    with failing_together(own, lambda error: speaker.say(ERROR, error)):
+    with failing_together(world.Dup(), lambda error: speaker.say(ERROR, error)):
         with open(folder / "job", "rb") as stream:
             job: Job = pickle.load(stream)
         if job.configuration.ranks != world.size:
