@@ -62,7 +62,7 @@ def _solve(options: argparse.Namespace) -> int:
     from workbench.devices.ranks import enter
     from workbench.ranks.stepping import stepping, trace_of_all
     from workbench.recording import save, save_trace
-    from workbench.run import Run
+    from workbench.run import Reason, Run
     from workbench.run.machine_use import MACHINE_USE
 
     world, stop = options.world, options.stop_file
@@ -83,7 +83,7 @@ def _solve(options: argparse.Namespace) -> int:
             result = run.result()
         progress.clear()
     result = dataclasses.replace(result, trace=merged())
-    if options.solution:
+    if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), world)
     if options.save and first:
         save(result.record(), options.save)

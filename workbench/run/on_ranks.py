@@ -15,12 +15,20 @@ from workbench.settings import ON_DEVICE
 KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
 
-def check_ranks(configuration: Configuration) -> None:
-    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks."""
-    if configuration.ranks == 1:
+def check_ranks(configuration: Configuration, count: int | None = None) -> None:
+    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks.
+
+    count: of the ranks, by default that of the configuration.
+    """
+    count = count or configuration.ranks
+    if count == 1:
         return
-    if os.environ.get(CLUSTERS) == "none":
-        raise InputError("ranks are not available on this page; leave out ranks", changes={"ranks": 1})
+    most = os.cpu_count() or 1
+    if os.environ.get(CLUSTERS) == "none" and count > most:
+        raise InputError(
+            f"a page of this server may have a rank for each of the {most} cores, got {count} ranks; use {most}",
+            changes={"ranks": most},
+        )
     for kind in KINDS:
         block: Block = getattr(configuration, kind)
         unused = kind in ("coarse", "variant") and configuration.deflation.name == "none"
@@ -40,7 +48,7 @@ def check_ranks(configuration: Configuration) -> None:
             f"reduction {configuration.reduction} does not run on ranks; use {ON_DEVICE}",
             changes={"reduction": ON_DEVICE},
         )
-    slab(configuration, 0, configuration.ranks)
+    slab(configuration, 0, count)
 
 
 def slab(configuration: Configuration, rank: int, count: int) -> Slab:
@@ -58,7 +66,7 @@ def rank_device(configuration: Configuration) -> Device | None:
     world = ranks.world()
     if world is None or world.size == 1:
         return None
-    check_ranks(configuration)
+    check_ranks(configuration, world.size)
     mine = slab(configuration, world.rank, world.size)
     if configuration.device == "cpu":
         from workbench.devices.ranks.device import Ranks

@@ -12,6 +12,7 @@ import numpy as np
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
 from workbench.deflation.subspace import PiecewiseConstant
+from workbench.devices import ranks
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
@@ -232,7 +233,7 @@ def prepare(
     with phases("A"):
         bound = operator.bind(device)
     null_space = null_space_of(operator, system.null_space, bound, device)
-    notes = [*choice.reasons, *([device.note] if device.note else [])]
+    notes = [*ranks.described(), *choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*bound.notes, *system.notes]

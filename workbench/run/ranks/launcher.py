@@ -15,6 +15,10 @@ MPIEXEC = "WORKBENCH_MPIEXEC"
 """The environment variable for the path of mpiexec, where it is neither next to Python nor in PATH."""
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
+QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
+"""Environment variables by which mpiexec gets the hosts of a job; without them all ranks are on this one."""
+PER_CORE, FEW = 4, 8
+"""Most ranks for each core of this host, and how many there may be in any case: MPI waits actively."""
 INSTALL = "run `make mpi` in a checkout, or pip install 'cg-workbench[mpi]'"
 
 
@@ -26,6 +30,13 @@ def command(ranks: int, folder: Path) -> list[str]:
     """
     if importlib.util.find_spec("mpi4py") is None:
         raise InputError(f"ranks {ranks} needs mpi4py, which is not installed; {INSTALL}", changes={"ranks": 1})
+    most = max(FEW, PER_CORE * (os.cpu_count() or 1))
+    if ranks > most and not any(name in os.environ for name in QUEUES):
+        raise InputError(
+            f"{ranks} ranks on the {os.cpu_count()} cores of this host would wait for one another; use at most {most}, "
+            "or start them in a job of a queue, or by mpiexec and a list of hosts",
+            changes={"ranks": most},
+        )
     return [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", "-m", "workbench.ranks", str(folder)]
 
 
