@@ -1,8 +1,8 @@
 """Sparse matrices in PETSc's binary format, as MatView writes and MatLoad reads them; PETSc itself is not needed.
 
-A file holds big-endian numbers: the mark of a matrix, rows, columns, entries; the entries of each row; their columns,
-from 0; their values. Integers have 32 bits, or 64 where PETSc was built so; values are float64, or complex128 of a complex
-build, which the head does not say. Other objects, such as a vector b, may follow.
+A file holds big-endian numbers: the mark of a matrix, rows, columns, entries; the entries of each row; their columns
+from 0; their values. Integers have 32 bits, or 64 where PETSc was built so; values are float64, or complex128 where it
+was built so, which the head does not say. Other objects, such as a vector b, may follow.
 """
 
 from __future__ import annotations
