@@ -12,11 +12,11 @@ HERMITIAN = [name for name in VARIANTS if name != "a-def1"]
 ON_CORES = sorted(
     name
     for name, solver in registry.registered("solver").items()
-    if not (solver.needs_accelerator or solver.complex_symmetric)
+    if not (solver.needs_accelerator or solver.complex_symmetric or name == "petsc")
 )
-"""Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block."""
-FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
-"""AmgX needs a GPU, and has tests of its own."""
+"""Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block, and so has PETSc."""
+FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx", "petsc"})
+"""AmgX and PETSc are optional, and have tests of their own."""
 SECOND = sorted(
     f"{name}:4" if name in ("blocks", "levelset") else name
     for name in set(registry.registered("deflation")) - {"none", "file"}
