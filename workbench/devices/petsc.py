@@ -23,7 +23,12 @@ HOW_TO_INSTALL = (
     "{what} needs PETSc, which is not installed; run `make petsc` in the checkout (ten minutes, a C compiler), or "
     "install petsc4py from conda-forge"
 )
+FROM_X = ("pipelcg", "cr", "pipecr")
+"""Methods that compute other norms than ||r||, which is then computed from x."""
+MOST_STEPS = {"pipelcg": 100_000}
+"""Iterations of methods that keep room for something of each."""
 REASONS = {
+    -3: "it has no room for more iterations",
     -4: "the residual grew without bound",
     -5: "a dot product of the method vanished, so that it cannot go on",
     -6: "a dot product of the method vanished, so that it cannot go on",
@@ -147,12 +152,12 @@ class Preconditioner:
         self._u = self._matrix.createVecLeft()
 
     def apply(self, r: np.ndarray) -> np.ndarray:
-        """M^-1 r; the array is reused by the next call."""
+        """M^-1 r, in a new array."""
         petsc = library()
         given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
         self._pc.apply(given, self._u)
         given.destroy()
-        return self._u.getArray(readonly=True)
+        return self._u.getArray(readonly=True).copy()
 
     @property
     def levels(self) -> int:
@@ -201,6 +206,7 @@ class KrylovSteps:
         operators = [petsc.Mat().createPython((size, size), _Product(A), comm=comm)]
         operators[0].setUp()
         self._b, self._x = (petsc.Vec().createWithArray(each, size=size, comm=comm) for each in (b, x))
+        self._r = self._b.duplicate() if kind in FROM_X else None
         self._ksp = ksp = petsc.KSP().create(comm)
         ksp.setOperators(operators[0])
         try:
@@ -208,10 +214,11 @@ class KrylovSteps:
             pc = ksp.getPC()
             pc.setType("python")
             pc.setPythonContext(_Product(M))
-            ksp.setNormType(petsc.KSP.NormType.UNPRECONDITIONED)
+            if kind not in FROM_X:
+                ksp.setNormType(petsc.KSP.NormType.UNPRECONDITIONED)
             ksp.setInitialGuessNonzero(True)
             ksp.setConvergenceTest(self._test)
-            ksp.setTolerances(rtol=0, atol=0, divtol=1e300, max_it=2**31 - 1)
+            ksp.setTolerances(rtol=0, atol=0, divtol=1e300, max_it=MOST_STEPS.get(kind, 2**31 - 1))
             ksp.setFromOptions()
             ksp.setUp()
         except petsc.Error as error:
@@ -256,14 +263,21 @@ class KrylovSteps:
         self._turn.release()
 
     def _test(self, ksp: Any, iteration: int, norm: float) -> int:
-        self._norm = norm
+        self._norm = norm if self._r is None else self._residual(self._r)
         self._turn.release()
         self._told.acquire()
         return int(ksp.ConvergedReason.CONVERGED_USER if self._ending else ksp.ConvergedReason.ITERATING)
 
+    def _residual(self, r: Any) -> float:
+        """||b - A x||, by the memory of r."""
+        self._ksp.getOperators()[0].mult(self._x, r)
+        r.aypx(-1.0, self._b)
+        return r.norm()
+
     def _destroy(self) -> None:
-        for each in (self._ksp, self._b, self._x):
-            each.destroy()
+        for each in (self._ksp, self._b, self._x, self._r):
+            if each is not None:
+                each.destroy()
 
 
 def _reason(error: BaseException) -> str:
