@@ -18,6 +18,7 @@ SECONDS = 30
 RANKS = 2
 MPIEXEC = "WORKBENCH_MPIEXEC"
 """The environment variable for the path of mpiexec, where it is neither next to Python nor in PATH."""
+SCRIPTS = f"{sys.prefix}{os.sep}bin"
 EXTERNAL = ("hypre", "mumps", "superlu_dist", "cuda")
 """What PETSc may be built with, and preconditioners of the field's use."""
 ASK_MPI = (
@@ -54,8 +55,7 @@ class Petsc:
 def find_mpiexec() -> str:
     """The path of mpiexec: that of this environment before any other of the system, which may be of another MPI; empty
     without one."""
-    of_python = f"{sys.prefix}{os.sep}bin"
-    return os.environ.get(MPIEXEC) or shutil.which("mpiexec", path=of_python) or shutil.which("mpiexec") or ""
+    return os.environ.get(MPIEXEC) or shutil.which("mpiexec", path=SCRIPTS) or shutil.which("mpiexec") or ""
 
 
 def examine_mpi() -> Mpi:
@@ -67,7 +67,7 @@ def examine_mpi() -> Mpi:
         return Mpi(problem=f"mpi4py cannot load MPI: {wrong}")
     library, mpiexec = " ".join(found.splitlines()[:2]), find_mpiexec()
     if not mpiexec:
-        return Mpi(library, problem=f"there is no mpiexec in {sys.prefix}{os.sep}bin or in PATH")
+        return Mpi(library, problem=f"there is no mpiexec in {SCRIPTS} or in PATH")
     found, wrong = _answer([mpiexec, "-n", str(RANKS), sys.executable, "-m", "mpi4py", "-c", ASK_MPI])
     if not wrong and found.splitlines()[2:] != [str(RANKS)]:
         wrong = f"it is not of {library}, so that its processes know nothing of one another"
