@@ -134,7 +134,10 @@ class Preconditioner:
     """
 
     def __init__(self, kind: str, csr: sparse.csr_array, options: str = "", *, constant_null_vector: bool = False):
-        petsc, names = library(), take_options(options)
+        petsc = library()
+        if kind == "hypre" and not petsc.Sys.hasExternalPackage(kind):
+            raise InputError("this PETSc was built without hypre; use petsc:gamg or amg:sa")
+        names = take_options(options)
         self._pc = petsc.PC().create(petsc.COMM_SELF)
         self._matrix = matrix(csr, constant_null_vector=constant_null_vector)
         try:
