@@ -114,10 +114,7 @@ def unused(names: list[str]) -> list[str]:
 
 def matrix(csr: sparse.csr_array, *, constant_null_vector: bool = False) -> Any:
     """An AIJ matrix with the entries of a CSR matrix, which are copied."""
-    petsc = library()
-    kinds = petsc.IntType, petsc.IntType, petsc.ScalarType
-    parts = (np.asarray(part, kind) for part, kind in zip((csr.indptr, csr.indices, csr.data), kinds, strict=True))
-    made = petsc.Mat().createAIJ(csr.shape, csr=tuple(parts), comm=petsc.COMM_SELF)
+    petsc, made = library(), _aij(csr)
     made.setOption(petsc.Mat.Option.SYMMETRIC, True)
     made.setOption(petsc.Mat.Option.SPD, not constant_null_vector)
     if constant_null_vector:
@@ -125,6 +122,22 @@ def matrix(csr: sparse.csr_array, *, constant_null_vector: bool = False) -> Any:
         made.setNullSpace(null_space)
         made.setNearNullSpace(null_space)
     return made
+
+
+def _aij(csr: sparse.csr_array) -> Any:
+    petsc = library()
+    kinds = petsc.IntType, petsc.IntType, petsc.ScalarType
+    parts = (np.asarray(part, kind) for part, kind in zip((csr.indptr, csr.indices, csr.data), kinds, strict=True))
+    return petsc.Mat().createAIJ(csr.shape, csr=tuple(parts), comm=petsc.COMM_SELF)
+
+
+def _applied(pc: Any, r: np.ndarray, u: Any) -> np.ndarray:
+    """What a PC of PETSc makes of r, in a new array. u: its vector."""
+    petsc = library()
+    given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
+    pc.apply(given, u)
+    given.destroy()
+    return u.getArray(readonly=True).copy()
 
 
 class Preconditioner:
@@ -156,16 +169,49 @@ class Preconditioner:
 
     def apply(self, r: np.ndarray) -> np.ndarray:
         """M^-1 r, in a new array."""
-        petsc = library()
-        given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
-        self._pc.apply(given, self._u)
-        given.destroy()
-        return self._u.getArray(readonly=True).copy()
+        return _applied(self._pc, r, self._u)
 
     @property
     def levels(self) -> int:
         """Levels of a multigrid preconditioner; 0 for others."""
         return self._pc.getMGLevels() if self._pc.getType() in ("gamg", "mg") else 0
+
+
+class Deflation:
+    """u = P^T M^-1 r, which is DEF2, by PCDEFLATION; E = Z^T A Z is factored by PETSc.
+
+    M: function (r, out) -> None. Z, AZ: CSR, shape (N, d), E nonsingular.
+    """
+
+    def __init__(self, M: Callable[[np.ndarray, np.ndarray], None], Z: sparse.csr_array, AZ: sparse.csr_array) -> None:
+        petsc, size = library(), Z.shape[0]
+        self._pc = pc = petsc.PC().create(petsc.COMM_SELF)
+        # Z^T A and E are given, so no product with A is needed.
+        A = petsc.Mat().createPython(((size, size), (size, size)), _Product(_no_product), comm=petsc.COMM_SELF)
+        A.setUp()
+        pc.setOperators(A)
+        pc.setType("deflation")
+        pc.setDeflationSpace(_aij(Z), False)
+        pc.setDeflationProjectionNullSpaceMat(_aij(sparse.csr_array(AZ.T)))
+        pc.setDeflationCoarseMat(_aij(sparse.csr_array(Z.T @ AZ)))
+        try:
+            pc.setUp()
+            # Before the setup there is none.
+            first = pc.getDeflationPC()
+            first.setType("python")
+            first.setPythonContext(_Product(M))
+            first.setUp()
+        except petsc.Error as error:
+            raise InputError(f"PCDEFLATION could not be set up: {_reason(error)}; use variant def2") from None
+        self._u = A.createVecLeft()
+
+    def apply(self, r: np.ndarray) -> np.ndarray:
+        """P^T M^-1 r, in a new array."""
+        return _applied(self._pc, r, self._u)
+
+
+def _no_product(x: np.ndarray, y: np.ndarray) -> None:
+    raise NotImplementedError("PCDEFLATION was given Z^T A")
 
 
 class _Product:
