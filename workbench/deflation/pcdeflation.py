@@ -40,11 +40,11 @@ class PcDeflation(Variant):
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         petsc.need(f"variant {self.name}")
-        columns = getattr(projection, "columns", None)
+        columns = projection.columns
         if not isinstance(columns, SparseColumns) or device.name != "cpu" or projection.dtype != np.float64:
             raise InputError(
-                "variant pcdeflation is for piecewise constant vectors, such as stripes, blocks or levelset, one "
-                "right-hand side in float64, and device cpu; use variant def2"
+                "variant pcdeflation is for piecewise constant vectors, such as stripes, blocks or levelset, in "
+                "float64 on device cpu; use variant def2"
             )
         rank, rows = projection.rank, columns.labels.size
         # The vector that E is solved without has no entries.

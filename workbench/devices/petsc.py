@@ -11,7 +11,7 @@ import importlib.util
 import math
 import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -279,7 +279,7 @@ class KrylovSteps:
                 f"PETSc's method {kind} knows no option -{left[0]}; see the manual page of KSP{kind.upper()}"
             )
 
-    def norms(self) -> Iterator[float]:
+    def norms(self) -> Generator[float, None, None]:
         """||r|| after the start and after each iteration, x being current; ends when the generator is closed.
 
         Raises InputError where PETSc ends by itself, with its reason.

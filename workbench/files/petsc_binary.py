@@ -80,15 +80,16 @@ def write_petsc(stream: IO[bytes], matrix: sparse.csr_array) -> None:
 
     Raises InputError for more rows or entries than 32 bits count.
     """
-    if max(*matrix.shape, matrix.nnz) > MOST_ENTRIES:
+    shape = matrix.shape[0], matrix.shape[1]
+    if max(*shape, matrix.nnz) > MOST_ENTRIES:
         raise InputError(
-            f"PETSc's binary format counts in 32 bits here, at most {MOST_ENTRIES}; the matrix has {matrix.shape[0]} "
+            f"PETSc's binary format counts in 32 bits here, at most {MOST_ENTRIES}; the matrix has {shape[0]} "
             f"rows and {matrix.nnz} entries"
         )
     rows = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
     value = ">c16" if np.iscomplexobj(rows) else VALUE
     for part, kind in (
-        ([MATRIX, *rows.shape, rows.nnz], ">i4"),
+        ([MATRIX, *shape, rows.nnz], ">i4"),
         (np.diff(rows.indptr), ">i4"),
         (rows.indices, ">i4"),
         (rows.data, value),
