@@ -37,6 +37,10 @@ def add(verbs: Any) -> None:
         choices=tuple(COMBINED),
         help="several preconditioners as their sum, in solver sum-cg, or each with a direction of its own, in mpcg",
     )
+    solve.add_argument(
+        "--engine", default="workbench", help="workbench or petsc: whose method of that name makes the run"
+    )
+    solve.add_argument("--options", default="", help='options of PETSc, as in --options "-ksp_pipelcg_pipel 2"')
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     solve.add_argument("--save", metavar="FILE", help="write the run to one file")
     solve.add_argument("--solution", metavar="FILE", help="write x as an array of NumPy, .npy")
@@ -54,6 +58,10 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
         if "solver" in settings:
             raise InputError("--combine chooses the solver; leave out --combine or --solver")
         settings["solver"] = COMBINED[options.combine]
+    if options.engine != "workbench" or options.options:
+        from workbench.solvers.petsc import on_engine
+
+        settings["solver"] = on_engine(options.engine, settings.get("solver"), options.options)
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
 
 

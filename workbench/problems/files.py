@@ -1,4 +1,4 @@
-"""Matrix Market files as problems, and parsing of problem names."""
+"""Matrix files as problems, and parsing of problem names."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ from workbench.registry import find, known, parameter, register, registered, unk
 @register
 @dataclasses.dataclass(frozen=True)
 class MatrixFile(Problem):
-    """A Hermitian matrix from a Matrix Market file: .mtx, .mtx.gz, or a .tar.gz of SuiteSparse; b = 1, x0 = 0.
+    """A Hermitian matrix from a file; b = 1, x0 = 0.
 
-    Cost: one pass over the text, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
+    Read are Matrix Market files (.mtx, .mtx.gz, or a .tar.gz of SuiteSparse) and PETSc's binary format (.petsc).
+
+    Cost: one pass over the file, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
     Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
     """
 
     name: ClassVar[str] = "matrix-file"
-    title: ClassVar[str] = "A matrix from a Matrix Market file"
+    title: ClassVar[str] = "A matrix from a file"
     has_grid: ClassVar[bool] = False
 
-    path: str = parameter("", "path of the .mtx or .mtx.gz file")
+    path: str = parameter("", "path of the .mtx, .mtx.gz or .petsc file")
 
     @property
     def words(self) -> str:

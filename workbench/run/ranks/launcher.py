@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.machine.parallel import MPIEXEC, SCRIPTS, find_mpiexec
 
-MPIEXEC = "WORKBENCH_MPIEXEC"
-"""The environment variable for the path of mpiexec, where it is neither next to Python nor in PATH."""
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
 QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
@@ -41,12 +39,11 @@ def command(ranks: int, folder: Path) -> list[str]:
 
 
 def mpiexec(ranks: int) -> str:
-    """The path of mpiexec: that of this environment before any other of the system, which may be of another MPI."""
-    of_python = f"{sys.prefix}{os.sep}bin"
-    found = os.environ.get(MPIEXEC) or shutil.which("mpiexec", path=of_python) or shutil.which("mpiexec")
+    """The path of mpiexec, see `find_mpiexec`."""
+    found = find_mpiexec()
     if not found:
         raise InputError(
-            f"ranks {ranks} needs mpiexec, which is neither in {of_python} nor in PATH; {INSTALL}, or set {MPIEXEC}",
+            f"ranks {ranks} needs mpiexec, which is neither in {SCRIPTS} nor in PATH; {INSTALL}, or set {MPIEXEC}",
             changes={"ranks": 1},
         )
     return found

@@ -87,6 +87,10 @@ class SingleIterations(Iterations):
     def exponent(self, column: int) -> int:
         return self._setup.exponent
 
+    def close(self) -> None:
+        if self._recurrence:
+            self._recurrence.close()
+
     def release(self) -> None:
         super().release()
         self._recurrence = None
