@@ -10,7 +10,7 @@ from scipy import sparse
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.market import read_market
-from workbench.files.market_header import Header
+from workbench.files.market_header import Header, read_header
 from workbench.files.unpacking import unpacked
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
@@ -45,6 +45,14 @@ def read_entries(
     with unpacked(stream, name, refusal, exact=exact) as text:
         entries = sparse.csr_array(read_market(text, _check))
     return entries, text.members
+
+
+def size_of(path: Path) -> int:
+    """The rows of the matrix in such a file. Cost: its first lines, of a compressed one its text. Raises InputError as
+    `read_matrix` does."""
+    with opened(path, "matrix file") as stream:
+        with unpacked(stream, path.name, f"cannot read {printable_path(path)}") as text:
+            return read_header(text.stream, text.most).shape[0]
 
 
 def _check(header: Header) -> None:
