@@ -117,7 +117,8 @@ class _BoxProblem(Problem):
     def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
         if self.form != "assembled":
             raise InputError(
-                f"{self.name} matrix-free does not run on ranks; use form=assembled", changes={"problem.form": "assembled"}
+                f"{self.name} matrix-free does not run on ranks; use form=assembled",
+                changes={"problem.form": "assembled"},
             )
         # Rows of the planes next to the slab are made as well, and cut off.
         near = slab.within(self.reach)

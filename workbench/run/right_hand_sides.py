@@ -115,7 +115,7 @@ def _columns(changed: np.ndarray) -> str:
 
 def columns_of(configuration: Configuration, system: LinearSystem, device: Device | None = None) -> np.ndarray:
     """B as it was given, a new array of shape (N, s). device: of a rank."""
-    dtype, size = system.operator.dtype, system.operator.shape[0]
+    dtype = system.operator.dtype
     if system.b.ndim == 2:
         return np.array(system.b, dtype, order="C")
     if file := rhs_file(configuration):
