@@ -89,7 +89,7 @@ def solved(configuration):
 
 
 def compared(case: str, folder: Path, communicator) -> dict:
-    """Iterations and reasons of one process and of the ranks, the largest difference of x, and the rows of this rank."""
+    """Iterations, reasons and entries of one process and of the ranks, the difference of x, and bytes of A."""
     configuration = configured(case, folder)
     single, alone = solved(configuration)
     ranks.enter(communicator)

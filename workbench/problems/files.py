@@ -29,7 +29,7 @@ from workbench.registry import find, known, parameter, register, registered, unk
 class MatrixFile(Problem):
     """A Hermitian matrix from a Matrix Market file: .mtx, .mtx.gz, or a .tar.gz of SuiteSparse; b = 1, x0 = 0.
 
-    On ranks each reads the whole file, and keeps its rows once they are checked. The size of the whole is held meanwhile.
+    On ranks each reads the whole file and checks it, and keeps its rows: until then it holds the whole matrix.
 
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
     Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.

@@ -50,9 +50,9 @@ def read_entries(
 def size_of(path: Path) -> int:
     """The rows of the matrix in such a file. Cost: its first lines, of a compressed one its text. Raises InputError as
     `read_matrix` does."""
-    with opened(path, "matrix file") as stream:
-        with unpacked(stream, path.name, f"cannot read {printable_path(path)}") as text:
-            return read_header(text.stream, text.most).shape[0]
+    refusal = f"cannot read {printable_path(path)}"
+    with opened(path, "matrix file") as stream, unpacked(stream, path.name, refusal) as text:
+        return read_header(text.stream, text.most).shape[0]
 
 
 def _check(header: Header) -> None:

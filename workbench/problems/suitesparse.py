@@ -38,8 +38,9 @@ class SuiteSparse(Problem):
     suitesparse/GROUP/NAME.tar.gz; a .tar.gz, .mtx.gz or .mtx put there by hand is taken as well. Its checksum is
     compared with the registry's or with the one recorded at first use, N and nnz with the registry. A download that is
     no whole matrix, or another one, is not kept.
-    WORKBENCH_SUITESPARSE_URL names a mirror. On ranks as `MatrixFile`. Cost: the download; later one pass over the text. Raises InputError for an
-    unknown name, a failed download, a changed file, and whatever `read_matrix` refuses.
+    WORKBENCH_SUITESPARSE_URL names a mirror. On ranks as `MatrixFile`.
+    Cost: the download; later one pass over the text. Raises InputError for an unknown name, a failed download, a
+    changed file, and whatever `read_matrix` refuses.
     Source: Davis, Hu (2011), The University of Florida sparse matrix collection, ACM TOMS 38(1).
     """
 
