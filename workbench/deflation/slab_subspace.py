@@ -82,6 +82,27 @@ class SlabSubspace(Subspace):
         return sparse_az(tall, labels, self.sizes.size)[part.inner], labels[part.inner]
 
 
+class RowsSubspace(SlabSubspace):
+    """The same on the rows of a matrix that a rank has.
+
+    labels: of these rows. device: bound to A, so that labels of its ghosts come from their ranks.
+    """
+
+    def __init__(self, labels: np.ndarray, slab: Slab, sizes: np.ndarray, device: Any) -> None:
+        super().__init__(device.with_ghosts(labels, slab), slab, sizes, None)
+        self._own = labels
+
+    @property
+    def labels(self) -> np.ndarray:
+        return self._own
+
+    def _steps(self) -> list[slice]:
+        return [slice(self._slab.first, self._slab.last)]
+
+    def _az_of(self, operator: Any, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
+        return sparse_az(operator, self._tall, self.sizes.size), self._own
+
+
 class SlabColumns(SparseColumns):
     """Z and AZ of the rows of a rank in host memory."""
 

@@ -41,10 +41,7 @@ def read_petsc(text: Unpacked, check: Callable[[tuple[int, int], int], None]) ->
     indices out of range, and entries stored twice.
     """
     stream = text.stream
-    first = stream.read(MARK_BYTES)
-    stream.seek(-len(first), 1)
-    integer = next(kind for mark, kind in MARKS.items() if first.startswith(mark))
-    _, rows, columns, count = map(int, _numbers(stream, integer, 4, "sizes"))
+    integer, rows, columns, count = _head(stream)
     if count == DENSE:
         raise InputError("it holds a dense matrix; write it as a sparse one, of type AIJ")
     if min(rows, columns, count) < 0:
@@ -73,6 +70,20 @@ def read_petsc(text: Unpacked, check: Callable[[tuple[int, int], int], None]) ->
         row = np.searchsorted(made.indptr, same[0], side="right") - 1
         raise InputError(f"row {row} has two entries in column {made.indices[same[0]]}; sum or drop such entries first")
     return made
+
+
+def rows_of(text: Unpacked) -> int:
+    """The rows that the head of an open file declares."""
+    return _head(text.stream)[1]
+
+
+def _head(stream: IO[bytes]) -> tuple[np.dtype, int, int, int]:
+    """The kind of integers, rows, columns and entries."""
+    first = stream.read(MARK_BYTES)
+    stream.seek(-len(first), 1)
+    integer = next(kind for mark, kind in MARKS.items() if first.startswith(mark))
+    _, rows, columns, count = map(int, _numbers(stream, integer, 4, "sizes"))
+    return integer, rows, columns, count
 
 
 def write_petsc(stream: IO[bytes], matrix: sparse.csr_array) -> None:

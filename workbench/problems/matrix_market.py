@@ -10,7 +10,8 @@ from scipy import sparse
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.market import read_market
-from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc
+from workbench.files.market_header import read_header
+from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
 from workbench.files.unpacking import unpacked
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
@@ -52,6 +53,16 @@ def read_entries(
                 read_market(text, lambda header: _check(header.shape, header.entries, f"line {header.lines}"))
             )
     return entries, text.members
+
+
+def size_of(path: Path) -> int:
+    """The rows of the matrix in such a file. Cost: its first lines, of a compressed one its text. Raises InputError as
+    `read_matrix` does."""
+    refusal = f"cannot read {printable_path(path)}"
+    with opened(path, "matrix file") as stream, unpacked(stream, path.name, refusal) as text:
+        first = text.stream.read(MARK_BYTES)
+        text.stream.seek(0)
+        return rows_of(text) if is_petsc(first) else read_header(text.stream, text.most).shape[0]
 
 
 def _check(shape: tuple[int, int], entries: int, where: str) -> None:

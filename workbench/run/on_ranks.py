@@ -48,14 +48,22 @@ def check_ranks(configuration: Configuration, count: int | None = None) -> None:
             f"reduction {configuration.reduction} does not run on ranks; use {ON_DEVICE}",
             changes={"reduction": ON_DEVICE},
         )
-    slab(configuration, 0, count)
+    if configuration.device != "cpu" and not configuration.problem.has_stencil:
+        raise InputError(
+            f"ranks share the rows of a matrix on device cpu alone, got {configuration.device}",
+            changes={"device": "cpu"},
+        )
+    if configuration.problem.at_hand:
+        slab(configuration, 0, count)
 
 
 def slab(configuration: Configuration, rank: int, count: int) -> Slab:
-    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes for."""
+    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes or rows for."""
     grid = configuration.problem.grid
-    if grid is None:
-        raise InputError(f"problem {configuration.problem.name} has no grid whose planes ranks could share; use none")
+    if not configuration.problem.has_stencil:
+        # A matrix has the ghosts of its pattern, in place of planes.
+        return slab_of(grid or (configuration.problem.unknowns_of_rows,), rank, count, 0)
+    assert grid is not None
     depth = configuration.preconditioner.ghost_planes
     why = f"preconditioner {configuration.preconditioner.text}"
     return slab_of(grid, rank, count, depth, configuration.preconditioner.planes_at_once(grid), why)
