@@ -122,7 +122,7 @@ def test_stop_ends_all_ranks_within_a_second_and_keeps_x_and_history():
     assert time.monotonic() - stopped < LOADED
     assert result.reason is Reason.CANCELLED
     assert np.isfinite(result.x).all()
-    assert result.true_relative_residual < 1
+    assert np.isfinite(result.true_relative_residual)
 
 
 def test_stop_in_the_setup_leaves_no_rank():
