@@ -5,8 +5,10 @@ FOLDER is for the files of the cases. Rank 0 prints one JSON line for each case.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from scipy import io, sparse
 
 from workbench.devices import ranks
 from workbench.errors import InputError
-from workbench.run import configure
+from workbench.run import Stopping, configure
 from workbench.run.driver import Run
 
 TWO = (
@@ -36,6 +38,7 @@ TWO = (
     "poisson27 n=9 preconditioner=neumann:2 deflation=blocks:2 variant=def1",
     "poisson27 n=11 preconditioner=jacobi solver=pipecg rhs=random",
     "poisson125 n=9 preconditioner=chebyshev:2 deflation=blocks:2 variant=a-def2",
+    "stand-in of=mhd1280b preconditioner=neumann:1 deflation=blocks:4 variant=def1",
     "stand-in of=bcsstk15 scale=0.2 preconditioner=jacobi",
     "graph.mtx preconditioner=jacobi solver=pipecg",
     "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
@@ -52,6 +55,13 @@ TINY = (
     "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:2",
 )
 CASES = {2: TWO, 3: TINY, 4: TINY}
+LARGER = (
+    "bubbles-3d n=48 preconditioner=jacobi",
+    "bubbles-3d n=48 preconditioner=neumann:2 deflation=levelset:6 variant=a-def2",
+    "bubbles-3d n=32 preconditioner=jacobi solver=block-cg rhs=random:4",
+    "poisson27 n=32 preconditioner=neumann:2 deflation=blocks:4 variant=def1",
+)
+"""Runs on two ranks whose memory is measured; few of their iterations are made."""
 
 
 def write_files(folder: Path) -> None:
@@ -110,6 +120,21 @@ def compared(case: str, folder: Path, communicator) -> dict:
     }
 
 
+def peaks(case: str, folder: Path, communicator) -> dict:
+    """The most bytes of NumPy and Python in one process, and on every rank, once kernels are compiled."""
+    configuration = dataclasses.replace(configured(case, folder), stopping=Stopping(maxiter=3))
+    found = []
+    for entered in (None, communicator):
+        ranks.enter(entered)
+        solved(configuration)
+        tracemalloc.start()
+        solved(configuration)
+        found.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    ranks.enter(None)
+    return {"alone": found[0], "ranks": communicator.allgather(found[1])}
+
+
 def main(folder: Path) -> None:
     from mpi4py import MPI
 
@@ -117,9 +142,10 @@ def main(folder: Path) -> None:
     if communicator.rank == 0:
         write_files(folder)
     communicator.Barrier()
-    for case in CASES[communicator.size]:
+    measured = LARGER if communicator.size == 2 else ()
+    for case in (*CASES[communicator.size], *measured):
         try:
-            found = compared(case, folder, communicator)
+            found = (peaks if case in measured else compared)(case, folder, communicator)
         except InputError as error:
             found = {"refused": str(error)}
         if communicator.rank == 0:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ranks.compared import CASES
+from tests.ranks.compared import CASES, LARGER
 from tests.waiting import LIMIT
+from workbench.deflation.slab_subspace import redundant
 from workbench.errors import InputError
 from workbench.run.configuration import configure
 from workbench.run.on_ranks import check_ranks
@@ -69,11 +70,23 @@ def test_counts_and_x_are_those_of_one_process(ranks, case):
         assert max(one["bytes"]) <= 1.2 / ranks * one["whole"]
 
 
+@pytest.mark.parametrize("case", LARGER)
+def test_memory_of_a_rank_is_at_most_half_more_than_its_share(case):
+    one = found(2)[case]
+    assert max(one["ranks"]) <= 1.5 * one["alone"] / 2
+
+
+def test_many_deflation_vectors_on_ranks_are_noted():
+    assert redundant(10_000, 4) == ()
+    assert "each of the 4 ranks has all of E and solves with it: 20000 deflation vectors" in redundant(20_000, 4)[0]
+
+
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
         ({"preconditioner": "ssor"}, "preconditioner ssor does not run on ranks; use .*jacobi"),
         ({"preconditioner": "ic"}, "preconditioner ic does not run on ranks"),
+        ({"format": "ell"}, "format ell does not run on ranks, .*; use problem"),
         ({"device": "opencl"}, "rows of a matrix on device cpu alone, got opencl"),
         ({"ranks": 12}, "a rank needs a plane of the grid, and 11 planes on 12 ranks leave 0; use at most 11 ranks"),
     ],

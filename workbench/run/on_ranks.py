@@ -10,7 +10,7 @@ from workbench.errors import CLUSTERS, InputError
 from workbench.host.slab import Slab, slab_of
 from workbench.registry import Block, registered
 from workbench.run.configuration import Configuration
-from workbench.settings import ON_DEVICE
+from workbench.settings import COMPACT, GIVEN_FORM, ON_DEVICE
 
 KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
@@ -48,6 +48,12 @@ def check_ranks(configuration: Configuration, count: int | None = None) -> None:
             f"reduction {configuration.reduction} does not run on ranks; use {ON_DEVICE}",
             changes={"reduction": ON_DEVICE},
         )
+    for setting, value, only in (("format", configuration.format, GIVEN_FORM), ("az", configuration.az, COMPACT)):
+        if value != only:
+            raise InputError(
+                f"{setting} {value} does not run on ranks, which store the rows of A and AZ in one way; use {only}",
+                changes={setting: only},
+            )
     if configuration.device != "cpu" and not configuration.problem.has_stencil:
         raise InputError(
             f"ranks share the rows of a matrix on device cpu alone, got {configuration.device}",
