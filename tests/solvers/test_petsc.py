@@ -56,6 +56,15 @@ def test_methods_of_both_engines_have_one_history(method):
 
 
 @built
+@pytest.mark.parametrize("method", ["pipecg", "cg"])
+def test_coarse_systems_are_solved_as_exactly_as_the_method_needs(method):
+    choices = {"n": 32, "preconditioner": "neumann:2", "deflation": "levelset:8"}
+    ours, theirs = (Run(configure("bubbles-3d", **choices, solver=solver)) for solver in (method, f"petsc:{method}"))
+    assert theirs.setup.projection.coarse_name == ours.setup.projection.coarse_name
+    assert run_through(theirs).converged
+
+
+@built
 def test_a_singular_problem_is_solved_as_by_cg():
     runs = [
         run_through(Run(configure("bubbles-3d", n=9, solver=solver, stopping=Stopping(rtol=1e-9))))

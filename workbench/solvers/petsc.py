@@ -54,6 +54,10 @@ class Petsc(Solver):
     ksp: str = parameter("cg", "PETSc's KSPType", choices=METHODS)
     options: str = parameter("", "options of PETSc, such as -ksp_cg_single_reduction")
 
+    @property
+    def applies_m_to_r(self) -> bool:
+        return self.ksp in ("cg", "fcg")
+
     def check(self, device: Device, traits: MethodTraits) -> None:
         petsc.need(f"solver {self.text}")
         if device.name != "cpu":
