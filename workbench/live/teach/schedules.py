@@ -8,8 +8,9 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.analysis.fabric import Fabric
 from workbench.analysis.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
-from workbench.analysis.several_gpus import ON_SEVERAL, Fabric, all_expected_on, scaling
+from workbench.analysis.several_gpus import ON_SEVERAL, all_expected_on, scaling
 from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
