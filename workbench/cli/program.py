@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import workbench
 from workbench import compiling
-from workbench.cli import advising, comparing, listing, pages, reproducing, solving, storing, streams, sweeping, timing
+from workbench.cli import advising, comparing, listing, pages, reproducing, scaling, solving, storing, streams, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
 from workbench.cli.under_mpiexec import ranks_of
@@ -90,6 +90,6 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for group in (pages, solving, sweeping, advising, storing, comparing, reproducing, timing, listing):
+    for group in (pages, solving, sweeping, advising, storing, comparing, reproducing, timing, scaling, listing):
         group.add(verbs)
     return parser
