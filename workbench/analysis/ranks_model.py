@@ -62,7 +62,7 @@ class RanksModel:
                     f"{name}: the coarse level takes {duration(times[at] or 0.0)} of {duration(whole)} "
                     f"on {count(self.counts[at])} ranks"
                 )
-        return [*made, *(f"{name}: {why}" for name, why in self.why.items())]
+        return [*made, *dict.fromkeys(self.why.values())]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -87,10 +87,12 @@ def model_ranks(
     """The model of traced iterations.
 
     n: planes of the grid, by default as traced. shape: slabs or boxes. noise: seconds, the mean delay of a rank at a
-    sum. fabric: by default that of the machine. Raises InputError for two methods of one name and a negative noise.
+    sum. fabric: by default that of the machine. Raises InputError for no method, two of one name, and a negative noise.
     """
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is the mean delay in seconds, not negative, got {noise:g}")
+    if not ones:
+        raise InputError("a model needs at least one method; pass a configuration")
     if len({one.title for one in ones}) < len(ones):
         raise InputError("two methods have the same solver and deflation; model each once")
     fabric = dataclasses.replace(fabric or Fabric.of(machine), noise=noise)

@@ -49,7 +49,7 @@ def scaling_scene(
             where = np.array([float(crossing)])
             there = times[name][list(counts).index(crossing)]
             sentence = f"{name} takes less than {next(iter(times))} from {count(crossing)} {of}s on"
-            layers.append(PointsOf(sentence, where, np.array([there]), size=9, outlined=True))
+            layers.append(PointsOf(sentence, where, np.array([there]), size=7, outlined=True))
             said += f" {sentence}."
     if at is not None:
         layers.append(LineAt(at, f"{{}} {of}s", upright=True))
