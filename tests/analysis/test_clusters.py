@@ -173,6 +173,7 @@ def test_clusters_have_all_numbers_with_their_sources():
         (lambda one: model_ranks([one], a_cluster(), noise=-1), "noise is the mean delay in seconds, .* got -1"),
         (lambda one: model_ranks([one, one], a_cluster()), "two methods have the same solver and deflation"),
         (lambda one: of("cg", preconditioner="ssor"), "preconditioner ssor does not run on ranks; use"),
+        (lambda one: of("cg", preconditioner="chebyshev"), "the model of ranks has preconditioner none, .* got cheb"),
         (lambda one: one_rank_of(Run(configure("poisson5", n=4))), "needs a traced run"),
         (lambda one: model_on_ranks([], a_cluster()), "a model needs at least one method"),
     ],

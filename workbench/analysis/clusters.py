@@ -184,7 +184,8 @@ class _Shared:
             if size < self.ranks:
                 raise InputError(f"{size} rows on {self.ranks} ranks leave none to some")
             return [-(-size // self.ranks)] * self.ranks
-        return [slab_of(self.grid, place, self.ranks, self.one.ghosts, why="the preconditioner").size for place in range(self.ranks)]
+        given = self.one.ghosts, self.one.at_once(self.grid), "the preconditioner"
+        return [slab_of(self.grid, place, self.ranks, *given).size for place in range(self.ranks)]
 
     def timed(self, place: int, rows: int, machine: Profile) -> tuple[Steps, list[str]]:
         """The steps of a rank, with times and messages; and what the times leave out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
+from collections.abc import Callable
 
 from workbench.analysis.shared_rows import launches
 from workbench.errors import InputError
@@ -17,6 +18,8 @@ from workbench.run.tracing import noting
 
 WARM_UP, MEASURED = 2, 5
 """Iterations."""
+FIRST_LEVELS = ("none", "jacobi", "neumann", "block-ic")
+"""Those whose messages are known: none, or one exchange in front."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,13 +36,14 @@ class Part:
 @dataclasses.dataclass(frozen=True)
 class OneRank:
     """An iteration traced on one rank. title: of the solver, with the deflation. grid: cells a side, slowest first. ghosts: planes
-    that vectors have room for on either side. machine: where events without bytes were measured."""
+    that vectors have room for on either side. at_once: of a grid, the planes that slabs have a multiple of. machine: where events without bytes were measured."""
 
     title: str
     grid: tuple[int, ...]
     itemsize: int
     steps: tuple[tuple[Step, tuple[Part, ...]], ...]
     ghosts: int
+    at_once: Callable[[tuple[int, ...]], int]
     machine: str
 
     @property
@@ -51,9 +55,13 @@ class OneRank:
 def one_rank(configuration: Configuration) -> OneRank:
     """Trace some iterations of a configuration on the cores, where it runs on ranks.
 
-    Cost: the setup and seven iterations. Raises InputError for what does not run on ranks.
+    Cost: the setup and eight iterations. Raises InputError for what does not run on ranks or is not modelled.
     """
-    check_ranks(configuration)
+    check_ranks(dataclasses.replace(configuration, ranks=2))
+    if configuration.preconditioner.name not in FIRST_LEVELS:
+        raise InputError(
+            f"the model of ranks has preconditioner {', '.join(FIRST_LEVELS)}, got {configuration.preconditioner.name}"
+        )
     return one_rank_of(Run(dataclasses.replace(configuration, stopping=Stopping(rtol=1e-300)), trace=True))
 
 
@@ -80,7 +88,8 @@ def one_rank_of(run: Run, reach: int = 1) -> OneRank:
                 call()
                 taken[place].append(list(trace)[first:])
     # A series of order m reads m planes, and has room for one more.
-    room = run.configuration.preconditioner.ghost_planes
+    first = run.configuration.preconditioner
+    room = first.ghost_planes
     words = setup.projection.count if setup.projection else 0
     steps = tuple(
         (step, _parts([_median(same) for same in zip(*events, strict=True)], reach, room - 1, words) if launches(step) else ())
@@ -90,7 +99,7 @@ def one_rank_of(run: Run, reach: int = 1) -> OneRank:
     name = sentence_case(name_of("solver", chosen.solver.name))
     name += f", {chosen.deflation.text}" * (chosen.deflation.name != "none")
     grid = setup.system.grid or (setup.b.size,)
-    return OneRank(name, grid, setup.b.dtype.itemsize, steps, max(reach, room), trace.machine)
+    return OneRank(name, grid, setup.b.dtype.itemsize, steps, max(reach, room), first.planes_at_once, trace.machine)
 
 
 def _median(same: tuple[Event, ...]) -> Event:
