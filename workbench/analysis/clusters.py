@@ -24,8 +24,6 @@ from workbench.machine.retime import retime
 from workbench.recording.trace import Trace
 from workbench.registry import unknown_name
 
-__all__ = ["COUNTS", "SHAPES", "cluster", "clusters", "coarse_seconds", "expected_on_ranks", "overtakes", "scaling_on_ranks"]
-
 MOST = 4096
 """Ranks."""
 COUNTS = tuple(2**k for k in range(2, 13))

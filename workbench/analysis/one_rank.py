@@ -35,8 +35,12 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class OneRank:
-    """An iteration traced on one rank. title: of the solver, with the deflation. grid: cells a side, slowest first. ghosts: planes
-    that vectors have room for on either side. at_once: of a grid, the planes that slabs have a multiple of. machine: where events without bytes were measured."""
+    """An iteration traced on one rank.
+
+    title: of the solver, with the deflation. grid: cells a side, slowest first. ghosts: planes that vectors have room
+    for on either side. at_once: of a grid, the planes that slabs have a multiple of. machine: where events without
+    bytes were measured.
+    """
 
     title: str
     grid: tuple[int, ...]
@@ -92,7 +96,12 @@ def one_rank_of(run: Run, reach: int = 1) -> OneRank:
     room = first.ghost_planes
     words = setup.projection.count if setup.projection else 0
     steps = tuple(
-        (step, _parts([_median(same) for same in zip(*events, strict=True)], reach, room - 1, words) if launches(step) else ())
+        (
+            step,
+            _parts([_median(same) for same in zip(*events, strict=True)], reach, room - 1, words)
+            if launches(step)
+            else (),
+        )
         for step, events in zip(program.steps, taken, strict=True)
     )
     chosen = run.configuration

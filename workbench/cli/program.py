@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, NoReturn
 
 import workbench
 from workbench import compiling
-from workbench.cli import advising, comparing, listing, pages, reproducing, scaling, solving, storing, streams, sweeping, timing
+from workbench.cli import (
+    advising,
+    comparing,
+    listing,
+    pages,
+    reproducing,
+    scaling,
+    solving,
+    storing,
+    streams,
+    sweeping,
+    timing,
+)
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
 from workbench.cli.under_mpiexec import ranks_of

@@ -38,14 +38,12 @@ def add(verbs: Any) -> None:
 
 
 def _scaling(options: argparse.Namespace) -> int:
-    from workbench.analysis.clusters import cluster
     from workbench.analysis.ranks_model import model_on_ranks
     from workbench.run import configure
 
     levels, more = chosen(options, LEVELS), parameters(options)
     configurations = [configure(options.problem, more, solver=solver, **levels) for solver in options.solver]
-    machine = cluster(options.cluster)
-    model = model_on_ranks(configurations, machine, n=options.planes, shape=options.shape, noise=options.noise)
+    model = model_on_ranks(configurations, options.cluster, n=options.planes, shape=options.shape, noise=options.noise)
     if options.picture:
         from workbench.figures import draw, save
         from workbench.scenes.scaling import scaling_scene

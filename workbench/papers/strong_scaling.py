@@ -127,4 +127,3 @@ def _one_rank(solver: str) -> OneRank:
         InMemoryProblem(), solver=solver, preconditioner="none", rhs="random", stopping=Stopping(rtol=1e-300)
     )
     return one_rank_of(Run(chosen, system, trace=True), reach)
-

@@ -92,7 +92,10 @@ class ClusterView(View):
         results = widgets.VBox([self.message, self.plot, self.lanes]).add_class("wb-turned")
         turning = row("wb-turning", widgets.VBox(groups).add_class("wb-turners"), results)
         self.save_bar = SaveBar(
-            lambda: {self.plot.scene.name: draw(self.plot.scene, title=self.model.title), **self.lanes.scenes(ITERATIONS)},
+            lambda: {
+                self.plot.scene.name: draw(self.plot.scene, title=self.model.title),
+                **self.lanes.scenes(ITERATIONS),
+            },
             provenance=lambda: {"modelled": {name: each.value for name, each in self.sliders.items()}},
             about=lambda: f"{self.like.value} ranks",
         )
@@ -129,9 +132,7 @@ class ClusterView(View):
         machine, n, shape = self.machine, int(self.sliders["n"].value), str(self.shape.value)
         noise, ranks = self.sliders["noise"].value * MICRO, int(self.sliders["ranks"].value)
         self.model = model_ranks(self._ones, machine, n=n, shape=shape, noise=noise)
-        self.plot.show(
-            scaling_scene(COUNTS, self.model.seconds, at=ranks, of="rank", crossings=self.model.crossings)
-        )
+        self.plot.show(scaling_scene(COUNTS, self.model.seconds, at=ranks, of="rank", crossings=self.model.crossings))
         self.message.value = "<br>".join(f"{sentence}." for sentence in self.model.sentences)
         fabric = dataclasses.replace(Fabric.of(machine), noise=noise)
         one = self._ones[self.method.value]
