@@ -29,8 +29,8 @@ class RanksModel:
         >>> from workbench.analysis.ranks_model import model_on_ranks
         >>> from workbench.run import configure
         >>> model = model_on_ranks([configure("poisson7", n=16)], "archer2", n=64)
-        >>> model.counts[-1], model.seconds["CG"][-1], model.why[0]
-        (4096, None, 'a rank needs a plane of the grid, and 64 planes on 4096 ranks leave 0; use at most 64 ranks, or shape boxes')
+        >>> model.counts[-1], model.seconds["CG"][-1], model.why[0][-36:]
+        (4096, None, 'use at most 64 ranks, or shape boxes')
     """
 
     title: str
@@ -71,8 +71,8 @@ class RanksModel:
 def model_on_ranks(configurations: Sequence[Configuration], machine: str | Profile, **choices: Any) -> RanksModel:
     """The model of some configurations, of which each is traced on one rank here.
 
-    machine: a cluster, by its name, as a .toml file, or as a profile. choices: `counts`, the numbers of ranks; `n`, planes
-    of the grid, by default as traced; `shape`, slabs or boxes; `noise`, seconds, the mean delay of a rank at a sum.
+    machine: a cluster, by its name, as a .toml file, or as a profile. choices: `counts`, the numbers of ranks; `n`,
+    planes of the grid, by default as traced; `shape`, slabs or boxes; `noise`, seconds, the mean delay of a rank at a sum.
     Raises InputError for what does not run on ranks or is not modelled.
 
     Examples:
