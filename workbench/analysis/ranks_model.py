@@ -72,8 +72,8 @@ def model_on_ranks(configurations: Sequence[Configuration], machine: str | Profi
     """The model of some configurations, of which each is traced on one rank here.
 
     machine: a cluster, by its name, as a .toml file, or as a profile. choices: `counts`, the numbers of ranks; `n`,
-    planes of the grid, by default as traced; `shape`, slabs or boxes; `noise`, seconds, the mean delay of a rank at a sum.
-    Raises InputError for what does not run on ranks or is not modelled.
+    planes of the grid, by default as traced; `shape`, slabs or boxes; `noise`, seconds, the mean delay of a rank at a
+    sum. Raises InputError for what does not run on ranks or is not modelled.
 
     Examples:
         >>> from workbench.analysis.ranks_model import model_on_ranks

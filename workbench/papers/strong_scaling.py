@@ -118,10 +118,9 @@ def _with(machine: Profile, **numbers: float) -> Profile:
 def _one_rank(solver: str) -> OneRank:
     """An iteration with a band of the same width, without a preconditioner."""
     reach = published()["reach"]
-    offsets = range(-reach, reach + 1)
-    band = sparse.diags_array(
-        [np.full(TRACED - abs(k), 2.0 if k == 0 else 1e-4) for k in offsets], offsets=list(offsets), format="csr"
-    )
+    band = sparse.csr_array((TRACED, TRACED))
+    for k in range(-reach, reach + 1):
+        band = band + sparse.diags_array(np.full(TRACED - abs(k), 1e-4 if k else 2.0), offsets=k, format="csr")
     system = LinearSystem(Matrix(sparse.csr_array(band)), np.ones(TRACED))
     chosen = configure(
         InMemoryProblem(), solver=solver, preconditioner="none", rhs="random", stopping=Stopping(rtol=1e-300)

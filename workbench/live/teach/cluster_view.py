@@ -65,7 +65,7 @@ class ClusterView(View):
         self._ones = [one_rank(each) for each in chosen]
         self.like = menu("start from", [(found.title, name) for name, found in known.items()], value=like)
         self.shape = menu("rows of a rank", [(shape, shape) for shape in SHAPES], value="boxes")
-        self.method = menu("lanes of", [(one.title, place) for place, one in enumerate(self._ones)], value=0)
+        self.method = menu("lanes of", [(one.title, one.title) for one in self._ones])
         self.sliders = {
             name: positions(text, low, high, [found.required(field).value / unit for found in known.values()])
             for name, (text, field, low, high, unit) in NODE.items()
@@ -108,7 +108,7 @@ class ClusterView(View):
         numbers = {field: self.sliders[name].value * unit for name, (_, field, _, _, unit) in NODE.items()}
         numbers["ranks_per_node"] = self.sliders["per_node"].value
         made = {name: Number(value, "assumed", "a slider") for name, value in numbers.items()}
-        return dataclasses.replace(clusters()[self.like.value], **made)
+        return dataclasses.replace(clusters()[str(self.like.value)], **made)
 
     def turn(self, **values: float) -> None:
         """Move sliders by name to the positions nearest to these values, in the units that they show, all at once.
@@ -135,7 +135,7 @@ class ClusterView(View):
         self.plot.show(scaling_scene(COUNTS, self.model.seconds, at=ranks, of="rank", crossings=self.model.crossings))
         self.message.value = "<br>".join(f"{sentence}." for sentence in self.model.sentences)
         fabric = dataclasses.replace(Fabric.of(machine), noise=noise)
-        one = self._ones[self.method.value]
+        one = next(one for one in self._ones if one.title == self.method.value)
         found = expected_on_ranks(one, machine, ranks, n=n, shape=shape, fabric=fabric)
         if found.trace is None:
             self.lanes.clear()
