@@ -16,6 +16,7 @@ from workbench.cli import (
     listing,
     pages,
     reproducing,
+    scaling,
     solving,
     storing,
     streams,
@@ -111,6 +112,19 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for group in (pages, solving, sweeping, advising, storing, converting, comparing, reproducing, timing, listing):
+    groups = (
+        pages,
+        solving,
+        sweeping,
+        advising,
+        storing,
+        converting,
+        comparing,
+        reproducing,
+        timing,
+        scaling,
+        listing,
+    )
+    for group in groups:
         group.add(verbs)
     return parser
