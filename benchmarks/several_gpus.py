@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.common import report
 
-MULTILEVEL = {"preconditioner": "neumann:2", "coarse": "multilevel"}
-CASES: tuple[tuple[str, int, dict[str, str], int], ...] = (
+MULTILEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "coarse": "multilevel"}
+CASES: tuple[tuple[str, int, dict[str, Any], int], ...] = (
     ("poisson7", 512, {"preconditioner": "jacobi"}, 3),
     ("bubbles-3d", 256, {**MULTILEVEL, "deflation": "levelset:64"}, 3),
     ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 3),
@@ -57,7 +57,7 @@ def figures(quick: bool = False, device: str = "cuda", ranks: int = 0) -> dict[s
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
-def measured(case: tuple[str, int, dict[str, str], int], device: str, world: Any) -> dict[str, Any]:
+def measured(case: tuple[str, int, dict[str, Any], int], device: str, world: Any) -> dict[str, Any]:
     """One case, on every rank."""
     from workbench.devices import ranks
     from workbench.devices.cuda import nccl
