@@ -37,7 +37,9 @@ class ProductOfRows(OfRows):
     def __init__(self, device: Any, product: Any) -> None:
         super().__init__(device, product, 0)
 
-    def apply(self, x: np.ndarray, out: np.ndarray, /, *wanted: str) -> Dots:
+    def apply(self, *vectors: Any) -> Dots:
+        """vectors: x and out, and the names of the dot products that are wanted."""
+        x, out, *wanted = vectors
         dots = self._operator.apply(self._halo.exchange(x, 1), out, x)
         return self._sums.total(np.array(dots)) if wanted else None
 
