@@ -59,7 +59,7 @@ class CsrProduct(Applied):
     ) -> None:
         self._device, self._starts, self._items = device, indptr, items_per_row
         matrix = {"data": data, "indices": indices, "starts": indptr}
-        more = {"constants": {"paired": True}} if paired else {}
+        more: Any = {"constants": {"paired": True}} if paired else {}
         super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}, **more))
 
     def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:

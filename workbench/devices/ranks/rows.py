@@ -37,7 +37,9 @@ class ProductOfRows(OfRows):
     def __init__(self, device: Any, product: Any) -> None:
         super().__init__(device, product, 0)
 
-    def apply(self, x: np.ndarray, out: np.ndarray, /, *wanted: str) -> Dots:
+    def apply(self, *vectors: Any) -> Dots:
+        """Apply to x and out; then come the names of dot products."""
+        x, out, *wanted = vectors
         dots = self._operator.apply(self._halo.exchange(x, 1), out, x)
         return self._sums.total(np.array(dots)) if wanted else None
 
