@@ -59,9 +59,8 @@ class CsrProduct(Applied):
     ) -> None:
         self._device, self._starts, self._items = device, indptr, items_per_row
         matrix = {"data": data, "indices": indices, "starts": indptr}
-        constants = {"paired": True} if paired else {}
-        hints = {"items_per_row": items_per_row}
-        super().__init__(_bound(device, matrix, indptr, hints=hints, constants=constants))
+        more: Any = {"constants": {"paired": True}} if paired else {}
+        super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}, **more))
 
     def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:
         """The product with N x columns block vectors, without dot products; added: out = out + A x.

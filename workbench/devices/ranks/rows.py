@@ -38,7 +38,7 @@ class ProductOfRows(OfRows):
         super().__init__(device, product, 0)
 
     def apply(self, *vectors: Any) -> Dots:
-        """vectors: x and out, and the names of the dot products that are wanted."""
+        """Apply to x and out; then come the names of dot products."""
         x, out, *wanted = vectors
         dots = self._operator.apply(self._halo.exchange(x, 1), out, x)
         return self._sums.total(np.array(dots)) if wanted else None
