@@ -29,8 +29,8 @@ from workbench.registry import find, known, parameter, register, registered, unk
 class MatrixFile(Problem):
     """A Hermitian matrix from a file; b = 1, x0 = 0.
 
-    Read are Matrix Market files (.mtx, .mtx.gz, or a .tar.gz of SuiteSparse) and PETSc's binary format (.petsc). On ranks
-    each reads the whole file and checks it, and keeps its rows: until then it holds the whole matrix.
+    Read are Matrix Market files (.mtx, .mtx.gz, or a .tar.gz of SuiteSparse) and PETSc's binary format (.petsc). Each
+    of several ranks reads the whole file and checks it, and keeps its rows: until then it holds the whole matrix.
 
     Cost: one pass over the file, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
     Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
