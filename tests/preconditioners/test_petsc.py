@@ -91,4 +91,4 @@ def test_the_advisor_tries_gamg_or_says_why_not(monkeypatch, installed):
     advice = advise("two-layer", n=16)
     tried = [estimate.pair.preconditioner for estimate in advice.estimates]
     assert ("petsc:gamg" in tried) == installed
-    assert installed or "make petsc" in advice.refused["PETSc's gamg"]
+    assert installed or "make petsc" in advice.refused["PETSc's GAMG"]

@@ -17,6 +17,11 @@ from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.registry import register
 
+REFUSAL = (
+    "variant pcdeflation is for piecewise constant vectors, such as stripes, blocks or levelset, in float64 on device "
+    "cpu; use variant def2"
+)
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -38,14 +43,15 @@ class PcDeflation(Variant):
     keeps_z_orthogonal: ClassVar[bool] = True
     uses_az: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
+    def check(self, space: str, device: Device) -> None:
         petsc.need(f"variant {self.name}")
+        if device.name != "cpu" or space in ("eigenvectors", "ritz", "file"):
+            raise InputError(REFUSAL, changes={"variant": "def2"})
+
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         columns = projection.columns
-        if not isinstance(columns, SparseColumns) or device.name != "cpu" or projection.dtype != np.float64:
-            raise InputError(
-                "variant pcdeflation is for piecewise constant vectors, such as stripes, blocks or levelset, in "
-                "float64 on device cpu; use variant def2"
-            )
+        if not isinstance(columns, SparseColumns) or projection.dtype != np.float64:
+            raise InputError(REFUSAL)
         rank, rows = projection.rank, columns.labels.size
         # The vector that E is solved without has no entries.
         kept = columns.labels < rank

@@ -81,6 +81,12 @@ def check_real(dtype: np.dtype) -> None:
         )
 
 
+def check_kind(kind: str) -> None:
+    """Raise InputError for a preconditioner that this build lacks."""
+    if kind == "hypre" and not library().Sys.hasExternalPackage(kind):
+        raise InputError("this PETSc was built without hypre; use petsc:gamg or amg:sa", changes={})
+
+
 def take_options(text: str) -> list[str]:
     """Put options such as "-pc_gamg_threshold 0.02" into PETSc's database; their names. Raises InputError for text that
     is no list of options."""
@@ -147,10 +153,8 @@ class Preconditioner:
     """
 
     def __init__(self, kind: str, csr: sparse.csr_array, options: str = "", *, constant_null_vector: bool = False):
-        petsc = library()
-        if kind == "hypre" and not petsc.Sys.hasExternalPackage(kind):
-            raise InputError("this PETSc was built without hypre; use petsc:gamg or amg:sa")
-        names = take_options(options)
+        check_kind(kind)
+        petsc, names = library(), take_options(options)
         self._pc = petsc.PC().create(petsc.COMM_SELF)
         self._matrix = matrix(csr, constant_null_vector=constant_null_vector)
         try:

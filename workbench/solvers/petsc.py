@@ -35,8 +35,7 @@ class Petsc(Solver):
     pipecr compute other norms: theirs is ||b - A x||, by a product more in an iteration. alpha and beta are not known,
     so there are no Ritz values. On ranks PETSc uses the same communicator.
 
-    Cost: in addition to A and M the passes of PETSc over its vectors, which are not fused, and a change of threads in
-    every iteration, about 20 microseconds.
+    Cost: PETSc's passes over its vectors, which are not fused, and a change of threads in every iteration.
 
     Raises InputError where petsc4py is not installed, for complex matrices with a real PETSc, for options that it does
     not know, and where PETSc ends by itself, with its reason.
