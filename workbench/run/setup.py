@@ -164,6 +164,16 @@ class SolveSetup:
             self.close()
             raise
 
+    def take(self, vectors: Vectors) -> None:
+        """Put another right-hand side and start into the memory of b and x; x is projected where the variant asks."""
+        device = self.device
+        device.assign(self.b, vectors.b)
+        device.assign(self.x, vectors.x)
+        self.exact, self.exponent, self.removed = vectors.exact, vectors.exponent, vectors.removed
+        self.changes, self.start = vectors.changes, vectors.start
+        if self.projection and self.variant.projects_start and self.product is self.bound:
+            self.projection.recover_solution(self.x, self.b)
+
     def release(self) -> None:
         """Drop all references to memory of the device."""
         self.bound = self.product = self.M = self.first_level = ReleasedOperator()

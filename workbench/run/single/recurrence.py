@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 
+import numpy as np
+
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
 from workbench.devices.programs.workspace import Workspace
@@ -50,6 +52,24 @@ class Recurrence:
 
     def _iterates(self) -> Iterator[None]:
         return self._setup.solver.iterates(self.workspace)
+
+    def keep(self) -> bool:
+        """Let `rewind` begin again with the compiled programs; False where a method or device does not allow that."""
+        workspace = self.workspace
+        allowed = self._uniform and type(workspace) is Workspace and isinstance(workspace.scalars, np.ndarray)
+        if allowed:
+            workspace.keep()
+            # Compiled again once, from now on kept.
+            self._generator = self._iterates()
+        return allowed
+
+    def rewind(self) -> None:
+        """Return to before the start, for the b and x that the vectors of the setup hold now; see `keep`."""
+        setup, b = self._setup, self.workspace.vectors["b"]
+        self.workspace.clear()
+        if b is not setup.b:
+            setup.device.assign(b, setup.solver_b)
+        self._generator = self._iterates()
 
     def _before(self) -> None:
         """What precedes the iterations of an interval, and counts as their time."""
