@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MACHINE",
+    "MACHINE_USE",
     "BothDevices",
     "Column",
     "Configuration",

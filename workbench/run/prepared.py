@@ -133,24 +133,24 @@ class Prepared:
         """Solve A x = b, or A X = B column by column, each from x0.
 
         b: shape (N,), or (N, s). x0: of the shape of b, or (N,) for every column; zero by default. Neither is changed.
-        x is a new array of the library of b. Cost: the iterations, and some passes over vectors; on the CPU no vector
+        x is a new array of the library of b. A notice that the machine is in use, a file, would take longer than a small
+        solve: enter `workbench.run.MACHINE_USE` around many. The history has the drift of some rows only. Cost: the iterations, and some passes over vectors; on the CPU no vector
         of the method is allocated. Raises InputError for shapes that do not fit and for NaN.
         """
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
-        with MACHINE_USE:
-            if not has_columns(b):
-                return self._solved(b, x0, begun, like)
-            b = b.toarray() if hasattr(b, "toarray") else np.asarray(b)
-            if not b.shape[1]:
-                raise InputError(f"B has shape {b.shape}, without a column; give at least one")
-            starts = [x0] * b.shape[1] if x0 is None or not has_columns(x0) else list(np.asarray(x0).T)
-            if len(starts) != b.shape[1]:
-                raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
-            columns = [
-                self._solved(np.ascontiguousarray(column), start, time.perf_counter())
-                for column, start in zip(b.T, starts, strict=True)
-            ]
+        if not has_columns(b):
+            return self._solved(b, x0, begun, like)
+        b = b.toarray() if hasattr(b, "toarray") else np.asarray(b)
+        if not b.shape[1]:
+            raise InputError(f"B has shape {b.shape}, without a column; give at least one")
+        starts = [x0] * b.shape[1] if x0 is None or not has_columns(x0) else list(np.asarray(x0).T)
+        if len(starts) != b.shape[1]:
+            raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
+        columns = [
+            self._solved(np.ascontiguousarray(column), start, time.perf_counter())
+            for column, start in zip(b.T, starts, strict=True)
+        ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
     def update(self, values: Any) -> Update:

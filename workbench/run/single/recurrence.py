@@ -16,6 +16,8 @@ from workbench.run.stopping import Norm
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
+ROWS = 64
+"""Iterations whose scalars a kept recurrence on the cores gathers between two checks, at most."""
 
 
 class Recurrence:
@@ -33,8 +35,8 @@ class Recurrence:
         self._square, self._uniform = SQUARES.get(norm, ""), setup.solver.uniform_iterations
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
-        single = norm is Norm.ERROR or not self._uniform
-        self.watch: Watch = setup.device.watch(self.workspace, 1 if single else check_every)
+        self._single = norm is Norm.ERROR or not self._uniform
+        self.watch: Watch = setup.device.watch(self.workspace, 1 if self._single else check_every)
         self.watch.prepare(self._square, uniform=self._uniform)
         # The first sum would wait for the slowest setup, in the time of the iterations.
         setup.device.gathered(None)
@@ -56,9 +58,13 @@ class Recurrence:
     def keep(self) -> bool:
         """Let `rewind` begin again with the compiled programs; False where a method or device does not allow that."""
         workspace = self.workspace
-        allowed = self._uniform and type(workspace) is Workspace and isinstance(workspace.scalars, np.ndarray)
+        on_host = type(workspace) is Workspace and isinstance(workspace.scalars, np.ndarray)
+        allowed = self._uniform and on_host and {self._square, "delta", "gamma"} <= workspace.slots.keys()
         if allowed:
             workspace.keep()
+            gather = getattr(self.watch, "gather", None)
+            if gather and not self._single:
+                gather(ROWS)
             # Compiled again once, from now on kept.
             self._generator = self._iterates()
         return allowed
