@@ -38,9 +38,6 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
     return numbers[labels]
 
 
-def has_shared_numbers(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
-    """Whether a phase above 0 has several connected components. Cost: that of `numbered_components`."""
-    labels = numbered_components(phase, grid)
-    pairs = np.unique(labels * (np.int64(phase.max(initial=0)) + 1) + phase.reshape(-1))
-    phases = pairs % (int(phase.max(initial=0)) + 1)
-    return bool(np.unique(phases[phases > 0]).size < np.count_nonzero(phases))
+def has_unnumbered_components(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
+    """Whether a phase of 0 and 1 alone has several connected components. Cost: a read, or that of numbering them."""
+    return bool(phase.max(initial=0) == 1) and bool(numbered_components(phase, grid).max(initial=0) > 1)
