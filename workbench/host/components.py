@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -16,8 +18,10 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
     """
     from scipy import ndimage
 
-    labels, count = ndimage.label(phase.reshape(grid) > 0)
-    labels = labels.reshape(-1).astype(np.int32, copy=False)
+    # With an array to write to, it returns the number alone.
+    labels = np.zeros(grid, np.int32)
+    count: Any = ndimage.label(phase.reshape(grid) > 0, output=labels)
+    labels = labels.reshape(-1)
     if before is None or count == 0:
         return labels
     most = int(before.max(initial=0))

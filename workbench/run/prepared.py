@@ -162,8 +162,10 @@ class Prepared:
 
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases; connected components
         are numbered, and keep their numbers. Where no cell has changed nothing is renewed, else the setup is made anew:
-        the outcome is the same, bit by bit, as of another `prepare`. Raises InputError for another shape or pattern and
-        for NaN, with the present system kept.
+        the outcome is the same, bit by bit, as of another `prepare`.
+
+        Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
+        with the present system kept.
         """
         begun = time.perf_counter()
         size = self._system.operator.shape[0]
@@ -240,7 +242,9 @@ class Prepared:
             old, new = before.to_csr(), operator.to_csr()
             if not (np.array_equal(old.indptr, new.indptr) and np.array_equal(old.indices, new.indices)):
                 raise InputError("A has another pattern than the prepared matrix; prepare it anew")
-        return dataclasses.replace(self._system, operator=operator)
+        empty = np.zeros(before.shape[0], before.dtype)
+        checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
+        return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
     def _with_phase(self, phase: np.ndarray) -> tuple[LinearSystem, int]:
         """The system with moved phases, numbered, and the number of cells that changed."""
