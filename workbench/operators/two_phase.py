@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,9 +27,17 @@ class TwoPhaseStencil(Stencil):
         ('TwoPhaseStencil', 256)
     """
 
-    def __init__(self, grid: tuple[int, ...], faces: FaceCodes, dtype: np.dtype = DOUBLE) -> None:
+    def __init__(
+        self,
+        grid: tuple[int, ...],
+        faces: FaceCodes,
+        dtype: np.dtype = DOUBLE,
+        assemble: Callable[[np.ndarray], Stencil] | None = None,
+    ) -> None:
         super().__init__(grid)
         self.faces, self._dtype = faces, np.dtype(dtype)
+        self.assemble = assemble
+        """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -37,7 +46,7 @@ class TwoPhaseStencil(Stencil):
     def on(self, dtype: np.dtype) -> TwoPhaseStencil:
         """The same operator on vectors that are stored in another real precision. Products are computed in double
         precision; bands, which serve preconditioners alone, are rounded."""
-        return TwoPhaseStencil(self.grid, self.faces, dtype)
+        return TwoPhaseStencil(self.grid, self.faces, dtype, self.assemble)
 
     @property
     def exact(self) -> TwoPhaseStencil:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -83,7 +84,14 @@ def assemble_two_phases(
 
     faces = face_coding.face_codes(phase, values, closed, walls)
     if faces is not None:
-        return TwoPhaseStencil(phase.shape, faces)
+        again = functools.partial(
+            assemble_two_phases,
+            coefficients=coefficients,
+            sides=sides,
+            scale=scale,
+            dirichlet_distance=dirichlet_distance,
+        )
+        return TwoPhaseStencil(phase.shape, faces, assemble=again)
     coefficient = np.where(phase > 0, high, low)
     return assemble_diffusion(coefficient, sides, scale=scale, dirichlet_distance=dirichlet_distance)
 

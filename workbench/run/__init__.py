@@ -27,6 +27,7 @@ from workbench.run.in_memory import (
 )
 from workbench.run.job import Job, State
 from workbench.run.machine_use import MACHINE_USE
+from workbench.run.prepared import Prepared, PreparedResult, Update, prepare
 from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result, as_column
@@ -45,11 +46,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MACHINE",
+    "MACHINE_USE",
     "BothDevices",
     "Column",
     "Configuration",
     "Job",
     "Norm",
+    "Prepared",
+    "PreparedResult",
     "Quantity",
     "QueueSlot",
     "Race",
@@ -63,8 +67,10 @@ __all__ = [
     "State",
     "Stopping",
     "Sweep",
+    "Update",
     "configure",
     "on_both",
+    "prepare",
     "race",
     "run_through",
     "solve",

@@ -16,6 +16,7 @@ from workbench.devices import ranks
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
+from workbench.host.components import has_unnumbered_components, numbered_components
 from workbench.host.slab import Slab
 from workbench.machine.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
@@ -164,6 +165,16 @@ class SolveSetup:
             self.close()
             raise
 
+    def take(self, vectors: Vectors) -> None:
+        """Put another right-hand side and start into the memory of b and x; x is projected where the variant asks."""
+        device = self.device
+        device.assign(self.b, vectors.b)
+        device.assign(self.x, vectors.x)
+        self.exact, self.exponent, self.removed = vectors.exact, vectors.exponent, vectors.removed
+        self.changes, self.start = vectors.changes, vectors.start
+        if self.projection and self.variant.projects_start and self.product is self.bound:
+            self.projection.recover_solution(self.x, self.b)
+
     def release(self) -> None:
         """Drop all references to memory of the device."""
         self.bound = self.product = self.M = self.first_level = ReleasedOperator()
@@ -214,6 +225,8 @@ def prepare(
             with phases(PROBLEM):
                 need = check(configuration, device)
                 system = assembled(configuration, getattr(device, "slab", None))
+        else:
+            system = numbered(system)
         check_stopped(stopped)
         operator = system.operator
         check(configuration, device, operator)
@@ -287,6 +300,18 @@ def assembled(configuration: Configuration, slab: Slab | None = None) -> LinearS
     if slab:
         return problem.rows(slab, configuration.seed)
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
+
+
+def numbered(system: LinearSystem) -> LinearSystem:
+    """The system, with a phase of 0 and 1 numbered by connected component where there are several.
+
+    Boxes that are merged keep phases apart, and two bubbles of one number would be one: multilevel cycles then do not
+    converge. Problems number theirs themselves.
+    """
+    phase, grid = system.phase, system.grid
+    if phase is None or grid is None or system.slab or not has_unnumbered_components(phase, grid):
+        return system
+    return dataclasses.replace(system, phase=numbered_components(phase, grid))
 
 
 def _operator_of_a_file(configuration: Configuration) -> Operator | None:

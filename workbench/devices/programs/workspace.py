@@ -52,6 +52,7 @@ class Workspace(NamedVectors[Compiled]):
     ) -> None:
         super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock, stored=stored)
         self.fuse = fuse
+        self._kept: dict[tuple[str, ...], tuple[Compiled, ...]] | None = None
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
         """Where each scalar lies, and the first entry of each small matrix."""
@@ -68,8 +69,29 @@ class Workspace(NamedVectors[Compiled]):
                 self._check_vector(full, vector)
                 self.vectors[full] = vector
 
+    def keep(self) -> None:
+        """Keep programs, so that `lines` of the same texts returns them; they are then freed with the workspace."""
+        self._kept = {}
+
+    def clear(self) -> None:
+        """Set the scalars, and all vectors that programs added, to zero, as they were before the first program.
+
+        For a device whose arrays are NumPy's. Cost: a write of these vectors.
+        """
+        self.scalars[NAMED:] = 0
+        for name in self.added:
+            self.vectors[name][...] = 0
+        self.notes, self.steps = [], []
+
     def lines(self, *texts: str) -> tuple[Compiled, ...]:
         """Compile programs that share this workspace; the first runs before the others. Raises LinesError."""
+        if self._kept is None:
+            return self._compiled(texts)
+        if texts not in self._kept:
+            self._kept[texts] = self._compiled(texts)
+        return self._kept[texts]
+
+    def _compiled(self, texts: tuple[str, ...]) -> tuple[Compiled, ...]:
         programs = [parse(text) for text in texts]
         given = self._given_shapes()
         everything = [line for lines in programs for line in lines]

@@ -29,13 +29,19 @@ class SingleIterations(Iterations):
     """The iterations on one right-hand side.
 
     On an accelerator several are made at once: those until the next check of the norms. They end with the iteration
-    that meets the tolerance or breaks down, and each of them has a row in the history. Raises InputError for a b whose
-    norm overflows.
+    that meets the tolerance or breaks down, and each of them has a row in the history. recurrence: one that was
+    rewound, by default another is made. Raises InputError for a b whose norm overflows.
     """
 
     _writer: SingleHistoryWriter
 
-    def __init__(self, configuration: Configuration, setup: SolveSetup, clock: Clock | None) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        setup: SolveSetup,
+        clock: Clock | None,
+        recurrence: Recurrence | None = None,
+    ) -> None:
         stopping = configuration.stopping
         self._measures = SingleDiagnostics(setup)
         super().__init__(configuration, setup, clock, SingleHistoryWriter(stopping, setup, self._measures))
@@ -46,7 +52,12 @@ class SingleIterations(Iterations):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         limit = stopping.limit(setup.system.unknowns)
         self._interval = CheckInterval(stopping, limit, setup.device.check_every)
-        self._recurrence: Recurrence | None = self._made_recurrence()
+        self._recurrence: Recurrence | None = recurrence or self._made_recurrence()
+
+    @property
+    def recurrence(self) -> Recurrence | None:
+        """The present recurrence; another one after a restart."""
+        return self._recurrence
 
     @property
     def workspace(self) -> Workspace | None:

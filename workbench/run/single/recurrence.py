@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 
+import numpy as np
+
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
 from workbench.devices.programs.workspace import Workspace
@@ -14,6 +16,8 @@ from workbench.run.stopping import Norm
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
+ROWS = 64
+"""Iterations whose scalars a kept recurrence on the cores gathers between two checks, at most."""
 
 
 class Recurrence:
@@ -31,8 +35,8 @@ class Recurrence:
         self._square, self._uniform = SQUARES.get(norm, ""), setup.solver.uniform_iterations
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
-        single = norm is Norm.ERROR or not self._uniform
-        self.watch: Watch = setup.device.watch(self.workspace, 1 if single else check_every)
+        self._single = norm is Norm.ERROR or not self._uniform
+        self.watch: Watch = setup.device.watch(self.workspace, 1 if self._single else check_every)
         self.watch.prepare(self._square, uniform=self._uniform)
         # The first sum would wait for the slowest setup, in the time of the iterations.
         setup.device.gathered(None)
@@ -50,6 +54,28 @@ class Recurrence:
 
     def _iterates(self) -> Iterator[None]:
         return self._setup.solver.iterates(self.workspace)
+
+    def keep(self) -> bool:
+        """Let `rewind` begin again with the compiled programs; False where a method or device does not allow that."""
+        workspace = self.workspace
+        on_host = type(workspace) is Workspace and isinstance(workspace.scalars, np.ndarray)
+        allowed = self._uniform and on_host and {self._square, "delta", "gamma"} <= workspace.slots.keys()
+        if allowed:
+            workspace.keep()
+            gather = getattr(self.watch, "gather", None)
+            if gather and not self._single:
+                gather(ROWS)
+            # Compiled again once, from now on kept.
+            self._generator = self._iterates()
+        return allowed
+
+    def rewind(self) -> None:
+        """Return to before the start, for the b and x that the vectors of the setup hold now; see `keep`."""
+        setup, b = self._setup, self.workspace.vectors["b"]
+        self.workspace.clear()
+        if b is not setup.b:
+            setup.device.assign(b, setup.solver_b)
+        self._generator = self._iterates()
 
     def _before(self) -> None:
         """What precedes the iterations of an interval, and counts as their time."""

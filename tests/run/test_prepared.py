@@ -1,0 +1,168 @@
+"""Systems that are prepared once: bitwise equal to solves of their own, for other right-hand sides and moved phases."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.errors import InputError
+from workbench.host.components import numbered_components
+from workbench.problems import LinearSystem
+from workbench.problems.diffusion import assemble_two_phases
+from workbench.run import Run, configure, prepare, run_through
+from workbench.run.in_memory import InMemoryProblem
+
+METHODS = (
+    {},
+    {"preconditioner": "neumann:2", "deflation": "levelset:4"},
+    {"preconditioner": "mg"},
+    {"solver": "pipecg"},
+    {"preconditioner": "neumann:2", "deflation": "blocks:4", "variant": "def1", "solver": "fcg"},
+)
+
+
+def of_phase(phase, sides="neumann", ratio=1e-3):
+    operator = assemble_two_phases(phase, (1.0, 1 / ratio), sides, scale=float(phase.shape[-1] ** 2))
+    b = np.zeros(phase.size)
+    return LinearSystem(operator, b, grid=phase.shape, coefficients=(1.0, 1 / ratio), phase=phase.reshape(-1))
+
+
+def discs(grid, centres, radius):
+    cells = np.indices(grid) + 0.5
+    inside = [sum((cells[k] - centre[k]) ** 2 for k in range(len(grid))) < radius**2 for centre in centres]
+    return np.logical_or.reduce(inside).astype(np.int32)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_solves_of_one_setup_equal_runs_of_their_own(method):
+    configuration = configure("bubbles-2d", n=33, **method)
+    prepared = prepare(configuration)
+    draw = np.random.default_rng(5)
+    for _ in range(3):
+        b, x0 = draw.standard_normal((2, 33 * 33))
+        result = prepared.solve(b, x0)
+        own = run_through(Run(configuration, dataclasses.replace(prepared.system, b=b), x0))
+        assert result.iterations == own.iterations > 3
+        np.testing.assert_array_equal(result.x, own.x)
+        np.testing.assert_array_equal(result.history["residual"], own.history["residual"])
+        assert result.true_relative_residual == own.true_relative_residual
+
+
+@pytest.mark.parametrize(
+    ("grid", "sides"), [((21, 13), "neumann"), ((21, 13), "y-:dirichlet"), ((9, 7, 11), "neumann")]
+)
+def test_updated_phases_equal_a_fresh_setup(grid, sides):
+    draw = np.random.default_rng(3)
+    phase = discs(grid, [(4.5,) * len(grid)], 3)
+    prepared = prepare(of_phase(phase, sides), M="neumann:2", deflation="levelset:2")
+    for cells in (1, 5, 40):
+        phase = phase.reshape(-1).copy()
+        phase[draw.integers(0, phase.size, cells)] ^= 1
+        update = prepared.update(phase.reshape(grid))
+        assert update.full
+        assert 1 <= (update.changed or 0) <= cells
+        b = draw.standard_normal(phase.size)
+        assert prepared.system.phase is not None
+        numbers = prepared.system.phase.reshape(grid)
+        fresh = prepare(of_phase(numbers, sides), M="neumann:2", deflation="levelset:2")
+        np.testing.assert_array_equal(numbers.reshape(-1) > 0, phase > 0)
+        np.testing.assert_array_equal(prepared.solve(b).x, fresh.solve(b).x)
+    assert not prepared.update(phase).full
+
+
+def test_components_of_one_number_are_numbered():
+    # Seven bubbles of one phase, gaps of three cells: as one number multilevel cycles make 300 iterations and more.
+    grid = (128, 64)
+    phase = discs(grid, [(12, 12), (12, 27), (12, 42), (27, 19), (27, 34), (60, 12), (60, 26)], 6)
+    heights = 0.5 + np.arange(128)[:, None] / 64
+    b = of_phase(np.zeros(grid, int)).operator.to_csr() @ (phase * heights).reshape(-1)
+    configuration = configure(
+        InMemoryProblem(), preconditioner="neumann:2", deflation="levelset:16", coarse="multilevel"
+    )
+    run = Run(configuration, dataclasses.replace(of_phase(phase), b=b))
+    numbers = run.setup.system.phase
+    assert numbers is not None
+    assert numbers.max() == 7
+    assert run_through(run).converged
+    assert run.iterations <= 20
+    assert (
+        prepare(of_phase(phase), M="neumann:2", deflation="levelset:16", coarse="multilevel").solve(b).iterations <= 20
+    )
+
+
+def test_numbers_persist_while_components_move():
+    grid = (12, 40)
+    before = numbered_components(discs(grid, [(6, 10), (5, 30)], 4), grid)
+    assert set(before) == {0, 1, 2}
+    # The second now has the lower rows, with which labels of SciPy would exchange them.
+    for step in range(4):
+        moved = numbered_components(discs(grid, [(6 - step % 2, 10), (5 + step % 2, 30)], 4), grid, before)
+        assert moved.reshape(grid)[6, 10] == before.reshape(grid)[6, 10]
+        assert moved.reshape(grid)[6, 30] == before.reshape(grid)[6, 30]
+        before = moved
+    merged = numbered_components(np.ones(grid), grid, before)
+    assert np.unique(merged).size == 1
+
+
+def test_columns_and_new_entries():
+    A = sparse.csr_array(2.5 * np.eye(41) - np.eye(41, k=1) - np.eye(41, k=-1))
+    prepared = prepare(A, rtol=1e-10)
+    B = np.random.default_rng(2).standard_normal((41, 3))
+    result = prepared.solve(B)
+    assert result.converged
+    np.testing.assert_allclose(A @ result.x, B, atol=1e-8)
+    assert prepared.update(2 * A).full
+    np.testing.assert_allclose(2 * A @ prepared.solve(B[:, 0]).x, B[:, 0], atol=1e-8)
+
+
+def test_results_stay_when_another_is_solved():
+    prepared = prepare(sparse.diags_array(np.arange(1.0, 8.0)))
+    first = prepared.solve(np.ones(7)).x
+    kept = first.copy()
+    prepared.solve(np.arange(7.0))
+    np.testing.assert_array_equal(first, kept)
+    assert prepared.solve(np.zeros(7)).iterations == 0
+
+
+def test_a_failed_solve_leaves_a_usable_system():
+    prepared = prepare(configure("two-layer", n=16, stopping={"maxiter": 2}))
+    b = np.random.default_rng(0).standard_normal(256)
+    first = prepared.solve(b)
+    assert not first.converged
+    np.testing.assert_array_equal(prepared.solve(b).x, first.x)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (np.full((16, 16), np.nan), "phase is nan in cell 0"),
+        (np.ones((8, 32), int), r"phase has shape \(8, 32\); give the shape of the grid"),
+        (-np.ones(256, int), "phases are integers from 0"),
+        (np.eye(5), r"A has shape \(5, 5\)"),
+    ],
+)
+def test_wrong_updates_are_refused_and_the_system_kept(values, sentence):
+    prepared = prepare(configure("two-layer", n=16))
+    system = prepared.system
+    with pytest.raises(InputError, match=sentence):
+        prepared.update(values)
+    assert prepared.system is system
+    assert prepared.solve(system.b).converged
+
+
+def test_wrong_right_hand_sides_and_settings_are_refused():
+    A = sparse.csr_array(3 * np.eye(5) - np.eye(5, k=1) - np.eye(5, k=-1))
+    prepared = prepare(A)
+    with pytest.raises(InputError, match="shape"):
+        prepared.solve(np.ones(4))
+    with pytest.raises(InputError, match="b holds nan at entry 0"):
+        prepared.solve(np.full(5, np.nan))
+    with pytest.raises(InputError, match="another pattern"):
+        prepared.update(sparse.eye_array(5))
+    with pytest.raises(InputError, match="one process"):
+        prepare(A, ranks=2)
+    with pytest.raises(InputError, match="says the method already"):
+        prepare(configure("two-layer", n=16), M="mg")
+    with pytest.raises(InputError, match="positive and finite, got 0"):
+        assemble_two_phases(np.ones((4, 4), int), (1.0, 0.0), "neumann")

@@ -1,0 +1,47 @@
+"""Connected components of phases, with numbers that persist while they move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.ndarray | None = None) -> np.ndarray:
+    """Number the connected components of the cells whose phase is above 0; cells touch across faces.
+
+    phase: numbers from 0, shape (N,) or that of the grid. before: numbers of an earlier step, shape (N,); a component
+    keeps the number with which it shares most cells, the larger overlap first, and others get the smallest free
+    numbers. Returns int32 of shape (N,), 0 where the phase is 0. Cost: about 10 ns a cell.
+
+    Multilevel cycles merge what boxes hold of one number, and two bubbles with one number couple what A does not.
+    """
+    from scipy import ndimage
+
+    # With an array to write to, it returns the number alone.
+    labels = np.zeros(grid, np.int32)
+    count: Any = ndimage.label(phase.reshape(grid) > 0, output=labels)
+    labels = labels.reshape(-1)
+    if before is None or count == 0:
+        return labels
+    most = int(before.max(initial=0))
+    overlaps = np.bincount(labels * np.int64(most + 1) + before, minlength=(count + 1) * (most + 1))
+    overlaps = overlaps.reshape(count + 1, most + 1)
+    overlaps[0] = overlaps[:, 0] = 0
+    numbers = np.zeros(count + 1, np.int32)
+    taken: set[int] = set()
+    for place in np.argsort(-overlaps, axis=None, kind="stable")[: np.count_nonzero(overlaps)].tolist():
+        label, number = divmod(place, most + 1)
+        if not numbers[label] and number not in taken:
+            numbers[label] = number
+            taken.add(number)
+    free = iter(number for number in range(1, most + count + 1) if number not in taken)
+    for label in range(1, count + 1):
+        if not numbers[label]:
+            numbers[label] = next(free)
+    return numbers[labels]
+
+
+def has_unnumbered_components(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
+    """Whether a phase of 0 and 1 alone has several connected components. Cost: a read, or that of numbering them."""
+    return bool(phase.max(initial=0) == 1) and bool(numbered_components(phase, grid).max(initial=0) > 1)

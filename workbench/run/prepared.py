@@ -1,0 +1,337 @@
+"""Systems that are set up once, and solved for many right-hand sides, one after another."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.interchange import kept, on_host, returned_as
+from workbench.errors import InputError
+from workbench.host.components import numbered_components
+from workbench.operators import ComplexSymmetricMatrix, Matrix, TwoPhaseStencil, as_operator
+from workbench.problems import LinearSystem
+from workbench.recording import History
+from workbench.registry import as_block
+from workbench.run.configuration import Configuration, configure
+from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, has_columns, system_of
+from workbench.run.machine_use import MACHINE_USE
+from workbench.run.right_hand_side import prepare_vectors
+from workbench.run.setup import SolveSetup, assembled
+from workbench.run.setup import prepare as set_up
+from workbench.run.single.iterations import SingleIterations
+from workbench.run.single.recurrence import Recurrence
+from workbench.run.stopping import Reason, Stopping
+from workbench.settings import MIXED, RUN
+from workbench.solvers import Solver
+from workbench.solvers.block.base import BlockSolver
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PreparedResult:
+    """The end of a solve with a prepared system.
+
+    x: the solution, shape (N,), or (N, s) for B of that shape. relative_residual, true_relative_residual: as in
+    `Result`, the largest of all columns. iterations: of the last column that converged. iteration_seconds: wall-clock
+    time of the iterations; seconds: of the whole call. histories: one for each column.
+
+    Examples:
+        >>> from workbench.run import configure, prepare
+        >>> prepared = prepare(configure("two-layer", n=16))
+        >>> prepared.solve(prepared.system.b).converged
+        True
+    """
+
+    x: Any
+    reason: Reason
+    detail: str
+    iterations: int
+    relative_residual: float
+    true_relative_residual: float
+    iteration_seconds: float
+    seconds: float
+    histories: tuple[History, ...]
+
+    @property
+    def converged(self) -> bool:
+        """The tolerance is met, verified by the true residual."""
+        return self.reason.converged
+
+    @property
+    def history(self) -> History:
+        """That of the only right-hand side, or of the first of many."""
+        return self.histories[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Update:
+    """What `Prepared.update` renewed.
+
+    changed: cells whose phase changed, or None where entries of A were given. full: the setup was made anew; False
+    where nothing had changed. detail: why, as a sentence. seconds: wall-clock time.
+
+    Examples:
+        >>> from workbench.run import configure, prepare
+        >>> prepared = prepare(configure("two-layer", n=16))
+        >>> prepared.update(prepared.system.phase).full
+        False
+    """
+
+    changed: int | None
+    full: bool
+    detail: str
+    seconds: float
+
+
+class Prepared:
+    """A system with its preconditioner, deflation and compiled programs, ready to be solved.
+
+    configuration: method, device and stopping criteria; its `rhs` and `x0` are not used. system: by default that of the
+    configuration's problem; a phase of 0 and 1 is numbered by connected component. Use `workbench.run.prepare` to make
+    one. Not for several threads at once.
+
+    Memory: that of a run. Raises InputError as a `Run` does, and for ranks, a cluster and block methods.
+
+    Examples:
+        >>> from workbench.run import configure, prepare
+        >>> prepared = prepare(configure("bubbles-2d", n=32, preconditioner="neumann:2", deflation="levelset:4"))
+        >>> first = prepared.solve(prepared.system.b)
+        >>> second = prepared.solve(prepared.system.b, x0=first.x)
+        >>> first.converged, second.iterations
+        (True, 0)
+    """
+
+    def __init__(self, configuration: Configuration, system: LinearSystem | None = None) -> None:
+        if configuration.ranks > 1 or configuration.cluster:
+            raise InputError("a prepared solve runs in one process; leave ranks at 1 and cluster empty, or use solve")
+        if isinstance(configuration.solver, BlockSolver):
+            raise InputError(
+                f"a prepared solve takes one column at a time; use cg instead of {configuration.solver.name}"
+            )
+        defaults = {name: RUN[name].default for name in ("rhs", "x0")}
+        self.configuration = dataclasses.replace(configuration, **defaults)
+        system = assembled(configuration) if system is None else system
+        with MACHINE_USE:
+            self._begin(system)
+
+    @property
+    def system(self) -> LinearSystem:
+        """The present system; b is the default right-hand side of the problem."""
+        return self._system
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was chosen or changed at the setup."""
+        return self._setup.all_notes
+
+    @property
+    def setup_seconds(self) -> float:
+        """Wall-clock time of the last full setup, in s, without the compilation of kernels."""
+        return self._setup.phases.seconds
+
+    def solve(self, b: Any, x0: Any = None) -> PreparedResult:
+        """Solve A x = b, or A X = B column by column, each from x0.
+
+        b: shape (N,), or (N, s). x0: of the shape of b, or (N,) for every column; zero by default. Neither is changed.
+        x is a new array of the library of b. The history has the drift of some rows only.
+
+        A notice that the machine is in use, which is a file, would take longer than a small solve: enter
+        `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; on the CPU programs
+        and vectors of the method are kept. Raises InputError for shapes that do not fit and for NaN.
+        """
+        begun = time.perf_counter()
+        like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
+        if not has_columns(b):
+            return self._solved(b, x0, begun, like)
+        b = b.toarray() if hasattr(b, "toarray") else np.asarray(b)
+        if not b.shape[1]:
+            raise InputError(f"B has shape {b.shape}, without a column; give at least one")
+        starts = [x0] * b.shape[1] if x0 is None or not has_columns(x0) else list(np.asarray(x0).T)
+        if len(starts) != b.shape[1]:
+            raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
+        columns = [
+            self._solved(np.ascontiguousarray(column), start, time.perf_counter())
+            for column, start in zip(b.T, starts, strict=True)
+        ]
+        return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
+
+    def update(self, values: Any) -> Update:
+        """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
+
+        phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases; connected components
+        are numbered, and keep their numbers. Where no cell has changed nothing is renewed, else the setup is made anew:
+        the outcome is the same, bit by bit, as of another `prepare`.
+
+        Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
+        with the present system kept.
+        """
+        begun = time.perf_counter()
+        size = self._system.operator.shape[0]
+        array = values if isinstance(values, np.ndarray) and values.size == size and size > 1 else None
+        if array is None:
+            system, changed, detail = self._with_entries(values), None, "the entries of A were replaced"
+        else:
+            system, changed = self._with_phase(array)
+            detail = f"{changed} of {size} cells changed phase"
+        if changed != 0:
+            with MACHINE_USE:
+                self._begin(system)
+        return Update(changed, changed != 0, detail, time.perf_counter() - begun)
+
+    def _begin(self, system: LinearSystem) -> None:
+        """The full setup. Nothing of this object is changed where it fails."""
+        empty = np.zeros(system.operator.shape[0], system.operator.dtype)
+        # No right-hand side of a file or a list counts here, and zero is in the range of every A.
+        setup = set_up(self.configuration, dataclasses.replace(system, b=empty, random_start=False, given_rhs_name=""))
+        for change in setup.changes:
+            setup.notes.remove(change)
+        self._b, self._x = setup.device.copy(setup.b), setup.device.copy(setup.x)
+        self._setup: SolveSetup = setup
+        self._system = dataclasses.replace(system, phase=setup.system.phase)
+        self._recurrence: Recurrence | None = None
+
+    def _solved(self, b: Any, x0: Any, begun: float, like: Any = None) -> PreparedResult:
+        setup = self._setup
+        system = setup.system = dataclasses.replace(setup.system, b=b)
+        vectors = prepare_vectors(
+            self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], lambda: False
+        )
+        setup.b, setup.x = self._b, self._x
+        setup.take(vectors)
+        recurrence, self._recurrence = self._recurrence, None
+        if recurrence:
+            recurrence.rewind()
+        iterations = SingleIterations(self.configuration, setup, None, recurrence)
+        if recurrence is None and self.configuration.precision != MIXED:
+            recurrence = iterations.recurrence
+            recurrence = recurrence if recurrence and recurrence.keep() else None
+        while (ending := iterations.advance(None)) is None:
+            pass
+        found = iterations.found(ending)
+        if ending.reason.converged and recurrence is iterations.recurrence:
+            self._recurrence = recurrence
+        history = iterations.history
+        clauses = [ending.detail, *setup.changes]
+        # The next solve overwrites the vectors of the setup.
+        x = np.array(found.x) if isinstance(found.x, np.ndarray) else found.x
+        norm_of_b = iterations.norm_of_b
+        last = float(history["residual"][-1])
+        return PreparedResult(
+            x=x if like is None else returned_as(like, x),
+            reason=ending.reason,
+            detail="; ".join(filter(None, clauses)),
+            iterations=max(0, history.count - 1),
+            relative_residual=last / norm_of_b if norm_of_b else last,
+            true_relative_residual=found.true_relative,
+            iteration_seconds=iterations.seconds,
+            seconds=time.perf_counter() - begun,
+            histories=(history,),
+        )
+
+    def _with_entries(self, A: Any) -> LinearSystem:
+        """The system with other entries. Raises InputError for another shape, precision or pattern."""
+        kind = ComplexSymmetricMatrix if self.configuration.solver.complex_symmetric else Matrix
+        before, operator = self._system.operator, as_operator(on_host(A, "A"), kind)
+        if operator.shape != before.shape:
+            raise InputError(f"A has shape {operator.shape}, and was prepared with {before.shape}; prepare it anew")
+        if operator.dtype != before.dtype:
+            raise InputError(f"A is {operator.dtype}, and was prepared as {before.dtype}; prepare it anew")
+        if isinstance(before, Matrix) and isinstance(operator, Matrix):
+            old, new = before.to_csr(), operator.to_csr()
+            if not (np.array_equal(old.indptr, new.indptr) and np.array_equal(old.indices, new.indices)):
+                raise InputError("A has another pattern than the prepared matrix; prepare it anew")
+        empty = np.zeros(before.shape[0], before.dtype)
+        checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
+        return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
+
+    def _with_phase(self, phase: np.ndarray) -> tuple[LinearSystem, int]:
+        """The system with moved phases, numbered, and the number of cells that changed."""
+        system, grid = self._system, self._system.grid
+        operator = system.operator
+        if system.phase is None or grid is None or not isinstance(operator, TwoPhaseStencil) or not operator.assemble:
+            raise InputError("the prepared system is not one of two phases on a grid; update it with another A")
+        if phase.shape not in (grid, (phase.size,)):
+            raise InputError(f"phase has shape {phase.shape}; give the shape of the grid, {grid}")
+        if phase.dtype.kind == "f":
+            if not np.isfinite(phase).all():
+                cell = int(np.flatnonzero(~np.isfinite(phase))[0])
+                raise InputError(f"phase is {phase.flat[cell]} in cell {cell}; phases are numbered from 0")
+            raise InputError(f"phase is {phase.dtype}; give integers from 0, or bool")
+        if phase.dtype.kind not in "iub" or phase.min(initial=0) < 0:
+            raise InputError("phases are integers from 0, or bool; renumber them")
+        flat, before = phase.reshape(-1), system.phase.reshape(-1)
+        changed = int(np.count_nonzero((flat > 0) != (before > 0)))
+        if not changed:
+            return system, 0
+        numbers = numbered_components(flat, grid, before.astype(np.int64))
+        moved = operator.assemble(numbers.reshape(grid))
+        return dataclasses.replace(system, operator=moved, phase=numbers), changed
+
+
+def prepare(
+    A: Any,
+    *,
+    rtol: float = Stopping.rtol,
+    atol: float = Stopping.atol,
+    maxiter: int | None = Stopping.maxiter,
+    solver: str | Solver | None = None,
+    M: Any = "jacobi",
+    deflation: Any = "none",
+    nullspace: Any = None,
+    **more: Any,
+) -> Prepared:
+    """Set up A once, to solve for many right-hand sides.
+
+    A: a `Configuration`, which says the method as well, a `LinearSystem` (with grid and phases), or what `solve` takes.
+    rtol, atol, maxiter, solver, M, deflation, nullspace: as in `solve`. more: further settings of `configure`, such as
+    coarse, variant, device, or stopping for all of the criteria. Raises InputError as `solve` does, and for keywords
+    next to a `Configuration`.
+
+    Cost: that of the setup of one solve.
+
+    Examples:
+        >>> import numpy as np
+        >>> from workbench.run import prepare
+        >>> prepared = prepare(2 * np.eye(50) - np.eye(50, k=1) - np.eye(50, k=-1), M="neumann:2")
+        >>> [prepared.solve(np.ones(50) * k).converged for k in (1, 2)]
+        [True, True]
+    """
+    if isinstance(A, Configuration):
+        stopping = (rtol, atol, maxiter) == (Stopping.rtol, Stopping.atol, Stopping.maxiter)
+        if more or not stopping or (solver, M, deflation, nullspace) != (None, "jacobi", "none", None):
+            raise InputError("a configuration says the method already; change it with dataclasses.replace")
+        return Prepared(A)
+    method: Any = as_block("solver", solver or "cg")
+    if isinstance(A, LinearSystem):
+        system = A
+    else:
+        A, nullspace = on_host(A, "A"), on_host(nullspace, "nullspace")
+        kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
+        operator = as_operator(A, kind)
+        system, _ = system_of(operator, np.zeros(operator.shape[0], operator.dtype), None, kind, nullspace)
+    configuration = configure(
+        InMemoryProblem(),
+        solver=method,
+        preconditioner=as_preconditioner(on_host(M, "M"), system.operator.shape[0]),
+        deflation=as_deflation(on_host(deflation, "deflation")),
+        **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
+    )
+    return Prepared(configuration, system)
+
+
+def _together(columns: list[PreparedResult], x: Any, begun: float) -> PreparedResult:
+    """The result for many right-hand sides: the first reason that is no convergence, if there is one."""
+    worst = next((column for column in columns if not column.converged), columns[-1])
+    return PreparedResult(
+        x=x,
+        reason=worst.reason,
+        detail=worst.detail,
+        iterations=max(column.iterations for column in columns),
+        relative_residual=max(column.relative_residual for column in columns),
+        true_relative_residual=max(column.true_relative_residual for column in columns),
+        iteration_seconds=sum(column.iteration_seconds for column in columns),
+        seconds=time.perf_counter() - begun,
+        histories=tuple(column.history for column in columns),
+    )
