@@ -53,10 +53,15 @@ def _on_gpus(kind: str, name: str) -> str:
 
 
 def _with_petsc(kind: str, name: str) -> str:
-    """Whether an iteration runs around one of PETSc's methods, on one rank; `-` for other methods."""
+    """Whether an iteration runs around one of PETSc's methods, tried on one rank; `-` for other methods. They take the
+    real matrix of any problem."""
     if kind == "solver":
         return "yes" if name == "petsc" else "-"
-    choices = {"problem": "two-layer", "deflation": "none" if kind in ("problem", "preconditioner") else "blocks:2"}
+    if kind == "problem":
+        return "yes"
+    if (kind, name) in devices_table.NEEDS_MORE:
+        return devices_table.NEEDS_MORE[kind, name]
+    choices = {"problem": "two-layer", "deflation": "none" if kind == "preconditioner" else "blocks:2"}
     choices |= {"preconditioner": "jacobi", kind: name}
     if name == "levelset":
         choices["deflation"] = "levelset:2"
