@@ -48,7 +48,9 @@ def _has_accelerator() -> bool:
 
 def _on_gpus(kind: str, name: str) -> str:
     if kind == "problem":
-        return "yes"
+        made = registry.registered(kind)[name]
+        # Problems of files are matrices.
+        return "yes" if hasattr(made, "n") and configure(name, n=8).problem.has_stencil else "no"
     return "no" if devices_table.on("opencl", kind, name).startswith("no") else "yes"
 
 
