@@ -115,6 +115,12 @@ def test_a_series_exchanges_its_planes_once_and_thin_slabs_are_refused():
     assert "16 planes on 8 ranks leave 2; use at most 5 ranks, or shape boxes" in refused.why
 
 
+@pytest.mark.parametrize(("problem", "planes"), [("poisson27", 1), ("poisson125", 2)])
+def test_a_matrix_exchanges_as_many_planes_as_its_rows_reach(problem, planes):
+    one = of("cg", problem=problem, n=9)
+    assert [part.planes for _, parts in one.steps for part in parts if part.planes] == [planes]
+
+
 def test_every_rank_solves_with_all_of_e():
     one = of("cg", problem="bubbles-3d", n=12, preconditioner="neumann:1", deflation="blocks:3", coarse="sparse")
     words = [part.words for _, parts in one.steps for part in parts if part.words]

@@ -7,10 +7,13 @@ import math
 import statistics
 from collections.abc import Callable
 
+import numpy as np
+
 from workbench.analysis.shared_rows import launches
 from workbench.errors import InputError
 from workbench.lines.schedule import Step, operator_of
 from workbench.naming import name_of, sentence_case
+from workbench.operators import Operator, Stencil
 from workbench.recording.trace import Event
 from workbench.run import Configuration, Run, Stopping
 from workbench.run.on_ranks import check_ranks
@@ -69,10 +72,11 @@ def one_rank(configuration: Configuration) -> OneRank:
     return one_rank_of(Run(dataclasses.replace(configuration, stopping=Stopping(rtol=1e-300)), trace=True))
 
 
-def one_rank_of(run: Run, reach: int = 1) -> OneRank:
-    """The same of a run that has been made with a trace, and not been stepped. reach: planes that A reads.
+def one_rank_of(run: Run) -> OneRank:
+    """The same of a run that has been made with a trace, and not been stepped.
 
-    The run is not good for anything else afterwards. A system without a grid is one of planes of one row.
+    The run is not good for anything else afterwards. A system without a grid is one of planes of one row, of which a
+    product reads as many as its band is wide.
     """
     trace, setup = run.trace, run.setup
     if trace is None:
@@ -92,6 +96,8 @@ def one_rank_of(run: Run, reach: int = 1) -> OneRank:
                 call()
                 taken[place].append(list(trace)[first:])
     # A series of order m reads m planes, and has room for one more.
+    grid = setup.system.grid or (setup.b.size,)
+    reach = _reach(setup.operator, math.prod(grid[1:]))
     first = run.configuration.preconditioner
     room = first.ghost_planes
     words = setup.projection.count if setup.projection else 0
@@ -107,8 +113,16 @@ def one_rank_of(run: Run, reach: int = 1) -> OneRank:
     chosen = run.configuration
     name = sentence_case(name_of("solver", chosen.solver.name))
     name += f", {chosen.deflation.text}" * (chosen.deflation.name != "none")
-    grid = setup.system.grid or (setup.b.size,)
     return OneRank(name, grid, setup.b.dtype.itemsize, steps, max(reach, room), first.planes_at_once, trace.machine)
+
+
+def _reach(operator: Operator, plane: int) -> int:
+    """Planes on either side that a product reads."""
+    if isinstance(operator, Stencil):
+        return 1
+    matrix = operator.to_csr()
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return max(1, round(float(abs(matrix.indices - rows).max(initial=0)) / plane))
 
 
 def _median(same: tuple[Event, ...]) -> Event:

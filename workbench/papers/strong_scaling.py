@@ -125,4 +125,4 @@ def _one_rank(solver: str) -> OneRank:
     chosen = configure(
         InMemoryProblem(), solver=solver, preconditioner="none", rhs="random", stopping=Stopping(rtol=1e-300)
     )
-    return one_rank_of(Run(chosen, system, trace=True), reach)
+    return one_rank_of(Run(chosen, system, trace=True))
