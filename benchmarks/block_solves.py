@@ -38,7 +38,7 @@ PETSC = Library(
     "PETSc",
     "petsc_block.py",
     "WORKBENCH_PETSC_PYTHON",
-    "on Debian: apt-get install python3-petsc4py libopenblas0",
+    "make petsc, or on Debian: apt-get install python3-petsc4py libopenblas0",
     ranks=True,
 )
 

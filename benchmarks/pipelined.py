@@ -54,20 +54,20 @@ class Library:
         """The first Python that can run it, None where none can."""
         if not self.variable:
             return sys.executable
-        if self.ranks and not shutil.which("mpiexec"):
-            return None
         named = os.environ.get(self.variable)
         candidates = [named] if named else [sys.executable, "python3", "/usr/bin/python3"]
         return next((python for python in candidates if shutil.which(python) and self._runs(python)), None)
 
     def _runs(self, python: str) -> bool:
+        if self.ranks and not _mpiexec(python):
+            return False
         return subprocess.run([python, str(HERE / "contestants" / self.script)], capture_output=True).returncode == 0
 
     def play(self, python: str, cores: int, job: dict[str, Any]) -> dict[str, Any]:
         """The reply to a job on so many cores. Raises RuntimeError with the last line of a process that fails."""
         command = [python, str(HERE / "contestants" / self.script), json.dumps(job)]
         if self.ranks:
-            command = ["mpiexec", "-n", str(cores), *command]
+            command = [_mpiexec(python), "-n", str(cores), *command]
         done = subprocess.run(
             command, env=self._environment(cores), capture_output=True, text=True, timeout=60 * MINUTES
         )
@@ -91,12 +91,18 @@ class Library:
         return {**os.environ, **fixed, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
 
 
+def _mpiexec(python: str) -> str:
+    """The mpiexec of a Python's environment before any other, which may be of another MPI; empty without one."""
+    folder = str(Path(shutil.which(python) or "").parent)
+    return shutil.which("mpiexec", path=folder) or shutil.which("mpiexec") or ""
+
+
 OURS = Library("ours", "ours.py")
 PETSC = Library(
     "PETSc",
     "petsc.py",
     "WORKBENCH_PETSC_PYTHON",
-    "on Debian: apt-get install python3-petsc4py libopenblas0",
+    "make petsc, or on Debian: apt-get install python3-petsc4py libopenblas0",
     ranks=True,
 )
 GINKGO = Library(

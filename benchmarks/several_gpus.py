@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from benchmarks.common import report
 
-MULTILEVEL = {"preconditioner": "neumann:2", "coarse": "multilevel"}
-CASES: tuple[tuple[str, int, dict[str, str], int], ...] = (
+MULTILEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "coarse": "multilevel"}
+CASES: tuple[tuple[str, int, dict[str, Any], int], ...] = (
     ("poisson7", 512, {"preconditioner": "jacobi"}, 3),
     ("bubbles-3d", 256, {**MULTILEVEL, "deflation": "levelset:64"}, 3),
     ("bubbles-3d", 512, {**MULTILEVEL, "deflation": "levelset:128"}, 3),
@@ -37,22 +35,29 @@ ONE, NCCL, PINNED = "one GPU", "NCCL", "pinned memory"
 def figures(quick: bool = False, device: str = "cuda", ranks: int = 0) -> dict[str, Any]:
     """What `python -m benchmarks` prints. ranks: as many as there are GPUs."""
     from workbench.devices.discovery import cuda_devices
+    from workbench.run.ranks.launcher import mpiexec
 
     ranks = ranks or len(cuda_devices().devices)
     if ranks < 2:
         return {"not run": f"{ranks} CUDA devices here, and two are needed"}
-    beside = Path(sys.executable).with_name("mpiexec")
-    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if mpiexec is None:
-        return {"not run": "no mpiexec here"}
     threads = {"NUMBA_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // ranks))}
     chosen = [device, "quick" if quick else "all"]
-    command = [mpiexec, "-n", str(ranks), sys.executable, "-m", "mpi4py", "-m", "benchmarks.several_gpus", *chosen]
+    command = [
+        mpiexec(ranks),
+        "-n",
+        str(ranks),
+        sys.executable,
+        "-m",
+        "mpi4py",
+        "-m",
+        "benchmarks.several_gpus",
+        *chosen,
+    ]
     done = subprocess.run(command, env={**os.environ, **threads}, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
-def measured(case: tuple[str, int, dict[str, str], int], device: str, world: Any) -> dict[str, Any]:
+def measured(case: tuple[str, int, dict[str, Any], int], device: str, world: Any) -> dict[str, Any]:
     """One case, on every rank."""
     from workbench.devices import ranks
     from workbench.devices.cuda import nccl

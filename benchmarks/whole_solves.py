@@ -78,7 +78,7 @@ PETSC = Library(
     "PETSc",
     "petsc_amg.py",
     "WORKBENCH_PETSC_PYTHON",
-    "on Debian: apt-get install python3-petsc4py libopenblas0",
+    "make petsc, or on Debian: apt-get install python3-petsc4py libopenblas0",
     ranks=True,
 )
 

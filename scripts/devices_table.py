@@ -24,6 +24,9 @@ KINDS = {
 }
 NEEDS_MORE = {
     ("deflation", "file"): "as its vectors",
+    ("variant", "pcdeflation"): "no: by PETSc, on the cores",
+    ("solver", "petsc"): "no: its vectors are in host memory",
+    ("preconditioner", "petsc"): "where PETSc is built; through the host",
     ("preconditioner", "amgx"): "where pyamgx is installed; on cuda in the GPU's memory, else through the host",
 }
 """Blocks that cannot be set up without external input or software."""

@@ -1,4 +1,4 @@
-"""Write constraints.txt: versions of all packages that `.[lab,app,opencl,cluster,docs,dev]` needs, for the oldest 3.11.
+"""Write constraints.txt: versions of all packages that `.[lab,app,opencl,cluster,mpi,docs,dev]` needs, for 3.11.0.
 
 Takes about two minutes and installs nothing, since pip only reads metadata. One pin serves all Pythons: it is chosen
 for 3.11.0 (some packages refuse early releases of 3.11, and Debian 12 has one of them), then tested for each newer
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
-EXTRAS = ("lab", "app", "opencl", "cluster", "docs", "dev")
+EXTRAS = ("lab", "app", "opencl", "cluster", "mpi", "docs", "dev")
 OLDEST = "3.11.0"
 NEWER = ("3.12.0", "3.13.0", "3.14.0")
 HEADER = "# Written by `make constraints`: the versions that the tests were run with.\n"

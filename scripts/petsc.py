@@ -1,7 +1,7 @@
-"""Build PETSc and petsc4py from their source packages against the MPICH wheel, and install them into .venv: `make petsc`.
+"""Build PETSc and petsc4py from their source packages against the MPICH wheel, into this environment: `make petsc`.
 
-About ten minutes of CPU, once: the wheels are kept in the user's cache folder, and a second environment installs them in
-seconds. The build has C alone: no Fortran, C++, hypre or MUMPS.
+About ten minutes of CPU, once: the wheels are kept in the user's cache folder, from which another environment has them
+in seconds. The build has C alone: no Fortran, C++, hypre or MUMPS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ PREFIX = "scipy_"
 def main() -> None:
     _check()
     _pip("install", "-c", ROOT / "constraints.txt", *TOOLS)
-    _pip("install", "-c", ROOT / "constraints.txt", "-e", f"{ROOT}[mpi]")
     cache = _cache()
     cache.mkdir(parents=True, exist_ok=True)
     shim = _shim(Path(sys.prefix) / "lib")
@@ -45,6 +44,10 @@ def main() -> None:
 
 def _check() -> None:
     """End with a sentence where something that builds is missing."""
+    if sys.platform != "linux":
+        raise SystemExit(
+            "make petsc builds on Linux; elsewhere install petsc4py from conda-forge, as environment.yml does"
+        )
     header = Path(sysconfig.get_paths()["include"]) / "Python.h"
     if not shutil.which("cc") or not shutil.which("make") or not header.is_file():
         raise SystemExit(
@@ -105,7 +108,9 @@ def _repair() -> None:
 
 
 def _pip(*arguments: object, env: dict[str, str] | None = None) -> None:
-    subprocess.run([sys.executable, "-m", "pip", "--quiet", *map(str, arguments)], check=True, env=env)
+    words = [str(word) for word in arguments]
+    if subprocess.run([sys.executable, "-m", "pip", "--quiet", *words], check=False, env=env).returncode:
+        raise SystemExit(f"make petsc stopped: pip {' '.join(words)} failed, for the reason that it printed")
 
 
 def _output(*command: object) -> str:

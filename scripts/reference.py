@@ -12,6 +12,7 @@ MODULES = (
     "problems",
     "analysis",
     "analysis.block_costs",
+    "analysis.ranks_model",
     "recording",
     "scenes",
     "figures",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import devices_table, family_table
+from scripts import devices_table, family_table, ranks_table
 from workbench import devices
 from workbench.analysis.solver_costs import solver_costs
 from workbench.cli import main
@@ -163,3 +163,8 @@ def test_the_table_of_devices_is_current():
     except InputError as sentence:
         pytest.skip(str(sentence))
     assert devices_table.PAGE.read_text(encoding="utf-8") == devices_table.page("opencl")
+
+
+def test_the_table_of_ranks_is_current():
+    """Without an accelerator or PETSc their columns are not compared."""
+    assert ranks_table.PAGE.read_text(encoding="utf-8") == ranks_table.page()

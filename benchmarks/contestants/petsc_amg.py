@@ -1,4 +1,4 @@
-"""CG of PETSc around one V-cycle of an algebraic multigrid: GAMG, or hypre's BoomerAMG; rows over MPI ranks."""
+"""CG of PETSc around a V-cycle of GAMG or of hypre's BoomerAMG, or with Jacobi; rows over MPI ranks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from petsc4py import PETSc
 
 WORLD = PETSc.COMM_WORLD
 MOST = 500
+"""Iterations, unless the job has another number."""
+FIRST = {"hypre": PETSc.PC.Type.HYPRE, "gamg": PETSc.PC.Type.GAMG, "jacobi": PETSc.PC.Type.JACOBI}
 
 
 def solve(job: dict) -> dict:
@@ -36,11 +38,11 @@ def solve(job: dict) -> dict:
     ksp.setType("cg")
     ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
     pc = ksp.getPC()
-    pc.setType(PETSc.PC.Type.HYPRE if job["cycle"] == "hypre" else PETSc.PC.Type.GAMG)
+    pc.setType(FIRST[job["cycle"]])
     if job["cycle"] == "hypre":
         pc.setHYPREType("boomeramg")
     ksp.setOperators(A)
-    ksp.setTolerances(rtol=job["rtol"], atol=1e-300, max_it=MOST)
+    ksp.setTolerances(rtol=job["rtol"], atol=1e-300, max_it=job.get("most", MOST))
     ksp.setUp()
     WORLD.barrier()
     ready = time.perf_counter()

@@ -8,8 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from workbench.analysis.fabric import Fabric
 from workbench.analysis.schedules import METHODS, Machine, expected
-from workbench.analysis.several_gpus import HALO, ON_SEVERAL, Fabric, all_expected_on, expected_on, scaling
+from workbench.analysis.several_gpus import ON_SEVERAL, all_expected_on, expected_on, scaling
+from workbench.analysis.shared_rows import HALO as EXCHANGE
 from workbench.devices.clock import NETWORK, WAITING, rank
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
@@ -30,6 +32,7 @@ def a_machine(bandwidth=1e12, launch=1e-6, memory=1e12):
     )
 
 
+HALO = EXCHANGE.format("A")
 FABRIC = Fabric(per_node=4, link=1e11, link_latency=2e-6, network=1e10, network_latency=5e-6)
 
 

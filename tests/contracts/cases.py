@@ -6,17 +6,17 @@ import workbench.run  # noqa: F401  registers every block
 from workbench import registry
 
 COARSE = sorted(registry.registered("coarse"))
-VARIANTS = sorted(registry.registered("variant"))
+VARIANTS = sorted(set(registry.registered("variant")) - {"pcdeflation"})
 HERMITIAN = [name for name in VARIANTS if name != "a-def1"]
 """Variants that converge with every M. The M1 of A-DEF1 is not Hermitian; with some M, CG does not converge."""
 ON_CORES = sorted(
     name
     for name, solver in registry.registered("solver").items()
-    if not (solver.needs_accelerator or solver.complex_symmetric)
+    if not (solver.needs_accelerator or solver.complex_symmetric or name == "petsc")
 )
-"""Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block."""
-FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
-"""AmgX needs a GPU, and has tests of its own."""
+"""Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block, and so has PETSc."""
+FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx", "petsc"})
+"""AmgX and PETSc are optional, and have tests of their own; PCDEFLATION too."""
 SECOND = sorted(
     f"{name}:4" if name in ("blocks", "levelset") else name
     for name in set(registry.registered("deflation")) - {"none", "file"}

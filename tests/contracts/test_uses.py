@@ -14,7 +14,8 @@ from workbench.recording import kernel_table
 from workbench.run import Race, Reason, Run, State, Stopping, configure, run_through, sweep, user_solver
 from workbench.run.ranking import MEASURES, rank
 
-SOLVERS = registry.registered("solver")
+SOLVERS = {name: solver for name, solver in registry.registered("solver").items() if name != "petsc"}
+"""PETSc is optional, and has tests of its own."""
 MINE = user_solver("mine")
 EVERY = [*sorted(SOLVERS), MINE]
 MANY = sorted(name for name, cls in SOLVERS.items() if cls.takes_blocks)

@@ -10,6 +10,7 @@ import pytest
 import workbench
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
 from workbench.machine import advice, packages
+from workbench.machine.parallel import Petsc
 
 DEVICE = Found((Accelerator("PoCL", "cpu", "CPU", 1 << 30, True, "OpenCL 3.0"),))
 NONE = Found(problem="CuPy cannot be imported: No module named 'cupy'")
@@ -23,7 +24,7 @@ def browser(monkeypatch):
 
 
 def named(versions=COMPLETE, opencl=DEVICE, driver=None, cuda=NONE) -> dict[str, advice.Missing]:
-    return {lack.what: lack for lack in advice.missing(versions, opencl, driver, cuda)}
+    return {lack.what: lack for lack in advice.missing(versions, opencl, driver, cuda, Petsc("3.26.1"))}
 
 
 def driver(major: int, minor: int = 0) -> NvidiaDriver:

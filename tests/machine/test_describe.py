@@ -45,7 +45,7 @@ def test_describing_imports_no_library():
 def test_packages_are_those_of_the_metadata_without_duplicates():
     declared = packages.declared()
     assert next(iter(declared)) == "base"
-    assert {"base", "lab", "app", "opencl", "cluster", "cuda12", "cuda13", "docs", "dev"} == set(declared)
+    assert {"base", "lab", "app", "opencl", "cluster", "mpi", "cuda12", "cuda13", "docs", "dev"} == set(declared)
     assert {"numpy", "numba", "psutil"} <= set(declared["base"])
     assert declared["opencl"] == ("pyopencl",)
 

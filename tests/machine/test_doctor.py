@@ -9,7 +9,7 @@ import pytest
 
 from workbench.devices.discovery import Accelerator, Found, NvidiaDriver
 from workbench.host.triad import Triad
-from workbench.machine import doctor
+from workbench.machine import doctor, parallel
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_the_json_is_plain_and_holds_everything(report):
 def test_the_text_has_every_part_in_order_and_is_aligned(report):
     text = report.text()
     heads = [line for line in text.splitlines() if not line.startswith(" ")]
-    assert heads == ["Machine", "OpenCL", "CUDA", "Packages", "Missing"]
+    assert heads == ["Machine", "OpenCL", "CUDA", "MPI", "PETSc", "Packages", "Missing"]
     assert "not measured" in line(text, "bandwidth")
     facts = {"processor": report.machine["cpu"], "bandwidth": "not measured"}
     assert len({line(text, name).index(fact) for name, fact in facts.items()}) == 1
@@ -73,6 +73,17 @@ def test_commands_are_on_separate_lines(report):
     text = dataclasses.replace(report, missing=(lack,)).text()
     assert text.endswith("Missing\n  a thing: something needs it\n      get it\n      build it")
     assert dataclasses.replace(report, missing=()).text().endswith("Missing\n  nothing")
+
+
+def test_mpi_and_petsc_are_shown_with_what_they_have_and_lack(report):
+    mpi = parallel.Mpi("MPICH 5.0.2", "/some/mpiexec")
+    petsc = parallel.Petsc("3.26.1", "float64", "int32", ("hypre",))
+    text = dataclasses.replace(report, mpi=mpi, petsc=petsc).text()
+    assert (
+        "MPI\n  MPICH 5.0.2, started by /some/mpiexec\nPETSc\n  3.26.1, float64, int32 indices, with hypre, wi" in text
+    )
+    lacking = dataclasses.replace(report, mpi=parallel.Mpi(problem="no MPI"), petsc=parallel.Petsc(problem="no PETSc"))
+    assert "MPI\n  no MPI\nPETSc\n  no PETSc\n" in lacking.text()
 
 
 def test_the_triads_arrays_are_larger_than_the_cache_and_smaller_than_the_memory():

@@ -17,9 +17,10 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}
-CONDA_ONLY = {"python", "pip", "pocl", "ocl-icd", "ocl-icd-system", "cuda-version"}
-"""What conda-forge packs apart and pip has in a wheel, in the driver or in Python itself."""
-PINNED_EXTRAS = ("lab", "app", "opencl", "cluster", "docs", "dev")
+CONDA_ONLY = {"python", "pip", "pocl", "ocl-icd", "ocl-icd-system", "cuda-version", "petsc4py"}
+"""What conda-forge packs apart and pip has in a wheel, in the driver or in Python itself, or builds from source."""
+CONDA_EXTRAS = ("lab", "app", "opencl", "cluster", "mpi", "cuda12", "cuda13")
+PINNED_EXTRAS = ("lab", "app", "opencl", "cluster", "mpi", "docs", "dev")
 
 
 def needs(*extras: str) -> list[Requirement]:
@@ -43,15 +44,13 @@ def pins() -> dict[str, Version]:
     return {canonicalize_name(name): Version(version) for name, version in pairs}
 
 
-@pytest.mark.parametrize("need", needs("lab", "app", "opencl", "cluster", "cuda12", "cuda13"), ids=str)
+@pytest.mark.parametrize("need", needs(*CONDA_EXTRAS), ids=str)
 def test_conda_has_each_package_with_the_same_bounds(need):
     assert conda()[CONDA_NAMES.get(need.name, need.name)] == need.specifier
 
 
 def test_conda_has_nothing_that_pyproject_does_not_ask_for():
-    asked = {
-        CONDA_NAMES.get(need.name, need.name) for need in needs("lab", "app", "opencl", "cluster", "cuda12", "cuda13")
-    }
+    asked = {CONDA_NAMES.get(need.name, need.name) for need in needs(*CONDA_EXTRAS)}
     assert set(conda()) - asked == CONDA_ONLY
 
 

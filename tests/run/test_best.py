@@ -13,7 +13,9 @@ from workbench.run import Reason, Run, Stopping, configure, run_through
 from workbench.run.best import FALL, BestIterates
 from workbench.run.in_memory import InMemoryDeflation, InMemoryProblem
 
-EVERY = [name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator]
+EVERY = [
+    name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator and name != "petsc"
+]
 SIDE = 24
 
 

@@ -11,6 +11,7 @@ from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.run import Run, configure, prepare, run_through
+from workbench.run.in_memory import InMemoryProblem
 
 METHODS = (
     {},
@@ -48,36 +49,46 @@ def test_solves_of_one_setup_equal_runs_of_their_own(method):
         assert result.true_relative_residual == own.true_relative_residual
 
 
-@pytest.mark.parametrize(("grid", "sides"), [((21, 13), "neumann"), ((21, 13), "y-:dirichlet"), ((9, 7, 11), "neumann")])
+@pytest.mark.parametrize(
+    ("grid", "sides"), [((21, 13), "neumann"), ((21, 13), "y-:dirichlet"), ((9, 7, 11), "neumann")]
+)
 def test_updated_phases_equal_a_fresh_setup(grid, sides):
     draw = np.random.default_rng(3)
     phase = discs(grid, [(4.5,) * len(grid)], 3)
-    method = {"M": "neumann:2", "deflation": "levelset:2"}
-    prepared = prepare(of_phase(phase, sides), **method)
+    prepared = prepare(of_phase(phase, sides), M="neumann:2", deflation="levelset:2")
     for cells in (1, 5, 40):
         phase = phase.reshape(-1).copy()
         phase[draw.integers(0, phase.size, cells)] ^= 1
         update = prepared.update(phase.reshape(grid))
-        assert update.full and 1 <= update.changed <= cells
+        assert update.full
+        assert 1 <= (update.changed or 0) <= cells
         b = draw.standard_normal(phase.size)
+        assert prepared.system.phase is not None
         numbers = prepared.system.phase.reshape(grid)
-        fresh = prepare(of_phase(numbers, sides), **method)
+        fresh = prepare(of_phase(numbers, sides), M="neumann:2", deflation="levelset:2")
         np.testing.assert_array_equal(numbers.reshape(-1) > 0, phase > 0)
         np.testing.assert_array_equal(prepared.solve(b).x, fresh.solve(b).x)
     assert not prepared.update(phase).full
 
 
 def test_components_of_one_number_are_numbered():
-    # Seven bubbles of one phase: multilevel cycles would merge them and not converge.
+    # Seven bubbles of one phase, gaps of three cells: as one number multilevel cycles make 300 iterations and more.
     grid = (128, 64)
-    centres = [(16, 12), (16, 40), (45, 22), (50, 52), (80, 14), (85, 44), (110, 30)]
-    phase = discs(grid, centres, 8)
-    method = {"M": "neumann:2", "deflation": "levelset:16", "coarse": "multilevel", "rtol": 1e-6}
-    prepared = prepare(of_phase(phase), **method)
-    assert prepared.system.phase.max() == 7
-    b = np.random.default_rng(1).standard_normal(phase.size)
-    result = prepared.solve(b)
-    assert result.converged and result.iterations <= 24
+    phase = discs(grid, [(12, 12), (12, 27), (12, 42), (27, 19), (27, 34), (60, 12), (60, 26)], 6)
+    heights = 0.5 + np.arange(128)[:, None] / 64
+    b = of_phase(np.zeros(grid, int)).operator.to_csr() @ (phase * heights).reshape(-1)
+    configuration = configure(
+        InMemoryProblem(), preconditioner="neumann:2", deflation="levelset:16", coarse="multilevel"
+    )
+    run = Run(configuration, dataclasses.replace(of_phase(phase), b=b))
+    numbers = run.setup.system.phase
+    assert numbers is not None
+    assert numbers.max() == 7
+    assert run_through(run).converged
+    assert run.iterations <= 20
+    assert (
+        prepare(of_phase(phase), M="neumann:2", deflation="levelset:16", coarse="multilevel").solve(b).iterations <= 20
+    )
 
 
 def test_numbers_persist_while_components_move():
@@ -91,11 +102,11 @@ def test_numbers_persist_while_components_move():
         assert moved.reshape(grid)[6, 30] == before.reshape(grid)[6, 30]
         before = moved
     merged = numbered_components(np.ones(grid), grid, before)
-    assert set(merged) <= {1, 2} and np.unique(merged).size == 1
+    assert np.unique(merged).size == 1
 
 
 def test_columns_and_new_entries():
-    A = sparse.diags_array([-np.ones(40), 2.5 * np.ones(41), -np.ones(40)], offsets=[-1, 0, 1]).tocsr()
+    A = sparse.csr_array(2.5 * np.eye(41) - np.eye(41, k=1) - np.eye(41, k=-1))
     prepared = prepare(A, rtol=1e-10)
     B = np.random.default_rng(2).standard_normal((41, 3))
     result = prepared.solve(B)
@@ -141,7 +152,7 @@ def test_wrong_updates_are_refused_and_the_system_kept(values, sentence):
 
 
 def test_wrong_right_hand_sides_and_settings_are_refused():
-    A = sparse.diags_array([-np.ones(4), 3 * np.ones(5), -np.ones(4)], offsets=[-1, 0, 1]).tocsr()
+    A = sparse.csr_array(3 * np.eye(5) - np.eye(5, k=1) - np.eye(5, k=-1))
     prepared = prepare(A)
     with pytest.raises(InputError, match="shape"):
         prepared.solve(np.ones(4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ import time
 import pytest
 
 from workbench.domain_decomposition import workers as of_dask
+from workbench.domain_decomposition.local_workers import LocalWorkers
 from workbench.errors import CLUSTERS, InputError
 from workbench.run import sweep
 from workbench.run.sweep_files import to_csv
@@ -61,6 +63,22 @@ def test_without_any_worker_left_the_rows_so_far_are_kept(made):
     found = sweep("two-layer", {"n": [8, 300, 301]}, preconditioner="jacobi", workers="local:1", progress=progress)
     assert [row["converged"] for row in found.rows] == [True, False, False]
     assert "all workers of local:1 were lost" in found.rows[2]["reason"]
+
+
+def test_a_lost_scheduler_keeps_the_rows_so_far():
+    """One that was started elsewhere, as for this sweep."""
+    distributed = importlib.import_module("distributed")
+    elsewhere = LocalWorkers(distributed, 1)
+    with distributed.Client(elsewhere.address, set_as_default=False) as client:
+        elsewhere.wait_for(client)
+
+    def progress(done, of, row):
+        elsewhere.close()
+
+    sizes = {"n": [8, 300, 301]}
+    found = sweep("two-layer", sizes, preconditioner="jacobi", workers=elsewhere.address, progress=progress)
+    assert [row["converged"] for row in found.rows] == [True, False, False]
+    assert f"the scheduler of cluster {elsewhere.address} does not answer any more" in found.rows[2]["reason"]
 
 
 def test_stop_ends_within_a_second_and_keeps_the_rows():

@@ -21,8 +21,9 @@ from workbench.run.in_memory import InMemoryProblem
 EVERY = sorted(
     name
     for name, solver in registry.registered("solver").items()
-    if not (solver.needs_accelerator or solver.complex_symmetric)
+    if not (solver.needs_accelerator or solver.complex_symmetric or name == "petsc")
 )
+"""PETSc is optional, and has tests of its own."""
 OF_CG = sorted(set(EVERY) - {"sd"})
 """Solvers with the iterates of CG up to rounding."""
 DERIVED = [name for name in EVERY if not registry.find("solver", name).curvature_is_recomputed]

@@ -25,6 +25,7 @@ FIRST_LEVELS = (
     "amg:sa",
     "amg:rs",
     "amgx",
+    "petsc:gamg",
     "mg",
 )
 """First-level candidates; names that are not registered are skipped."""

@@ -17,7 +17,7 @@ from workbench.run.traffic import iteration_bytes
 DEFAULT_GROWTH = {"none": 1.0, "stripes": 0.5, "planes": 1.0}
 """Exponent of n in the iterations after one coarse grid only; 0 for a fixed number of cells per subdomain."""
 MAX_GROWTH = 1.2
-CYCLES = ("mg", "amg", "amgx")
+CYCLES = ("mg", "amg", "amgx", "petsc")
 """First levels whose iterations hardly depend on n."""
 FACTORED = "coarse solver"
 """The phase of a setup that factors E."""

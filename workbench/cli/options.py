@@ -10,7 +10,7 @@ from workbench.errors import InputError, quoted
 from workbench.registry import Parameter
 from workbench.settings import BLOCKS, Size
 
-PROBLEM = "a registered problem, a SuiteSparse name, a .mtx or .mtx.gz file, a share link, or a .cg.json file"
+PROBLEM = "a registered problem, a SuiteSparse name, a .mtx, .mtx.gz or .petsc file, a share link, or a .cg.json file"
 METAVARS: dict[type, str] = {int: "INT", float: "FLOAT", str: "NAME"}
 
 

@@ -12,10 +12,12 @@ from workbench import compiling
 from workbench.cli import (
     advising,
     comparing,
+    converting,
     flowing,
     listing,
     pages,
     reproducing,
+    scaling,
     solving,
     storing,
     streams,
@@ -31,6 +33,8 @@ from workbench.files import check_target, ended_in_order
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
+OPTIONS = "--options"
+OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture")
 OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture", "record")
 """Options that name output files."""
 
@@ -79,11 +83,19 @@ def _run(arguments: list[str] | None) -> int:
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The options of a command; `further` holds those that a command passes on. Raises InputError."""
     of_program = parser()
-    options, further = of_program.parse_known_args(arguments)
+    options, further = of_program.parse_known_args(_joined(sys.argv[1:] if arguments is None else arguments))
     if further and not hasattr(options, "passes_on"):
         of_program.error(f"unrecognized arguments: {' '.join(further)}")
     options.further = further
     return options
+
+
+def _joined(arguments: list[str]) -> list[str]:
+    """The arguments with the text after --options joined to it: options of PETSc begin with -, as those of commands."""
+    if OPTIONS not in arguments[:-1]:
+        return arguments
+    place = arguments.index(OPTIONS)
+    return [*arguments[:place], f"{OPTIONS}={arguments[place + 1]}", *arguments[place + 2 :]]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -102,6 +114,20 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
+        advising,
+        comparing,
+        converting,
+        listing,
+        pages,
+        reproducing,
+        scaling,
+        solving,
+        storing,
+        sweeping,
+        timing,
+    )
     for group in (pages, solving, flowing, sweeping, advising, storing, comparing, reproducing, timing, listing):
+    for group in groups:
+    groups = (
         group.add(verbs)
     return parser

@@ -37,6 +37,10 @@ def add(verbs: Any) -> None:
         choices=tuple(COMBINED),
         help="several preconditioners as their sum, in solver sum-cg, or each with a direction of its own, in mpcg",
     )
+    solve.add_argument(
+        "--engine", default="workbench", help="workbench or petsc: whose method of that name makes the run"
+    )
+    solve.add_argument("--options", default="", help='options of PETSc, as in --options "-ksp_pipelcg_pipel 2"')
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     solve.add_argument("--save", metavar="FILE", help="write the run to one file")
     solve.add_argument("--solution", metavar="FILE", help="write x as an array of NumPy, .npy")
@@ -54,6 +58,10 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
         if "solver" in settings:
             raise InputError("--combine chooses the solver; leave out --combine or --solver")
         settings["solver"] = COMBINED[options.combine]
+    if options.engine != "workbench" or options.options:
+        from workbench.solvers.petsc import on_engine
+
+        settings["solver"] = on_engine(options.engine, settings.get("solver"), options.options)
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
 
 
@@ -62,7 +70,7 @@ def _solve(options: argparse.Namespace) -> int:
     from workbench.devices.ranks import enter
     from workbench.ranks.stepping import stepping, trace_of_all
     from workbench.recording import save, save_trace
-    from workbench.run import Run
+    from workbench.run import Reason, Run
     from workbench.run.machine_use import MACHINE_USE
 
     world, stop = options.world, options.stop_file
@@ -83,7 +91,7 @@ def _solve(options: argparse.Namespace) -> int:
             result = run.result()
         progress.clear()
     result = dataclasses.replace(result, trace=merged())
-    if options.solution:
+    if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), world)
     if options.save and first:
         save(result.record(), options.save)

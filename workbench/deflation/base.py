@@ -14,6 +14,7 @@ from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
+from workbench.operators.matrix_rows import MatrixRows
 from workbench.operators.null_space import NullSpace
 from workbench.registry import Block
 
@@ -95,13 +96,14 @@ class Deflation(Block):
         sides = self.sides(slab.grid)
         if not sides:
             return None
-        from workbench.deflation.slab_subspace import SlabSubspace
+        from workbench.deflation.slab_subspace import RowsSubspace, SlabSubspace
 
-        near = slab.within(1)
-        labels, sizes = combine_sides(sides, near.planes), np.ones(1, np.int64)
+        sizes = np.ones(1, np.int64)
         for parts, count in sides:
             sizes = np.outer(sizes, np.bincount(parts, minlength=count)).ravel()
-        return SlabSubspace(labels, slab, sizes, self.boxes(slab.grid))
+        if isinstance(context.operator, MatrixRows):
+            return RowsSubspace(combine_sides(sides, slab.within(0).planes), slab, sizes, context.device)
+        return SlabSubspace(combine_sides(sides, slab.within(1).planes), slab, sizes, self.boxes(slab.grid))
 
     def sides(self, grid: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
         """The part of each cell along each side of a grid and their number, slowest side first, of subdomains that

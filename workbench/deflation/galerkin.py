@@ -10,20 +10,21 @@ from scipy import sparse
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
 from workbench.operators import BoundOperator, Operator, Stencil
+from workbench.operators.matrix_rows import stored_rows
 
 
 def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_array:
-    """AZ, shape (N, d), as CSR without entries that are zero to rounding.
+    """AZ, shape (N, d), as CSR without entries that are zero to rounding. labels: of all columns of A.
 
     Inside a subdomain a row of AZ is the row sum of A, zero for a diffusion stencil; mostly interface rows remain.
     """
     from workbench.host.coarse_rows import ROUNDING, stencil_az
 
-    shape = (labels.size, count)
+    shape = (operator.shape[0], count)
     if isinstance(operator, Stencil):
         operator = operator.exact
         return sparse.csr_array(stencil_az(operator.main, operator.lower, operator.strides, labels), shape=shape)
-    entries = operator.to_csr().tocoo()
+    entries = stored_rows(operator).tocoo()
     rows, columns = entries.coords[0], labels[entries.coords[1]]
     az = sparse.coo_array((entries.data, (rows, columns)), shape=shape).tocsr()
     scale = np.repeat(np.abs(operator.diagonal()), np.diff(az.indptr))

@@ -111,6 +111,11 @@ class Projection(Corrections):
         self.notes = [*basis.notes, *([reason] if reason else []), *self._notes_of_factor]
         self.waits = self._coarse.waits or bound.waits
 
+    @property
+    def rank(self) -> int:
+        """The vectors with which E is solved, the first of all: one less where E would be singular."""
+        return self._rank
+
     def _factorize(self, coarse: CoarseSolver, basis: BoundSubspace, singular: bool) -> None:
         """Make E^-1 by a coarse solver. singular: A maps constants to zero, and Z holds them."""
         matrix, dtype = basis.matrix, self.dtype

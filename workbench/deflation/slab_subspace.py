@@ -20,6 +20,12 @@ from workbench.operators.slab_stencil import SlabStencil, planes_of
 CELLS_AT_ONCE = 1 << 18
 """Of the planes whose rows of AZ are made at once: their entries need four words each meanwhile."""
 
+NOTED = 10_000
+"""Deflation vectors above which a run says that E is on every rank. Each rank then factors and solves with all of E,
+which more ranks do not make faster, and 8 bytes for each vector are summed over them in every iteration; 10^4 to 10^5
+on a few hundred ranks are estimated to be bearable. Nothing is refused: with coarse solver multilevel, memory is in
+proportion to the number of vectors."""
+
 
 class SlabSubspace(Subspace):
     """One indicator vector per subdomain, stored as the labels of the rows of a rank.
@@ -47,9 +53,10 @@ class SlabSubspace(Subspace):
         return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
-            sparse.csr_array((matrix + matrix.T) / 2),
+            sparse.csr_array((matrix + matrix.conj().T) / 2),
             np.sqrt(self.sizes),
             columns,
+            notes=redundant(count, device.ranks),
             parts=Parts.of(self._boxes) if self._boxes else None,
         )
 
@@ -80,6 +87,38 @@ class SlabSubspace(Subspace):
         begin = (part.planes.start - self._slab.planes.start) * part.plane
         labels = self._tall[begin : begin + part.taller[0] * part.plane]
         return sparse_az(tall, labels, self.sizes.size)[part.inner], labels[part.inner]
+
+
+def redundant(count: int, ranks: int) -> tuple[str, ...]:
+    """A sentence where so many vectors are a burden to every rank."""
+    if count <= NOTED:
+        return ()
+    return (
+        f"each of the {ranks} ranks has all of E and solves with it: {count} deflation vectors, of which "
+        f"{8 * count / 1e6:.2g} MB are summed over the ranks in every iteration; more ranks make this no faster, fewer "
+        "vectors do",
+    )
+
+
+class RowsSubspace(SlabSubspace):
+    """The same on the rows of a matrix that a rank has.
+
+    labels: of these rows. device: bound to A, so that labels of its ghosts come from their ranks.
+    """
+
+    def __init__(self, labels: np.ndarray, slab: Slab, sizes: np.ndarray, device: Any) -> None:
+        super().__init__(device.with_ghosts(labels, slab), slab, sizes, None)
+        self._own = labels
+
+    @property
+    def labels(self) -> np.ndarray:
+        return self._own
+
+    def _steps(self) -> list[slice]:
+        return [slice(self._slab.first, self._slab.last)]
+
+    def _az_of(self, operator: Any, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
+        return sparse_az(operator, self._tall, self.sizes.size), self._own
 
 
 class SlabColumns(SparseColumns):

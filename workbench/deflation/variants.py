@@ -58,6 +58,10 @@ class Variant(Block):
         """The variant for an E that is solved to rounding, or not; itself unless it leaves the choice open."""
         return self
 
+    def check(self, space: str, device: Device) -> None:
+        """Raise InputError if the variant does not go with a deflation space of this name, or a device; called before
+        any setup."""
+
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M

@@ -23,7 +23,12 @@ HOW_TO_INSTALL = (
     "{what} needs PETSc, which is not installed; run `make petsc` in the checkout (ten minutes, a C compiler), or "
     "install petsc4py from conda-forge"
 )
+FROM_X = ("pipelcg", "cr", "pipecr")
+"""Methods that compute other norms than ||r||, which is then computed from x."""
+MOST_STEPS = {"pipelcg": 100_000}
+"""Iterations of methods that keep room for something of each."""
 REASONS = {
+    -3: "it has no room for more iterations",
     -4: "the residual grew without bound",
     -5: "a dot product of the method vanished, so that it cannot go on",
     -6: "a dot product of the method vanished, so that it cannot go on",
@@ -76,6 +81,12 @@ def check_real(dtype: np.dtype) -> None:
         )
 
 
+def check_kind(kind: str) -> None:
+    """Raise InputError for a preconditioner that this build lacks."""
+    if kind == "hypre" and not library().Sys.hasExternalPackage(kind):
+        raise InputError("this PETSc was built without hypre; use petsc:gamg or amg:sa", changes={})
+
+
 def take_options(text: str) -> list[str]:
     """Put options such as "-pc_gamg_threshold 0.02" into PETSc's database; their names. Raises InputError for text that
     is no list of options."""
@@ -109,10 +120,7 @@ def unused(names: list[str]) -> list[str]:
 
 def matrix(csr: sparse.csr_array, *, constant_null_vector: bool = False) -> Any:
     """An AIJ matrix with the entries of a CSR matrix, which are copied."""
-    petsc = library()
-    kinds = petsc.IntType, petsc.IntType, petsc.ScalarType
-    parts = (np.asarray(part, kind) for part, kind in zip((csr.indptr, csr.indices, csr.data), kinds, strict=True))
-    made = petsc.Mat().createAIJ(csr.shape, csr=tuple(parts), comm=petsc.COMM_SELF)
+    petsc, made = library(), _aij(csr)
     made.setOption(petsc.Mat.Option.SYMMETRIC, True)
     made.setOption(petsc.Mat.Option.SPD, not constant_null_vector)
     if constant_null_vector:
@@ -122,6 +130,22 @@ def matrix(csr: sparse.csr_array, *, constant_null_vector: bool = False) -> Any:
     return made
 
 
+def _aij(csr: sparse.csr_array) -> Any:
+    petsc = library()
+    kinds = petsc.IntType, petsc.IntType, petsc.ScalarType
+    parts = (np.asarray(part, kind) for part, kind in zip((csr.indptr, csr.indices, csr.data), kinds, strict=True))
+    return petsc.Mat().createAIJ(csr.shape, csr=tuple(parts), comm=petsc.COMM_SELF)
+
+
+def _applied(pc: Any, r: np.ndarray, u: Any) -> np.ndarray:
+    """What a PC of PETSc makes of r, in a new array. u: its vector."""
+    petsc = library()
+    given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
+    pc.apply(given, u)
+    given.destroy()
+    return u.getArray(readonly=True).copy()
+
+
 class Preconditioner:
     """M^-1 r by a preconditioner of PETSc for a matrix, on one core. kind: a PCType such as gamg.
 
@@ -129,6 +153,7 @@ class Preconditioner:
     """
 
     def __init__(self, kind: str, csr: sparse.csr_array, options: str = "", *, constant_null_vector: bool = False):
+        check_kind(kind)
         petsc, names = library(), take_options(options)
         self._pc = petsc.PC().create(petsc.COMM_SELF)
         self._matrix = matrix(csr, constant_null_vector=constant_null_vector)
@@ -147,17 +172,50 @@ class Preconditioner:
         self._u = self._matrix.createVecLeft()
 
     def apply(self, r: np.ndarray) -> np.ndarray:
-        """M^-1 r; the array is reused by the next call."""
-        petsc = library()
-        given = petsc.Vec().createWithArray(np.ascontiguousarray(r, petsc.ScalarType), comm=petsc.COMM_SELF)
-        self._pc.apply(given, self._u)
-        given.destroy()
-        return self._u.getArray(readonly=True)
+        """M^-1 r, in a new array."""
+        return _applied(self._pc, r, self._u)
 
     @property
     def levels(self) -> int:
         """Levels of a multigrid preconditioner; 0 for others."""
         return self._pc.getMGLevels() if self._pc.getType() in ("gamg", "mg") else 0
+
+
+class Deflation:
+    """u = P^T M^-1 r, which is DEF2, by PCDEFLATION; E = Z^T A Z is factored by PETSc.
+
+    M: function (r, out) -> None. Z, AZ: CSR, shape (N, d), E nonsingular.
+    """
+
+    def __init__(self, M: Callable[[np.ndarray, np.ndarray], None], Z: sparse.csr_array, AZ: sparse.csr_array) -> None:
+        petsc, size = library(), Z.shape[0]
+        self._pc = pc = petsc.PC().create(petsc.COMM_SELF)
+        # Z^T A and E are given, so no product with A is needed.
+        A = petsc.Mat().createPython(((size, size), (size, size)), _Product(_no_product), comm=petsc.COMM_SELF)
+        A.setUp()
+        pc.setOperators(A)
+        pc.setType("deflation")
+        pc.setDeflationSpace(_aij(Z), False)
+        pc.setDeflationProjectionNullSpaceMat(_aij(sparse.csr_array(AZ.T)))
+        pc.setDeflationCoarseMat(_aij(sparse.csr_array(Z.T @ AZ)))
+        try:
+            pc.setUp()
+            # Before the setup there is none.
+            first = pc.getDeflationPC()
+            first.setType("python")
+            first.setPythonContext(_Product(M))
+            first.setUp()
+        except petsc.Error as error:
+            raise InputError(f"PCDEFLATION could not be set up: {_reason(error)}; use variant def2") from None
+        self._u = A.createVecLeft()
+
+    def apply(self, r: np.ndarray) -> np.ndarray:
+        """P^T M^-1 r, in a new array."""
+        return _applied(self._pc, r, self._u)
+
+
+def _no_product(x: np.ndarray, y: np.ndarray) -> None:
+    raise NotImplementedError("PCDEFLATION was given Z^T A")
 
 
 class _Product:
@@ -201,6 +259,7 @@ class KrylovSteps:
         operators = [petsc.Mat().createPython((size, size), _Product(A), comm=comm)]
         operators[0].setUp()
         self._b, self._x = (petsc.Vec().createWithArray(each, size=size, comm=comm) for each in (b, x))
+        self._r = self._b.duplicate() if kind in FROM_X else None
         self._ksp = ksp = petsc.KSP().create(comm)
         ksp.setOperators(operators[0])
         try:
@@ -208,10 +267,11 @@ class KrylovSteps:
             pc = ksp.getPC()
             pc.setType("python")
             pc.setPythonContext(_Product(M))
-            ksp.setNormType(petsc.KSP.NormType.UNPRECONDITIONED)
+            if kind not in FROM_X:
+                ksp.setNormType(petsc.KSP.NormType.UNPRECONDITIONED)
             ksp.setInitialGuessNonzero(True)
             ksp.setConvergenceTest(self._test)
-            ksp.setTolerances(rtol=0, atol=0, divtol=1e300, max_it=2**31 - 1)
+            ksp.setTolerances(rtol=0, atol=0, divtol=1e300, max_it=MOST_STEPS.get(kind, 2**31 - 1))
             ksp.setFromOptions()
             ksp.setUp()
         except petsc.Error as error:
@@ -256,14 +316,21 @@ class KrylovSteps:
         self._turn.release()
 
     def _test(self, ksp: Any, iteration: int, norm: float) -> int:
-        self._norm = norm
+        self._norm = norm if self._r is None else self._residual(self._r)
         self._turn.release()
         self._told.acquire()
         return int(ksp.ConvergedReason.CONVERGED_USER if self._ending else ksp.ConvergedReason.ITERATING)
 
+    def _residual(self, r: Any) -> float:
+        """||b - A x||, by the memory of r."""
+        self._ksp.getOperators()[0].mult(self._x, r)
+        r.aypx(-1.0, self._b)
+        return r.norm()
+
     def _destroy(self) -> None:
-        for each in (self._ksp, self._b, self._x):
-            each.destroy()
+        for each in (self._ksp, self._b, self._x, self._r):
+            if each is not None:
+                each.destroy()
 
 
 def _reason(error: BaseException) -> str:

@@ -285,8 +285,13 @@ class Operators(Protocol):
         """The same for codes of faces, for vectors of that dtype."""
         ...
 
-    def csr_terms(self, lower: sparse.csr_array, scale: DeviceVector) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:
-        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
+    def csr_terms(
+        self, lower: sparse.csr_array, scale: DeviceVector, upper: sparse.csr_array | None = None
+    ) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form.
+
+        upper: L^H, where L has the rows of a rank alone.
+        """
         ...
 
     @property

@@ -225,7 +225,9 @@ class Workers:
             while waiting and not stopped():
                 ended = [future for future in waiting if future.done()]
                 if not ended:
-                    with contextlib.suppress(TimeoutError), self._client.as_current():
+                    # Futures are cancelled where the scheduler is lost; the next line asks it.
+                    ignored = contextlib.suppress(TimeoutError, distributed.CancelledError)
+                    with ignored, self._client.as_current():
                         distributed.wait(list(waiting), timeout=ASK_SECONDS, return_when="FIRST_COMPLETED")
                     if not self._present():
                         raise DeviceError(f"all workers of {self.cluster} were lost")
@@ -240,7 +242,9 @@ class Workers:
                             continue
                         address = str(getattr(lost.last_worker, "address", ""))
                         yield Done(place, None, f"{repeats + 1} workers were lost in this run", address, repeats)
-                    # What a function raises, and what a lost connection does.
+                    except distributed.CancelledError:
+                        raise DeviceError(self._gone) from None
+                    # What a function raises.
                     except Exception as error:
                         yield Done(place, None, error_message(error), "", repeats)
         finally:
@@ -267,13 +271,17 @@ class Workers:
         """Disconnect, and end the workers that were started here."""
         self._finalize()
 
+    @property
+    def _gone(self) -> str:
+        return f"the scheduler of cluster {self.cluster} does not answer any more"
+
     def _present(self) -> set[str]:
         """The addresses of all workers that the scheduler knows. Raises DeviceError where it does not answer."""
         try:
             return set(self._client.nthreads())
         # A client without a scheduler raises errors of many types.
         except Exception:
-            raise DeviceError(f"the scheduler of cluster {self.cluster} does not answer any more") from None
+            raise DeviceError(self._gone) from None
 
     def _connected(self, address: str) -> Any:
         # Whoever checks before: what a scheduler sends is unpickled.

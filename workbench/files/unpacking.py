@@ -15,9 +15,12 @@ from typing import IO, NamedTuple
 from workbench import limits
 from workbench.errors import InputError, quoted
 
-ENDINGS = (".mtx", ".mtx.gz", ".tar.gz")
+ENDINGS = (".mtx", ".mtx.gz", ".tar.gz", ".petsc")
 """Of the names of matrix files, in any case."""
-READ = "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz, and of vectors .npy files"
+READ = (
+    "read are Matrix Market files (.mtx), also gzipped or in a .tar.gz, PETSc's binary matrices (.petsc), and of "
+    "vectors .npy files"
+)
 GZIP = b"\x1f\x8b"
 FOREIGN = {
     b"\x93NUMPY": "a NumPy array",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -16,8 +18,10 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
     """
     from scipy import ndimage
 
-    labels, count = ndimage.label(phase.reshape(grid) > 0)
-    labels = labels.reshape(-1).astype(np.int32, copy=False)
+    # With an array to write to, it returns the number alone.
+    labels = np.zeros(grid, np.int32)
+    count: Any = ndimage.label(phase.reshape(grid) > 0, output=labels)
+    labels = labels.reshape(-1)
     if before is None or count == 0:
         return labels
     most = int(before.max(initial=0))
@@ -38,9 +42,6 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
     return numbers[labels]
 
 
-def has_shared_numbers(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
-    """Whether a phase above 0 has several connected components. Cost: that of `numbered_components`."""
-    labels = numbered_components(phase, grid)
-    pairs = np.unique(labels * (np.int64(phase.max(initial=0)) + 1) + phase.reshape(-1))
-    phases = pairs % (int(phase.max(initial=0)) + 1)
-    return bool(np.unique(phases[phases > 0]).size < np.count_nonzero(phases))
+def has_unnumbered_components(phase: np.ndarray, grid: tuple[int, ...]) -> bool:
+    """Whether a phase of 0 and 1 alone has several connected components. Cost: a read, or that of numbering them."""
+    return bool(phase.max(initial=0) == 1) and bool(numbered_components(phase, grid).max(initial=0) > 1)

@@ -6,9 +6,10 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
+from workbench.analysis.fabric import Fabric
 from workbench.analysis.first_difference import FirstDifference, first_difference
 from workbench.analysis.schedules import Method, slice_iterations
-from workbench.analysis.several_gpus import ON_SEVERAL, Fabric, expected_on
+from workbench.analysis.several_gpus import ON_SEVERAL, expected_on
 from workbench.analysis.solver_costs import LineCounts, line_counts
 from workbench.analysis.stepping import Moment, walk
 from workbench.devices.clock import ACCELERATOR, GPU, WAITING

@@ -22,6 +22,7 @@ from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer, explore
+from workbench.live.teach.cluster_view import ClusterView
 from workbench.live.teach.exercise import Lesson
 from workbench.live.teach.geometry import Geometry2D
 from workbench.live.teach.move_lines import MoveLines
@@ -39,6 +40,7 @@ from workbench.live.ui.view import LiveWidget, View
 __all__ = [
     "BubbleBuilder",
     "Builder",
+    "ClusterView",
     "ConvergenceView",
     "Explorer",
     "FieldView",

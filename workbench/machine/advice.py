@@ -12,6 +12,7 @@ from pathlib import Path
 import workbench
 from workbench.devices.discovery import Found, NvidiaDriver
 from workbench.machine import packages
+from workbench.machine.parallel import Petsc
 
 Versions = Mapping[str, Mapping[str, str | None]]
 """Installed version by package by extra, None for an absent package."""
@@ -41,9 +42,11 @@ class Missing:
     commands: tuple[str, ...]
 
 
-def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found) -> tuple[Missing, ...]:
+def missing(
+    versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found, petsc: Petsc
+) -> tuple[Missing, ...]:
     """Everything that could be installed on this machine; CUDA components only with a working NVIDIA driver."""
-    found = [*_packages(versions), *_opencl(versions, opencl), *_chromium()]
+    found = [*_packages(versions), *_opencl(versions, opencl), *_petsc(petsc), *_chromium()]
     if driver is not None:
         found += [*_cuda(driver, cuda), *_pyamgx()]
     return tuple(found)
@@ -53,7 +56,7 @@ def install_command(extra: str) -> str:
     """The pip command that installs an extra ("" for none) for this Python, from the checkout if there is one."""
     pip = f"{_short(Path(sys.executable))} -m pip install"
     suffix = f"[{extra}]" if extra else ""
-    root = Path(workbench.__file__).resolve().parent.parent
+    root = _root()
     if not (root / "pyproject.toml").exists():
         return f'{pip} "{packages.DISTRIBUTION}{suffix}"'
     return f'{pip} -c "{_short(root / "constraints.txt")}" -e "{_short(root)}{suffix}"'
@@ -69,6 +72,7 @@ def _packages(versions: Versions) -> list[Missing]:
         packages.BASE: "required by the workbench",
         "lab": "required by notebooks and widgets",
         "opencl": "required by OpenCL devices",
+        "mpi": "required by runs on ranks",
         "dev": "required by tests and checks",
     }
     found = []
@@ -85,6 +89,22 @@ def _opencl(versions: Versions, opencl: Found) -> list[Missing]:
     if opencl.devices or None in versions.get("opencl", {"": None}).values():
         return []
     return [Missing("an OpenCL device", opencl.problem, (install_command("opencl"),))]
+
+
+def _petsc(petsc: Petsc) -> list[Missing]:
+    if petsc.version:
+        return []
+    if not (_root() / "pyproject.toml").exists():
+        return [
+            Missing("PETSc", "required by petsc blocks; `make petsc` in a checkout, or petsc4py from conda-forge", ())
+        ]
+    why = f"required by petsc blocks; {petsc.problem}, and in the checkout ten minutes of CPU and a C compiler build it"
+    return [Missing("PETSc", why, ("make petsc",))]
+
+
+def _root() -> Path:
+    """The folder of the checkout, or that of the installed packages."""
+    return Path(workbench.__file__).resolve().parent.parent
 
 
 def _chromium() -> list[Missing]:

@@ -11,6 +11,7 @@ from workbench.devices.discovery import Accelerator, Found, NvidiaDriver, Thread
 from workbench.host.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
 from workbench.machine import advice, packages
 from workbench.machine.describe import describe_machine
+from workbench.machine.parallel import EXTERNAL, Mpi, Petsc, examine_mpi, examine_petsc
 
 TIMES_CACHE = 4
 """Size of each triad array in multiples of the last-level cache, so that almost nothing is served from cache."""
@@ -30,6 +31,8 @@ class Report:
     opencl: Found
     cuda: Found
     driver: NvidiaDriver | None
+    mpi: Mpi
+    petsc: Petsc
     versions: advice.Versions
     missing: tuple[advice.Missing, ...]
 
@@ -39,7 +42,7 @@ class Report:
 
     def text(self) -> str:
         """The report for a terminal: aligned, one fact per line, commands on separate lines."""
-        return "\n".join([*self._machine(), *self._devices(), *self._packages(), *self._missing()])
+        return "\n".join([*self._machine(), *self._devices(), *self._parallel(), *self._packages(), *self._missing()])
 
     def _machine(self) -> list[str]:
         about = self.machine
@@ -74,6 +77,18 @@ class Report:
         runs = f"{self.driver.version}, supports CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
         return [*lines, *_table({"driver": runs}), *_accelerators(self.cuda)]
 
+    def _parallel(self) -> list[str]:
+        mpi, petsc = self.mpi, self.petsc
+        starts = f"started by {mpi.mpiexec}" if mpi.mpiexec else ""
+        lines = ["MPI", *([f"  {', '.join(filter(None, (mpi.library, starts)))}"] if mpi.library else [])]
+        lines += [f"  {mpi.problem}"] if mpi.problem else []
+        if petsc.problem:
+            return [*lines, "PETSc", f"  {petsc.problem}"]
+        absent = [name for name in EXTERNAL if name not in petsc.external]
+        built = [f"with {', '.join(petsc.external)}"] if petsc.external else []
+        built += [f"without {', '.join(absent)}"] if absent else []
+        return [*lines, "PETSc", f"  {petsc.version}, {petsc.scalar}, {petsc.integer} indices, {', '.join(built)}"]
+
     def _packages(self) -> list[str]:
         if not self.versions:
             return ["Packages", "  not installed; running from the sources"]
@@ -94,13 +109,14 @@ class Report:
 
 
 def examine(measure: bool = True) -> Report:
-    """Examine this machine. Cost: about 2 s, half of it for the triad; 1 s without `measure`."""
+    """Examine this machine. Cost: about 3 s, a third of it for the triad."""
     about = describe_machine()
     _, free = limits.memory()
     triad = triad_bandwidth(array_bytes=triad_array_bytes(about["last_level_cache_bytes"], free)) if measure else None
     versions = {extra: packages.versions(names) for extra, names in packages.declared().items()}
     opencl, cuda = discovery.opencl_devices(), discovery.cuda_devices()
     driver = discovery.nvidia_driver()
+    mpi, petsc = examine_mpi(), examine_petsc()
     return Report(
         machine=about,
         memory_free=free,
@@ -109,8 +125,10 @@ def examine(measure: bool = True) -> Report:
         opencl=opencl,
         cuda=cuda,
         driver=driver,
+        mpi=mpi,
+        petsc=petsc,
         versions=versions,
-        missing=advice.missing(versions, opencl, driver, cuda),
+        missing=advice.missing(versions, opencl, driver, cuda, petsc),
     )
 
 

@@ -34,6 +34,7 @@ QUANTITIES = {
     "memory_bytes": "B",
     "cache_bytes": "B",
     "gpus_per_node": "GPUs",
+    "ranks_per_node": "ranks",
     "peer_bandwidth": "B/s",
     "peer_latency": "s",
     "network_bandwidth": "B/s",
@@ -65,8 +66,9 @@ class Profile:
 
     bandwidth_measured: of streaming kernels, with each vector counted once per pass. flops: double-precision operations
     per second. launch_latency: time of a kernel in addition to its memory traffic. to_device, to_host: copies between
-    host and accelerator. cache_bytes: the last-level cache. peer: messages of a GPU to others of its node, in each
-    direction; network: the same to those of other nodes.
+    host and accelerator. cache_bytes: the last-level cache. ranks_per_node: of a cluster, whose other numbers are
+    those of a node. peer: messages of a GPU or a rank to others of its node, in each direction; network: the same to
+    those of other nodes.
 
     Examples:
         >>> from workbench.machine.profile import Number, Profile
@@ -89,6 +91,7 @@ class Profile:
     memory_bytes: Number | None = None
     cache_bytes: Number | None = None
     gpus_per_node: Number | None = None
+    ranks_per_node: Number | None = None
     peer_bandwidth: Number | None = None
     peer_latency: Number | None = None
     network_bandwidth: Number | None = None

@@ -21,6 +21,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
+from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
 from workbench.scaling import unit_columns
 
@@ -108,8 +109,10 @@ def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceO
 
 def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
     eps, size = precision_of(operator), operator.shape[0]
-    if isinstance(operator, Matrix):
-        return excess(operator.csr, ones, eps) is None
+    if isinstance(operator, Matrix | MatrixRows):
+        rows = stored_rows(operator)
+        found = excess(rows, constants(rows.shape[1], operator.dtype), eps)  # pyright: ignore[reportGeneralTypeIssues]
+        return device.largest(float(found is not None)) == 0
     # Stencils and boxes may be large, so they are not assembled: |d| + |A 1 - d| bounds a row's sum of |A| from below,
     # and is that sum where no other entry is positive.
     product = device.zeros(size, operator.dtype)

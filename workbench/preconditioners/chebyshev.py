@@ -14,6 +14,7 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OnePass, Op
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, BoxStencil, Operator, Stencil, check_diagonal
 from workbench.operators.base import MissingEntriesError
+from workbench.operators.matrix_rows import stored_rows
 from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
@@ -188,5 +189,5 @@ def largest_row_sum(operator: Operator) -> float:
             sums += size
             sums[: max(0, sums.size - stride)] += size[stride:]
     else:
-        sums = np.asarray(abs(operator.to_csr()).sum(axis=1), np.float64).ravel()
+        sums = np.asarray(abs(stored_rows(operator)).sum(axis=1), np.float64).ravel()
     return float((sums[rows] / diagonal[rows]).max())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from scipy import sparse
 
+from workbench.devices.operator_protocols import SeriesTerm
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.host.series_sizes import scratch_bytes, stores_bands
 from workbench.operators import BoundOperator, Operator, Size, Stencil
+from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -29,7 +32,7 @@ class Neumann(Preconditioner):
 
     Cost: stores L D^-1 and D^-1, for CSR matrices also the transpose of L D^-1. On a stencil up to three terms of K and
     of K^T run in one wavefront, so Neu1, Neu2 and Neu3 all move bands + 3 words per unknown. In CSR format an
-    application makes 2*order passes over L.
+    application makes 2*order passes over L; on ranks each of them exchanges ghosts.
 
     The paper requires ||L D^-1||_inf < 1, under which each further term reduces the error in that norm; a note of the
     run has the number, of stencils up to `CHECKED` unknowns. M is positive definite without it, since K is unit
@@ -66,16 +69,31 @@ class Neumann(Preconditioner):
             made: Any = operator.neumann(device, self.order)
             norm = operator.triangle_norm if operator.shape[0] <= CHECKED and device.ranks == 1 else None
         else:
-            entries = operator.to_csr()
-            inverse = 1 / operator.diagonal()
-            lower = sparse.csr_array(sparse.tril(entries, k=-1, format="csr") @ sparse.diags_array(inverse))
-            inverse_diagonal = device.array(inverse, operator.dtype)
-            term, scaled, upper = device.csr_terms(lower, inverse_diagonal)
-            made = TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)
-            norm = float(abs(lower).sum(axis=1).max())
+            (term, scaled, upper), inverse, norm = _terms(operator, device)
+            made = TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse)
         if norm is not None:
             made.notes = (*made.notes, condition(norm))
         return made
+
+
+def _terms(operator: Operator, device: Any) -> tuple[Sequence[SeriesTerm], Any, float]:
+    """The terms of K and K^T of a sparse matrix, D^-1 on the device, and ||L D^-1||_inf."""
+    entries, inverse = stored_rows(operator), 1 / operator.diagonal()
+    on_device = device.array(inverse, operator.dtype)
+    if isinstance(operator, MatrixRows):
+        of_columns = device.with_ghosts(inverse, operator.slab)
+        lower = _lower(entries, operator.below) @ sparse.diags_array(of_columns)
+        upper = sparse.diags_array(inverse) @ sparse.triu(entries, k=operator.below + 1, format="csr")
+        terms = device.terms_of_rows(sparse.csr_array(lower), on_device, sparse.csr_array(upper))
+    else:
+        lower = _lower(entries, 0) @ sparse.diags_array(inverse)
+        terms = device.csr_terms(sparse.csr_array(lower), on_device)
+    return terms, on_device, device.largest(float(abs(lower).sum(axis=1).max()))
+
+
+def _lower(entries: sparse.csr_array, column: int) -> sparse.csr_array:
+    """The triangle below the diagonal, which begins in a column."""
+    return sparse.csr_array(sparse.tril(entries, k=column - 1, format="csr"))
 
 
 def condition(norm: float) -> str:

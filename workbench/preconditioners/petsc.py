@@ -32,8 +32,7 @@ class PetscPreconditioner(Preconditioner):
     Raises InputError if petsc4py is not installed, for a kind that this build lacks, for options that it does not know,
     for complex matrices with a real PETSc, and if the entries of A are not available.
 
-    Source: Balay et al., PETSc/TAO Users Manual, ANL-21/39, chapter "KSP: Linear System Solvers", section
-    "Preconditioners".
+    Source: Balay et al., PETSc/TAO Users Manual, ANL-21/39, section "Preconditioners".
     """
 
     name: ClassVar[str] = "petsc"
@@ -44,6 +43,7 @@ class PetscPreconditioner(Preconditioner):
 
     def check(self, device: Device) -> None:
         petsc.need(f"preconditioner {self.text}")
+        petsc.check_kind(self.method)
 
     def setup(self, operator: Operator, device: Device) -> MultigridCycle:
         petsc.check_real(operator.dtype)

@@ -148,6 +148,14 @@ class Problem(Block):
         return self.known_size.grid if self.known_size else None
 
     @property
+    def unknowns_of_rows(self) -> int:
+        """The unknowns of a problem without a grid, which ranks share by rows. Raises InputError as `assemble`."""
+        size = self.known_size
+        if size is None:
+            raise InputError(f"problem {self.name} has neither a grid nor a known size to share; run without ranks")
+        return size.unknowns
+
+    @property
     def has_stencil(self) -> bool:
         """Whether A is a nearest-neighbour stencil on a grid, as far as is known before assembly."""
         return self.has_grid and (self.known_size is None or self.known_size.grid is not None)
@@ -197,8 +205,7 @@ class Problem(Block):
         knows all ranks.
         """
         raise InputError(
-            f"problem {self.name} is not assembled by rows, so it does not run on ranks; "
-            "use two-layer, slabs-3d, bubbles-2d, bubbles-3d, poisson5 or poisson7"
+            f"problem {self.name} is not assembled by rows, so it does not run on ranks; run without ranks"
         )
 
     @property

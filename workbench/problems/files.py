@@ -1,4 +1,4 @@
-"""Matrix Market files as problems, and parsing of problem names."""
+"""Matrix files as problems, and parsing of problem names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from workbench.devices.constant import constant
 from workbench.errors import InputError, printable_path
 from workbench.files.columns import VectorFile
 from workbench.files.unpacking import ENDINGS, file_stem
+from workbench.host.slab import Slab
 from workbench.operators import ComplexSymmetricMatrix, Matrix
+from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.given_rhs import given_rhs, given_rhs_name
-from workbench.problems.matrix_market import read_matrix
+from workbench.problems.matrix_market import read_matrix, size_of
 from workbench.registry import find, known, parameter, register, registered, unknown_name
 
 RECORD = ".seq.npz"
@@ -28,17 +30,21 @@ RECORD = ".seq.npz"
 @register
 @dataclasses.dataclass(frozen=True)
 class MatrixFile(Problem):
-    """A Hermitian matrix from a Matrix Market file: .mtx, .mtx.gz, or a .tar.gz of SuiteSparse; b = 1, x0 = 0.
+    """A Hermitian matrix from a file; b = 1, x0 = 0.
 
-    Cost: one pass over the text, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
+    Read are Matrix Market files (.mtx, .mtx.gz, or a .tar.gz of SuiteSparse) and PETSc's binary format (.petsc).
+    On ranks each reads the whole file and checks it, and keeps its rows: until then it holds the whole matrix.
+
+    Cost: one pass over the file, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
     Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
     """
 
     name: ClassVar[str] = "matrix-file"
-    title: ClassVar[str] = "A matrix from a Matrix Market file"
+    title: ClassVar[str] = "A matrix from a file"
     has_grid: ClassVar[bool] = False
+    on_ranks: ClassVar[bool] = True
 
-    path: str = parameter("", "path of the .mtx or .mtx.gz file")
+    path: str = parameter("", "path of the .mtx, .mtx.gz or .petsc file")
 
     @property
     def words(self) -> str:
@@ -50,6 +56,13 @@ class MatrixFile(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return self._read(Matrix)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        return rows_of(self.assemble(seed), slab)
+
+    @property
+    def unknowns_of_rows(self) -> int:
+        return size_of(self._file)
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         return self._read(ComplexSymmetricMatrix)
@@ -70,6 +83,14 @@ class MatrixFile(Problem):
 def matrix_system(matrix: Matrix, given_rhs_name: str = "") -> LinearSystem:
     """The system A x = b with b = 1 in the dtype of the matrix."""
     return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype), given_rhs_name=given_rhs_name)
+
+
+def rows_of(system: LinearSystem, slab: Slab) -> LinearSystem:
+    """The rows of a slab of the system of a matrix with b = 1."""
+    matrix = system.operator
+    assert isinstance(matrix, Matrix)
+    rows = MatrixRows.of(matrix.csr[slab.rows], slab, precision=matrix.precision)
+    return dataclasses.replace(system, operator=rows, b=constant(1, slab.size, matrix.dtype), slab=slab)
 
 
 def problem_from_text(text: str) -> Problem:

@@ -1,4 +1,4 @@
-"""Matrices from Matrix Market files, as CG needs them."""
+"""Matrices from files, in Matrix Market or PETSc's binary format, as CG needs them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from scipy import sparse
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.market import read_market
-from workbench.files.market_header import Header
+from workbench.files.market_header import read_header
+from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
 from workbench.files.unpacking import unpacked
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
 
 
 def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[str]]:
-    """Read a matrix from a Matrix Market file, see `workbench.files.market`, plain, gzipped, or in an archive of the
+    """Read a matrix from a file in Matrix Market or PETSc's binary format, plain, gzipped, or in an archive of the
     SuiteSparse collection; which of these it is follows from its content (see `workbench.files.unpacking`).
 
     kind: the class of the matrix, which checks it. Returned with it: the names of the .mtx files in an archive.
@@ -43,14 +44,28 @@ def read_entries(
     refusal, exact: as in `unpacked`. Raises InputError as `read_matrix` does, except for the checks of `Matrix`.
     """
     with unpacked(stream, name, refusal, exact=exact) as text:
-        entries = sparse.csr_array(read_market(text, _check))
+        first = text.stream.read(MARK_BYTES)
+        text.stream.seek(0)
+        if is_petsc(first):
+            entries = read_petsc(text, lambda shape, count: _check(shape, count, "the head"))
+        else:
+            entries = sparse.csr_array(
+                read_market(text, lambda header: _check(header.shape, header.entries, f"line {header.lines}"))
+            )
     return entries, text.members
 
 
-def _check(header: Header) -> None:
-    check_shape(header.shape)
-    if header.entries < header.shape[0]:
-        raise InputError(
-            f"line {header.lines} declares {header.entries} entries for {header.shape[0]} rows; CG needs a full "
-            "diagonal"
-        )
+def size_of(path: Path) -> int:
+    """The rows of the matrix in such a file. Cost: its first lines, of a compressed one its text. Raises InputError as
+    `read_matrix` does."""
+    refusal = f"cannot read {printable_path(path)}"
+    with opened(path, "matrix file") as stream, unpacked(stream, path.name, refusal) as text:
+        first = text.stream.read(MARK_BYTES)
+        text.stream.seek(0)
+        return rows_of(text) if is_petsc(first) else read_header(text.stream, text.most).shape[0]
+
+
+def _check(shape: tuple[int, int], entries: int, where: str) -> None:
+    check_shape(shape)
+    if entries < shape[0]:
+        raise InputError(f"{where} declares {entries} entries for {shape[0]} rows; CG needs a full diagonal")

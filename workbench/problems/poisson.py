@@ -6,12 +6,14 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.host.slab import Slab
 from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ
+from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, diffusion_rows
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
@@ -82,6 +84,7 @@ class _BoxProblem(Problem):
     """Common base class of `Poisson27` and `Poisson125`. reach: cells to each side with which a cell couples."""
 
     reach: ClassVar[int]
+    on_ranks: ClassVar[bool] = True
     constant_b: ClassVar[bool] = True
 
     n: int = parameter(32, "unknowns per side", low=2, high=LARGEST_CUBE)
@@ -110,6 +113,18 @@ class _BoxProblem(Problem):
         operator, b = self._box, constant(1, self.n**3, np.float64)
         assembled = self.form == "assembled"
         return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.grid)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        if self.form != "assembled":
+            raise InputError(
+                f"{self.name} matrix-free does not run on ranks; use form=assembled",
+                changes={"problem.form": "assembled"},
+            )
+        # Rows of the planes next to the slab are made as well, and cut off.
+        near = slab.within(self.reach)
+        box = dataclasses.replace(self._box, grid=near.taller).to_csr()
+        rows = MatrixRows.of(sparse.csr_array(box[near.inner]), slab, near.planes.start * slab.plane)
+        return LinearSystem(rows, constant(1, slab.size, np.float64), grid=slab.grid, slab=slab)
 
     @property
     def hint(self) -> str:

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from workbench.devices.constant import constant
 from workbench.errors import InputError
+from workbench.host.slab import Slab
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.files import rows_of
 from workbench.problems.substitutes import SUBSTITUTES, Triangulated
 from workbench.registry import parameter, register
 
@@ -34,6 +36,8 @@ class StandIn(Problem):
     those with random phases, which make it complex and Hermitian; parabolic_fem and helm_fem are linear
     finite elements on triangles, K + 0.1 M, and K less a complex multiple of M, which is complex symmetric.
 
+    On ranks each assembles the whole, and keeps its rows.
+
     It is meant for measurements of time and memory; iteration counts differ from those of the real matrix. The number
     of entries is that of the papers, which count stored zeros. Cost: a few seconds per 10^8 entries (m_t1: per 10^7);
     12 nnz + 4 N bytes, and more during assembly (a quarter; for those of block CG several times that). Raises
@@ -45,6 +49,7 @@ class StandIn(Problem):
     name: ClassVar[str] = "stand-in"
     title: ClassVar[str] = "STAND-IN for a matrix of the collection (generated, not the real one)"
     has_grid: ClassVar[bool] = False
+    on_ranks: ClassVar[bool] = True
 
     of: str = parameter("bcsstk15", "matrix that it substitutes", choices=tuple(SUBSTITUTES))
     scale: float = parameter(1.0, "fraction of the unknowns", low=1e-4, high=1.0)
@@ -87,6 +92,9 @@ class StandIn(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return self._assembled(Matrix)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        return rows_of(self.assemble(seed), slab)
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         return self._assembled(ComplexSymmetricMatrix)

@@ -14,13 +14,14 @@ from scipy import sparse
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.columns import VectorFile
+from workbench.host.slab import Slab
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.download import downloaded, verify
-from workbench.problems.files import matrix_system
+from workbench.problems.files import matrix_system, rows_of
 from workbench.problems.given_rhs import given_rhs, given_rhs_name
-from workbench.problems.matrix_market import read_entries
+from workbench.problems.matrix_market import read_entries, size_of
 from workbench.registry import parameter, register
 
 COLLECTION_URL = "https://sparse.tamu.edu/MM"
@@ -37,14 +38,16 @@ class SuiteSparse(Problem):
     suitesparse/GROUP/NAME.tar.gz; a .tar.gz, .mtx.gz or .mtx put there by hand is taken as well. Its checksum is
     compared with the registry's or with the one recorded at first use, N and nnz with the registry. A download that is
     no whole matrix, or another one, is not kept.
-    WORKBENCH_SUITESPARSE_URL names a mirror. Cost: the download; later one pass over the text. Raises InputError for an
-    unknown name, a failed download, a changed file, and whatever `read_matrix` refuses.
+    WORKBENCH_SUITESPARSE_URL names a mirror. On ranks as `MatrixFile`.
+    Cost: the download; later one pass over the text. Raises InputError for an unknown name, a failed download, a
+    changed file, and whatever `read_matrix` refuses.
     Source: Davis, Hu (2011), The University of Florida sparse matrix collection, ACM TOMS 38(1).
     """
 
     name: ClassVar[str] = "suitesparse"
     title: ClassVar[str] = "A matrix of the SuiteSparse collection"
     has_grid: ClassVar[bool] = False
+    on_ranks: ClassVar[bool] = True
 
     matrix: str = parameter("bcsstk15", "name or group/name, such as HB/bcsstk15")
 
@@ -63,6 +66,16 @@ class SuiteSparse(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return self._read(Matrix)
+
+    def rows(self, slab: Slab, seed: int = 0) -> LinearSystem:
+        return rows_of(self.assemble(seed), slab)
+
+    @property
+    def unknowns_of_rows(self) -> int:
+        if self.known_size:
+            return self.known_size.unknowns
+        path = cached(*group_and_name(self.matrix)) or self._fetch()[0]
+        return size_of(path)
 
     def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
         return self._read(ComplexSymmetricMatrix)

@@ -1,5 +1,6 @@
 """`python -m mpi4py -m workbench.ranks FOLDER`: a rank of the run in a folder, under mpiexec."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,3 +14,6 @@ share_cores(MPI.COMM_WORLD)
 from workbench.ranks.worker import work  # noqa: E402
 
 work(MPI.COMM_WORLD, Path(sys.argv[1]))
+MPI.Finalize()
+# Libraries take a while to be taken down, and a run that was stopped is waited for.
+os._exit(0)

@@ -12,8 +12,9 @@ from typing import Any
 from workbench.errors import InputError, error_message
 from workbench.run.ranks.messages import ERROR, line
 
-LIMIT = 2.0
-"""Seconds in which all ranks have the same error; after them a rank is alone with its own."""
+LIMIT, OF_INPUT = 2.0, 20.0
+"""Seconds in which all ranks have the same error; after them a rank is alone with its own. Wrong input is found by all
+of them, however busy their cores are."""
 
 
 @contextlib.contextmanager
@@ -26,7 +27,7 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
     try:
         yield
     except Exception as error:
-        if met(world):
+        if met(world, OF_INPUT if isinstance(error, InputError) else LIMIT):
             if world.rank == 0:
                 report(_sendable(error))
             world.Barrier()
@@ -37,9 +38,9 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
         os._exit(1)
 
 
-def met(world: Any) -> bool:
-    """Whether all ranks call this within `LIMIT` seconds."""
-    met, until = world.Ibarrier(), time.monotonic() + LIMIT
+def met(world: Any, seconds: float = OF_INPUT) -> bool:
+    """Whether all ranks call this in time."""
+    met, until = world.Ibarrier(), time.monotonic() + seconds
     while not met.Test():
         if time.monotonic() > until:
             return False

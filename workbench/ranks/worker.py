@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import socket
@@ -13,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.ranks import enter
+from workbench.devices.ranks import enter, library
 from workbench.errors import InputError
 from workbench.ranks import rows
 from workbench.ranks.commands import Commands
 from workbench.ranks.events import RankEvents
 from workbench.ranks.together import failing_together
-from workbench.ranks.world import library
 from workbench.recording import BlockHistory
 from workbench.run.driver import Run
 from workbench.run.ranks.messages import (
@@ -60,7 +60,8 @@ class Speaker:
     def say(self, kind: str, data: Any, number: int = 0) -> None:
         """Write a message."""
         if self._to is not None:
-            with self._lock:
+            # Where nobody reads any more, the end of the commands is near.
+            with self._lock, contextlib.suppress(BrokenPipeError):
                 print(line(kind, data, number), file=self._to, flush=True)
 
 
@@ -70,9 +71,12 @@ def work(world: Any, folder: Path) -> None:
     commands = Commands(own, folder)
     processes = world.gather((socket.gethostname(), os.getpid()))
     speaker.say(RANKS, Present(processes or [], library()))
-    with failing_together(own, lambda error: speaker.say(ERROR, error)):
+    with failing_together(world.Dup(), lambda error: speaker.say(ERROR, error)):
         with open(folder / "job", "rb") as stream:
             job: Job = pickle.load(stream)
+        own.Barrier()
+        # mpiexec ends its ranks at once where nobody reads its output any more, so that it would stay.
+        commands.clear_away()
         if job.configuration.ranks != world.size:
             raise InputError(
                 f"mpiexec started {job.configuration.ranks} ranks, of which each is alone: mpi4py uses {library()}, "
@@ -81,7 +85,6 @@ def work(world: Any, folder: Path) -> None:
         enter(world)
         run = _set_up(job, speaker)
         _Worker(run, world, own, speaker).follow(commands)
-    commands.clear_away()
 
 
 def _set_up(job: Job, speaker: Speaker) -> Run:
@@ -134,12 +137,12 @@ class _Worker:
         events = self._events.new() if self._events else []
         return Steps(new, run.iteration_seconds, run.ending, self._notes(), events)
 
-    def _do_vector(self, number: int, quantity: str, column: int, file: str) -> tuple[bool, str]:
-        """Write a vector; whether there is one, and words on it."""
+    def _do_vector(self, number: int, quantity: str, column: int, file: str) -> str:
+        """Write a vector, if there is one; words on it."""
         vector, words = vector_of(self._run.state, Quantity(quantity), column)
         if vector is not None:
             rows.write(self._own, Path(file), np.asarray(self._run.setup.device.to_host(vector)))
-        return vector is not None, words
+        return words
 
     def _do_result(self, number: int, reason: str | None, file: str) -> Solution:
         """Write x, and measure its true residual."""

@@ -41,11 +41,3 @@ def share_cores(world: Any) -> int:
     for name in THREADS:
         os.environ.setdefault(name, str(threads))
     return threads
-
-
-def library() -> str:
-    """The MPI that mpi4py uses, such as MPICH 5.0.2."""
-    from mpi4py import MPI
-
-    name, version = MPI.get_vendor()
-    return f"{name} {'.'.join(map(str, version))}"

@@ -39,6 +39,7 @@ from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.petsc import on_engine
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -93,6 +94,8 @@ def solve(
     maxiter: int | None = Stopping.maxiter,
     norm: str = Stopping.norm,
     solver: str | Solver | None = None,
+    engine: str = "workbench",
+    options: str = "",
     M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = BLOCKS[
         "preconditioner"
     ].default,
@@ -117,10 +120,10 @@ def solve(
 
     solver, M, deflation, coarse, variant: names of blocks such as "neumann:2" or "blocks:8". solver: by default cg, or
     block-cg for many right-hand sides, where `Result.columns` says how each ended; it may also be a result of
-    `user_solver`. M: also a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation:
-    also Z itself, labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the address
-    of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". ranks: processes that share the rows by MPI.
-    format: how the device stores A: "coo",
+    `user_solver`. engine: "petsc" takes PETSc's method of that name, with its options. M: also a function that maps r
+    to M^-1 r, a LinearOperator or matrix near A^-1, or None. deflation: also Z itself, labels of shape (N,), or vectors
+    of shape (N, d), dense or sparse. cluster: "local:4" or the address of a Dask scheduler, whose workers solve the
+    boxes of M "schwarz:3x3". ranks: processes that share the rows by MPI. format: how the device stores A: "coo",
     "csr", "dia", "ell", "hyb", or "csr:8" with 8 work-items a row; by default a matrix as CSR, an operator as it is.
     reduction: "host" adds an accelerator's partial sums on the host, for comparison. trace: record every kernel.
 
@@ -155,6 +158,7 @@ def solve(
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
+    solver = on_engine(engine, solver, options)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}

@@ -347,7 +347,7 @@ def mixed_refusal(configuration: Configuration) -> str:
         )
     if not solver.from_residual:
         return f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg"
-    if configuration.variant.name in ("def1", "def2") and configuration.deflation.name != "none":
+    if configuration.variant.name in ("def1", "def2", "pcdeflation") and configuration.deflation.name != "none":
         return (
             f"variant {configuration.variant.name} relies on Z^T r = 0, which vectors in single precision do not keep, "
             "and would stagnate; use variant a-def2, or precision float64"

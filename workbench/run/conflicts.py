@@ -82,6 +82,8 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
         check_precision(configuration, two_phases=isinstance(getattr(operator, "tall", operator), TwoPhaseStencil))
         configuration.deflation.check(configuration.problem.grid or operator.shape[:1])
     configuration.preconditioner.check(device)
+    if configuration.deflation.name != "none":
+        configuration.variant.check(configuration.deflation.name, device)
     configuration.solver.check(device, traits_of(configuration))
     if operator is not None:
         return None

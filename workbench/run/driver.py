@@ -247,6 +247,7 @@ class Run:
         devices.forget(self.setup.device)
 
     def _close(self) -> None:
-        """Leave the machine to others, and the workers of a cluster."""
+        """End what iterates, and leave the machine to others, and the workers of a cluster."""
+        self._iterations.close()
         self._use.close()
         self.setup.close()

@@ -109,6 +109,9 @@ class Iterations(abc.ABC):
         the vectors are in this one. quantity: a `workbench.run.snapshots.Quantity`."""
         return None
 
+    def close(self) -> None:  # noqa: B027  most have nothing to end
+        """End what iterates; the vectors stay."""
+
     def release(self) -> None:
         """Drop all references to memory of the device, which the clock has too."""
         self._clock = None

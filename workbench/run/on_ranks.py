@@ -10,17 +10,25 @@ from workbench.errors import CLUSTERS, InputError
 from workbench.host.slab import Slab, slab_of
 from workbench.registry import Block, registered
 from workbench.run.configuration import Configuration
-from workbench.settings import ON_DEVICE
+from workbench.settings import COMPACT, GIVEN_FORM, ON_DEVICE
 
 KINDS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
 
-def check_ranks(configuration: Configuration) -> None:
-    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks."""
-    if configuration.ranks == 1:
+def check_ranks(configuration: Configuration, count: int | None = None) -> None:
+    """Raise InputError for a choice that does not run on ranks, with those that do, and for too many ranks.
+
+    count: of the ranks, by default that of the configuration.
+    """
+    count = count or configuration.ranks
+    if count == 1:
         return
-    if os.environ.get(CLUSTERS) == "none":
-        raise InputError("ranks are not available on this page; leave out ranks", changes={"ranks": 1})
+    most = os.cpu_count() or 1
+    if os.environ.get(CLUSTERS) == "none" and count > most:
+        raise InputError(
+            f"a page of this server may have a rank for each of the {most} cores, got {count} ranks; use {most}",
+            changes={"ranks": most},
+        )
     for kind in KINDS:
         block: Block = getattr(configuration, kind)
         unused = kind in ("coarse", "variant") and configuration.deflation.name == "none"
@@ -40,14 +48,28 @@ def check_ranks(configuration: Configuration) -> None:
             f"reduction {configuration.reduction} does not run on ranks; use {ON_DEVICE}",
             changes={"reduction": ON_DEVICE},
         )
-    slab(configuration, 0, configuration.ranks)
+    for setting, value, only in (("format", configuration.format, GIVEN_FORM), ("az", configuration.az, COMPACT)):
+        if value != only:
+            raise InputError(
+                f"{setting} {value} does not run on ranks, which store the rows of A and AZ in one way; use {only}",
+                changes={setting: only},
+            )
+    if configuration.device != "cpu" and not configuration.problem.has_stencil:
+        raise InputError(
+            f"ranks share the rows of a matrix on device cpu alone, got {configuration.device}",
+            changes={"device": "cpu"},
+        )
+    if configuration.problem.at_hand:
+        slab(configuration, 0, count)
 
 
 def slab(configuration: Configuration, rank: int, count: int) -> Slab:
-    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes for."""
+    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes or rows for."""
     grid = configuration.problem.grid
-    if grid is None:
-        raise InputError(f"problem {configuration.problem.name} has no grid whose planes ranks could share; use none")
+    if not configuration.problem.has_stencil:
+        # A matrix has the ghosts of its pattern, in place of planes.
+        return slab_of(grid or (configuration.problem.unknowns_of_rows,), rank, count, 0)
+    assert grid is not None
     depth = configuration.preconditioner.ghost_planes
     why = f"preconditioner {configuration.preconditioner.text}"
     return slab_of(grid, rank, count, depth, configuration.preconditioner.planes_at_once(grid), why)
@@ -58,7 +80,7 @@ def rank_device(configuration: Configuration) -> Device | None:
     world = ranks.world()
     if world is None or world.size == 1:
         return None
-    check_ranks(configuration)
+    check_ranks(configuration, world.size)
     mine = slab(configuration, world.rank, world.size)
     if configuration.device == "cpu":
         from workbench.devices.ranks.device import Ranks

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError
-from workbench.host.components import has_shared_numbers, numbered_components
+from workbench.host.components import numbered_components
 from workbench.operators import ComplexSymmetricMatrix, Matrix, TwoPhaseStencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.recording import History
@@ -89,8 +89,8 @@ class Prepared:
     """A system with its preconditioner, deflation and compiled programs, ready to be solved.
 
     configuration: method, device and stopping criteria; its `rhs` and `x0` are not used. system: by default that of the
-    configuration's problem; a phase above 0 with several connected components is numbered by component. Use
-    `workbench.run.prepare` to make one. Not for several threads at once.
+    configuration's problem; a phase of 0 and 1 is numbered by connected component. Use `workbench.run.prepare` to make
+    one. Not for several threads at once.
 
     Memory: that of a run. Raises InputError as a `Run` does, and for ranks, a cluster and block methods.
 
@@ -107,10 +107,12 @@ class Prepared:
         if configuration.ranks > 1 or configuration.cluster:
             raise InputError("a prepared solve runs in one process; leave ranks at 1 and cluster empty, or use solve")
         if isinstance(configuration.solver, BlockSolver):
-            raise InputError(f"a prepared solve takes one column at a time; use cg instead of {configuration.solver.name}")
+            raise InputError(
+                f"a prepared solve takes one column at a time; use cg instead of {configuration.solver.name}"
+            )
         defaults = {name: RUN[name].default for name in ("rhs", "x0")}
         self.configuration = dataclasses.replace(configuration, **defaults)
-        system = assembled(configuration) if system is None else _numbered(system)
+        system = assembled(configuration) if system is None else system
         with MACHINE_USE:
             self._begin(system)
 
@@ -133,9 +135,11 @@ class Prepared:
         """Solve A x = b, or A X = B column by column, each from x0.
 
         b: shape (N,), or (N, s). x0: of the shape of b, or (N,) for every column; zero by default. Neither is changed.
-        x is a new array of the library of b. A notice that the machine is in use, a file, would take longer than a small
-        solve: enter `workbench.run.MACHINE_USE` around many. The history has the drift of some rows only. Cost: the iterations, and some passes over vectors; on the CPU no vector
-        of the method is allocated. Raises InputError for shapes that do not fit and for NaN.
+        x is a new array of the library of b. The history has the drift of some rows only.
+
+        A notice that the machine is in use, which is a file, would take longer than a small solve: enter
+        `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; on the CPU programs
+        and vectors of the method are kept. Raises InputError for shapes that do not fit and for NaN.
         """
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
@@ -154,12 +158,14 @@ class Prepared:
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
     def update(self, values: Any) -> Update:
-        """Renew A: `values` is another matrix or operator of the same pattern, or the phase of each cell that has moved.
+        """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
 
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases; connected components
         are numbered, and keep their numbers. Where no cell has changed nothing is renewed, else the setup is made anew:
-        the outcome is the same, bit by bit, as of another `prepare`. Raises InputError for another shape or pattern and
-        for NaN, with the present system kept.
+        the outcome is the same, bit by bit, as of another `prepare`.
+
+        Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
+        with the present system kept.
         """
         begun = time.perf_counter()
         size = self._system.operator.shape[0]
@@ -183,7 +189,7 @@ class Prepared:
             setup.notes.remove(change)
         self._b, self._x = setup.device.copy(setup.b), setup.device.copy(setup.x)
         self._setup: SolveSetup = setup
-        self._system = system
+        self._system = dataclasses.replace(system, phase=setup.system.phase)
         self._recurrence: Recurrence | None = None
 
     def _solved(self, b: Any, x0: Any, begun: float, like: Any = None) -> PreparedResult:
@@ -236,7 +242,9 @@ class Prepared:
             old, new = before.to_csr(), operator.to_csr()
             if not (np.array_equal(old.indptr, new.indptr) and np.array_equal(old.indices, new.indices)):
                 raise InputError("A has another pattern than the prepared matrix; prepare it anew")
-        return dataclasses.replace(self._system, operator=operator)
+        empty = np.zeros(before.shape[0], before.dtype)
+        checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
+        return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
     def _with_phase(self, phase: np.ndarray) -> tuple[LinearSystem, int]:
         """The system with moved phases, numbered, and the number of cells that changed."""
@@ -311,14 +319,6 @@ def prepare(
         **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
     )
     return Prepared(configuration, system)
-
-
-def _numbered(system: LinearSystem) -> LinearSystem:
-    """The system, with a phase numbered by connected component where components share a number."""
-    phase, grid = system.phase, system.grid
-    if phase is None or grid is None or system.slab or not has_shared_numbers(phase, grid):
-        return system
-    return dataclasses.replace(system, phase=numbered_components(phase, grid))
 
 
 def _together(columns: list[PreparedResult], x: Any, begun: float) -> PreparedResult:

@@ -20,7 +20,7 @@ from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
-from workbench.run.vector_files import rhs_file, start_file
+from workbench.run.vector_files import rhs_file, rows_in, start_file
 from workbench.scaling import is_extreme, max_abs, scaled, scaled_scalar
 
 ROUNDING = 500
@@ -107,7 +107,7 @@ def right_hand_side(
         case "random":
             return _random([configuration.seed, 1], system).astype(dtype), None
     if file := rhs_file(configuration):
-        return cast(file.read(size)[:, 0], dtype, "the right-hand side"), None
+        return cast(rows_in(file, system)[:, 0], dtype, "the right-hand side"), None
     if system.slab and system.null_space is not None:
         # The mean is that of all ranks.
         return system.b - device.total(system.b.sum()) / system.unknowns, None
@@ -214,7 +214,7 @@ def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: 
     if x0 is not None:
         return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
     if file := start_file(configuration):
-        columns = file.read(size)
+        columns = rows_in(file, system)
         if columns.shape[1] != 1:
             raise InputError(f"x0 {file.name} has {columns.shape[1]} columns, but there is one right-hand side")
         return np.array(cast(columns[:, 0], dtype, "x0"))

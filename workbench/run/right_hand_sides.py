@@ -15,7 +15,7 @@ from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import Vectors, is_zero, make_consistent, on_host, range_complement, rounding
-from workbench.run.vector_files import rhs_file, start_file
+from workbench.run.vector_files import rhs_file, rows_in, start_file
 from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, SOURCES, family_of
 
@@ -76,7 +76,7 @@ def _right_hand_sides(
     B = columns_of(configuration, system, device)
     s = B.shape[1]
     file = start_file(configuration) if X0 is None else None
-    X0 = file.read(size) if file else X0
+    X0 = rows_in(file, system) if file else X0
     start = np.zeros((size, s), dtype) if X0 is None else np.array(cast(finite_block(X0, "x0", size), dtype, "x0"))
     if start.shape != B.shape:
         raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
@@ -115,11 +115,11 @@ def _columns(changed: np.ndarray) -> str:
 
 def columns_of(configuration: Configuration, system: LinearSystem, device: Device | None = None) -> np.ndarray:
     """B as it was given, a new array of shape (N, s). device: of a rank."""
-    dtype, size = system.operator.dtype, system.operator.shape[0]
+    dtype = system.operator.dtype
     if system.b.ndim == 2:
         return np.array(system.b, dtype, order="C")
     if file := rhs_file(configuration):
-        return np.array(cast(file.read(size), dtype, "the right-hand side"), order="C")
+        return np.array(cast(rows_in(file, system), dtype, "the right-hand side"), order="C")
     if configuration.rhs == PHASES:
         return phase_indicators(system, device.gathered if device else None).astype(dtype)
     family, s = family_of(configuration.rhs)

@@ -12,9 +12,11 @@ import numpy as np
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Subspace, Variant
 from workbench.deflation.subspace import PiecewiseConstant
+from workbench.devices import ranks
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
+from workbench.host.components import has_unnumbered_components, numbered_components
 from workbench.host.slab import Slab
 from workbench.machine.profile import profile
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
@@ -223,6 +225,8 @@ def prepare(
             with phases(PROBLEM):
                 need = check(configuration, device)
                 system = assembled(configuration, getattr(device, "slab", None))
+        else:
+            system = numbered(system)
         check_stopped(stopped)
         operator = system.operator
         check(configuration, device, operator)
@@ -242,7 +246,7 @@ def prepare(
     with phases("A"):
         bound = operator.bind(device)
     null_space = null_space_of(operator, system.null_space, bound, device)
-    notes = [*choice.reasons, *([device.note] if device.note else [])]
+    notes = [*ranks.described(), *choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*bound.notes, *system.notes]
@@ -296,6 +300,18 @@ def assembled(configuration: Configuration, slab: Slab | None = None) -> LinearS
     if slab:
         return problem.rows(slab, configuration.seed)
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
+
+
+def numbered(system: LinearSystem) -> LinearSystem:
+    """The system, with a phase of 0 and 1 numbered by connected component where there are several.
+
+    Boxes that are merged keep phases apart, and two bubbles of one number would be one: multilevel cycles then do not
+    converge. Problems number theirs themselves.
+    """
+    phase, grid = system.phase, system.grid
+    if phase is None or grid is None or system.slab or not has_unnumbered_components(phase, grid):
+        return system
+    return dataclasses.replace(system, phase=numbered_components(phase, grid))
 
 
 def _operator_of_a_file(configuration: Configuration) -> Operator | None:

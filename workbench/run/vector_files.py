@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.data_files import path_of
 from workbench.files.columns import VectorFile
 from workbench.problems import LinearSystem
@@ -19,6 +21,12 @@ def rhs_file(configuration: Configuration) -> VectorFile | None:
 def start_file(configuration: Configuration) -> VectorFile | None:
     """The file of starting vectors, None where they come from none."""
     return VectorFile(path_of(configuration.x0)) if is_file(configuration.x0) else None
+
+
+def rows_in(file: VectorFile, system: LinearSystem) -> np.ndarray:
+    """The columns of a file, shape (N, s), with N the rows of a rank; each rank reads the whole file."""
+    columns = file.read(system.unknowns)
+    return columns[system.slab.rows] if system.slab else columns
 
 
 def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:

@@ -12,24 +12,16 @@ import numpy as np
 
 from workbench.devices import petsc
 from workbench.devices.protocol import Device
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
 
-METHODS = (
-    "cg",
-    "pipecg",
-    "pipecgrr",
-    "pipeprcg",
-    "groppcg",
-    "fcg",
-    "pipefcg",
-    "pipelcg",
-    "minres",
-    "symmlq",
-    "cr",
-    "pipecr",
-)
+METHODS = ("cg", "pipecg", "pipeprcg", "groppcg", "fcg", "pipefcg", "pipelcg", "minres", "cr", "pipecr")
+"""For symmetric A, of those that need no more of A than products and keep x current."""
+SAME = {"gropp": "groppcg", "pr-cg": "pipeprcg"}
+"""PETSc's names of methods that the workbench calls otherwise."""
+ENGINES = ("workbench", "petsc")
+"""Whose implementation of a method makes the run."""
 NAMED = ("rr", "gamma", "uu", "alpha", "beta", "delta")
 
 
@@ -39,11 +31,11 @@ class Petsc(Solver):
     """A method of PETSc's KSP for symmetric matrices, stepped iteration by iteration.
 
     A and M are those of the workbench, as Python matrices of PETSc; vectors and dot products are PETSc's. The history
-    has ||r|| alone, of the unpreconditioned residual, and the run ends by the workbench's own tests. alpha and beta are
-    not known, so there are no Ritz values. On ranks PETSc uses the same communicator.
+    has ||r|| alone, of the unpreconditioned residual, and the run ends by the workbench's own tests. pipelcg, cr and
+    pipecr compute other norms: theirs is ||b - A x||, by a product more in an iteration. alpha and beta are not known,
+    so there are no Ritz values. On ranks PETSc uses the same communicator.
 
-    Cost: in addition to A and M the passes of PETSc over its vectors, which are not fused, and a change of threads in
-    every iteration, about 20 microseconds.
+    Cost: PETSc's passes over its vectors, which are not fused, and a change of threads in every iteration.
 
     Raises InputError where petsc4py is not installed, for complex matrices with a real PETSc, for options that it does
     not know, and where PETSc ends by itself, with its reason.
@@ -60,6 +52,10 @@ class Petsc(Solver):
 
     ksp: str = parameter("cg", "PETSc's KSPType", choices=METHODS)
     options: str = parameter("", "options of PETSc, such as -ksp_cg_single_reduction")
+
+    @property
+    def applies_m_to_r(self) -> bool:
+        return self.ksp in ("cg", "fcg")
 
     def check(self, device: Device, traits: MethodTraits) -> None:
         petsc.need(f"solver {self.text}")
@@ -89,6 +85,23 @@ class Petsc(Solver):
             for norm in norms:
                 workspace.set_scalar("rr", norm * norm)
                 yield
+
+
+def on_engine(engine: str, solver: str | Solver | None, options: str = "") -> str | Solver | None:
+    """The solver of an engine: of petsc its method of that name, cg by default; else the solver as it is.
+
+    Raises InputError for other engines, for methods that PETSc does not have, and for options of PETSc without it.
+    """
+    if engine not in ENGINES:
+        raise InputError(f"engine must be one of {', '.join(ENGINES)}, got {quoted(engine)}")
+    if engine == "petsc":
+        if isinstance(solver, Solver):
+            raise InputError(f"engine petsc takes the name of a method, got solver {solver.text}")
+        method = (solver or "cg").removeprefix("petsc:")
+        return Petsc(SAME.get(method, method), options)
+    if options:
+        raise InputError("options are those of PETSc; add engine petsc, or leave them out")
+    return solver
 
 
 def _function(device: Any, operator: Any, size: int, dtype: np.dtype) -> Any:

@@ -263,6 +263,20 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
         small.wait(LIMIT)
 
 
+def test_workers_are_typed_checked_and_named_in_the_table(opened, eventually):
+    pytest.importorskip("distributed", reason="workers need Dask")
+    view = opened(SweepView("two-layer", {"n": [8, 13]}))
+    view.workers.value = "local:0"
+    eventually(lambda: "workers is the address of a Dask scheduler" in view.plan.text)
+    view.workers.value = "local:2"
+    eventually(lambda: view.plan.text.startswith("2 runs"))
+    assert view.wait(LIMIT).converged
+    heads, cells = columns([*view.rows[:1], {**view.rows[1], "repeats": 2}], view.map.over)
+    assert heads[-1] == "worker"
+    assert cells[0][-1]["text"].startswith("127.0.0.1:")
+    assert cells[1][-1]["text"].endswith(", repeated 2 times")
+
+
 def test_combinations_that_cannot_run_are_said_before_the_sweep_by_names(small, eventually):
     small.choices.add()
     row_of(small, "solver").text.value = "cg, hybrid3"

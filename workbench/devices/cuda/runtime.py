@@ -334,8 +334,9 @@ class Cuda:
         return repeat
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
-        events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         with self._guarded():
+            # An event belongs to the device that is selected.
+            events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
             before = self._launches_here
             events[0].record(self._stream)
         self._cupy.cuda.nvtx.RangePush(name)

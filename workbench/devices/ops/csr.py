@@ -44,7 +44,7 @@ class CsrProduct(Applied):
     """out = A x, with (x, out), (out, out) and (x, x).
 
     data (nnz,), indices (nnz,), indptr (N + 1,) as in scipy.sparse.csr_array. items_per_row: for accelerators, see
-    `csr_rows`.
+    `csr_rows`. paired: the dot products are those of a third vector, in place of x, and out.
     """
 
     def __init__(
@@ -54,10 +54,13 @@ class CsrProduct(Applied):
         indices: np.ndarray,
         indptr: np.ndarray,
         items_per_row: int | None = None,
+        *,
+        paired: bool = False,
     ) -> None:
         self._device, self._starts, self._items = device, indptr, items_per_row
         matrix = {"data": data, "indices": indices, "starts": indptr}
-        super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}))
+        more: Any = {"constants": {"paired": True}} if paired else {}
+        super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}, **more))
 
     def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:
         """The product with N x columns block vectors, without dot products; added: out = out + A x.
@@ -78,12 +81,15 @@ class CsrProduct(Applied):
         )
 
 
-def terms(device: Any, lower: sparse.csr_array, scale: Any) -> tuple[Applied, Applied, Applied]:
+def terms(
+    device: Any, lower: sparse.csr_array, scale: Any, upper: sparse.csr_array | None = None
+) -> tuple[Applied, Applied, Applied]:
     """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle; the last with dot products.
 
-    They are applied to base, x, out and, for the dot products, another vector.
+    They are applied to base, x, out and, for the dot products, another vector. upper: L^H, where L has a part of the
+    rows alone.
     """
-    upper = sparse.csr_array(lower.conj().T.tocsr())
+    upper = sparse.csr_array(lower.conj().T.tocsr()) if upper is None else upper
     form = {"based": True, "minus": True}
     first = _bound(device, _matrix(lower), lower.indptr, summed=False, constants=form)
     scaled = {"constants": form | {"scaled": True}, "fixed": {"scale": scale}}

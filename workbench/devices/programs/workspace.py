@@ -70,12 +70,8 @@ class Workspace(NamedVectors[Compiled]):
                 self.vectors[full] = vector
 
     def keep(self) -> None:
-        """Keep programs, so that `lines` of the same texts returns them; they are then freed with `forget` alone."""
+        """Keep programs, so that `lines` of the same texts returns them; they are then freed with the workspace."""
         self._kept = {}
-
-    def forget(self) -> None:
-        """Let programs be freed with their last user, as without `keep`."""
-        self._kept = None
 
     def clear(self) -> None:
         """Set the scalars, and all vectors that programs added, to zero, as they were before the first program.

@@ -7,9 +7,10 @@ has the same scalars and takes the same decisions.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-__all__ = ["enter", "world"]
+__all__ = ["described", "enter", "library", "world"]
 
 _entered: list[Any] = []
 
@@ -22,3 +23,29 @@ def enter(communicator: Any) -> None:
 def world() -> Any:
     """The communicator of the ranks, None where this process is no rank."""
     return _entered[0] if _entered else None
+
+
+def library() -> str:
+    """The MPI that mpi4py uses, such as MPICH 5.0.2."""
+    from mpi4py import MPI
+
+    name, version = MPI.get_vendor()
+    return f"{name} {'.'.join(map(str, version))}"
+
+
+def described() -> list[str]:
+    """A sentence on the ranks, for the provenance; none where this process is no rank. To be called by all ranks."""
+    from workbench.jit.threads import cores
+
+    communicator = world()
+    if communicator is None or communicator.size == 1:
+        return []
+    from mpi4py import MPI
+
+    places = communicator.allgather((MPI.Get_processor_name(), cores(), os.cpu_count() or 1))
+    hosts = list(dict.fromkeys(host for host, _, _ in places))
+    named = f"host {hosts[0]}" if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]} to {hosts[-1]})"
+    threads = max(threads for _, threads, _ in places)
+    note = f"{communicator.size} ranks of {library()} on {named}, {threads} thread{'s' * (threads > 1)} each"
+    crowded = any(sum(host == at for host, _, _ in places) > most for at, _, most in places)
+    return [note + ("; more ranks than cores wait for one another" if crowded else "")]

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from workbench.devices.clock import Recorder
 from workbench.devices.cpu import Cpu
+from workbench.devices.ops.csr import CsrProduct
 from workbench.devices.programs.on_cores import OnePassOnCores
 from workbench.devices.programs.program_device import Storage
 from workbench.devices.ranks.clock import RankClock
-from workbench.devices.ranks.halo import Halo
+from workbench.devices.ranks.halo import Halo, PatternHalo
 from workbench.devices.ranks.operators import SummedSubdomains, WithHalo, restricted_product
 from workbench.devices.ranks.reductions import OnRanks
+from workbench.devices.ranks.rows import OfRows, ProductOfRows
 from workbench.devices.ranks.sums import SummedAlgebra, Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
@@ -28,7 +31,7 @@ class Ranks(OnRanks, Cpu):
     def __init__(self, communicator: Any, slab: Slab) -> None:
         super().__init__()
         self.join(communicator, slab)
-        self.halo = Halo(communicator, slab)
+        self.halo: Halo = Halo(communicator, slab)
 
     @property
     def on_host(self) -> Ranks:
@@ -87,6 +90,19 @@ class Ranks(OnRanks, Cpu):
     def with_halo(self, operator: Any, reach: int, exchanged: int) -> WithHalo:
         """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
         return WithHalo(self, operator, reach, exchanged)
+
+    def product_of_rows(self, matrix: sparse.csr_array, ghosts: np.ndarray) -> ProductOfRows:
+        """A x for the rows of a matrix, whose columns are those of vectors with their ghosts; see `PatternHalo`.
+
+        Vectors that are made later have room for these ghosts.
+        """
+        if not (isinstance(self.halo, PatternHalo) and self.halo.ghosts is ghosts):
+            self.halo = PatternHalo(self.communicator, self.slab, ghosts)
+        return ProductOfRows(self, CsrProduct(self, matrix.data, matrix.indices, matrix.indptr, paired=True))
+
+    def terms_of_rows(self, *given: Any) -> list[OfRows]:
+        """`csr_terms` of the rows of a matrix; every term exchanges ghosts."""
+        return [OfRows(self, term, 1) for term in self.csr_terms(*given)]
 
     def subdomains(
         self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None

@@ -1,15 +1,23 @@
-"""Ghost planes of vectors: room for them around every vector, and their exchange with the neighbours."""
+"""Ghosts of vectors: room for them around every vector, and their exchange with other ranks."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.host import memory
 from workbench.host.slab import Slab
+
+
+class Piece(NamedTuple):
+    """What travels between this rank and another: rows of a vector, by a slice or by their numbers."""
+
+    rank: int
+    rows: Any
 
 
 class Halo:
@@ -22,16 +30,21 @@ class Halo:
         from mpi4py import MPI
 
         self.slab, self._communicator, self._mpi = slab, communicator, MPI
-        rank, last = communicator.rank, communicator.size - 1
-        self._below = rank - 1 if rank else MPI.PROC_NULL
-        self._above = rank + 1 if rank < last else MPI.PROC_NULL
         self._rooms: dict[int, weakref.ref[np.ndarray]] = {}
         """The memory of the vectors made here, by its id."""
 
+    def length(self, depth: int) -> int:
+        """The entries of a vector with up to `depth` ghost planes on each side."""
+        return math.prod(self.slab.within(depth).taller)
+
+    def inner(self, depth: int) -> slice:
+        """The rows of this rank among them."""
+        return self.slab.within(depth).inner
+
     def vector(self, dtype: np.dtype, columns: int = 0) -> np.ndarray:
         """Zeros of shape (rows,), or (rows, columns), with room for ghosts."""
-        taller = memory.vector(math.prod(self.slab.taller) * max(1, columns), dtype)
-        made = (taller.reshape(-1, columns) if columns else taller)[self.slab.inner]
+        taller = memory.vector(self.length(self.slab.depth) * max(1, columns), dtype)
+        made = (taller.reshape(-1, columns) if columns else taller)[self.inner(self.slab.depth)]
         base, key = made.base, id(made.base)
         assert isinstance(base, np.ndarray)
         self._rooms[key] = weakref.ref(base, lambda _: self._rooms.pop(key, None))
@@ -44,11 +57,11 @@ class Halo:
     def taller(self, vector: np.ndarray, depth: int) -> np.ndarray:
         """The vector with up to `depth` ghost planes on each side, in the same memory."""
         if not self.has_room(vector):
-            raise TypeError("a vector without room for ghost planes")
-        wanted, base = self.slab.within(depth), vector.base
+            raise TypeError("a vector without room for ghosts")
+        base = vector.base
         assert base is not None
-        before = wanted.inner.start * (vector.nbytes // max(1, len(vector)))
-        shape = (math.prod(wanted.taller), *vector.shape[1:])
+        before = self.inner(depth).start * (vector.nbytes // max(1, len(vector)))
+        shape = (self.length(depth), *vector.shape[1:])
         offset = vector.ctypes.data - base.ctypes.data - before
         return np.ndarray(shape, vector.dtype, buffer=base, offset=offset)
 
@@ -58,22 +71,61 @@ class Halo:
     def exchange(self, vector: np.ndarray, depth: int, reach: int = 0) -> np.ndarray:
         """The taller vector: `depth` ghost planes on each side are from the neighbours, up to `reach` zeros."""
         reach = max(depth, reach)
-        taller, inner, count = self.taller(vector, reach), self.slab.within(reach).inner, depth * self.slab.plane
-        first, last = inner.start, inner.stop
-        if first > count:
-            taller[: first - count] = 0
-        if len(taller) - last > count:
-            taller[last + count :] = 0
-        below = taller[max(0, first - count) : first], taller[first : first + count], self._below
-        above = taller[last : last + count], taller[last - count : last], self._above
-        requests = []
-        for ghosts, _, neighbour in (below, above):
-            requests.append(self._communicator.Irecv(ghosts, neighbour))
-        for _, edge, neighbour in (below, above):
-            requests.append(self._communicator.Isend(edge, neighbour))
+        taller, inner, count = self.taller(vector, reach), self.inner(reach), depth * self.slab.plane
+        if inner.start > count:
+            taller[: inner.start - count] = 0
+        if len(taller) - inner.stop > count:
+            taller[inner.stop + count :] = 0
+        received, sent = self._pieces(depth, reach)
+        requests = [self._communicator.Irecv(taller[rows], rank) for rank, rows in received]
+        requests += [self._communicator.Isend(taller[rows], rank) for rank, rows in sent]
         self.wait(requests)
         return taller
 
     def wait(self, requests: list[Any]) -> None:
         """Wait for an exchange."""
         self._mpi.Request.Waitall(requests)
+
+    def _pieces(self, depth: int, reach: int) -> tuple[list[Piece], list[Piece]]:
+        """The rows of a taller vector that are received, and those that are sent."""
+        inner, count, rank = self.inner(reach), depth * self.slab.plane, self._communicator.rank
+        received, sent = [], []
+        if self.slab.first:
+            received.append(Piece(rank - 1, slice(inner.start - count, inner.start)))
+            sent.append(Piece(rank - 1, slice(inner.start, inner.start + count)))
+        if self.slab.last < self.slab.grid[0]:
+            received.append(Piece(rank + 1, slice(inner.stop, inner.stop + count)))
+            sent.append(Piece(rank + 1, slice(inner.stop - count, inner.stop)))
+        return received, sent
+
+
+class PatternHalo(Halo):
+    """The unknowns of other ranks that the rows of a matrix are coupled to, once around every vector; depth is 1.
+
+    ghosts: their numbers in the whole system, ascending, so that the order of columns stays that of the matrix. What
+    each rank sends is agreed on once, by all ranks together.
+    """
+
+    def __init__(self, communicator: Any, slab: Slab, ghosts: np.ndarray) -> None:
+        super().__init__(communicator, slab)
+        self.ghosts, below = ghosts, int(np.searchsorted(ghosts, slab.rows.start))
+        self._inner, self._length = slice(below, below + slab.size), slab.size + ghosts.size
+        firsts = np.array([*communicator.allgather(slab.rows.start), slab.whole])
+        ends = np.searchsorted(ghosts, firsts)
+        wanted = communicator.alltoall([ghosts[a:b] for a, b in itertools.pairwise(ends)])
+        received = []
+        for q, (a, b) in enumerate(itertools.pairwise(map(int, ends))):
+            # Ghosts of later ranks lie behind the rows of this one.
+            behind = slab.size if q > communicator.rank else 0
+            received += [Piece(q, slice(a + behind, b + behind))] if b > a else []
+        sent = [Piece(q, rows - slab.rows.start + below) for q, rows in enumerate(wanted) if rows.size]
+        self._exchanged = received, sent
+
+    def length(self, depth: int) -> int:
+        return self._length
+
+    def inner(self, depth: int) -> slice:
+        return self._inner
+
+    def _pieces(self, depth: int, reach: int) -> tuple[list[Piece], list[Piece]]:
+        return self._exchanged

@@ -46,7 +46,7 @@ class MatrixForm(FieldForm):
         path = next(item for item in MatrixFile.parameters() if item.name == "path")
         sources = {"kind": "segments", "label": "Source", "code": "", "about": "", "choices": list(SOURCES.items())}
         names = {"suggestions": list(catalogue()), "placeholder": "bcsstk15, or group/name", "lasting": True}
-        files = {"kind": "file", "label": "File", "code": "", "accept": ".mtx,.gz", "most": MOST_UPLOAD}
+        files = {"kind": "file", "label": "File", "code": "", "accept": ".mtx,.gz,.petsc", "most": MOST_UPLOAD}
         fields: dict[str, Field] = {
             "source": Field(Parameter("source", str, UPLOAD, ""), **sources),
             UPLOAD: UploadField(Parameter(UPLOAD, str, "", ""), **files),

@@ -126,7 +126,7 @@ class SweepView(ControlledView):
             placeholder="none: this process; local:2, or tcp://host:8786 of a Dask scheduler",
             tooltip=SWEEP_WORKERS.about,
             continuous_update=False,
-            layout={"width": "480px", "max_width": "100%"},
+            layout={"width": "480px", "max_width": "100%", "margin": "var(--wb-3) 0 0"},
         )
         self.workers.observe(lambda _: self._changed(), "value")
         # Visitors of a page on a server may not name a scheduler.

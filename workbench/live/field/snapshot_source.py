@@ -132,7 +132,9 @@ class SnapshotSource:
             self._look = None
             found = look if look.done and (look.quantity, look.cut, look.column) == asked else None
         goes_on = self.goes_on
-        wanted = (self.iterations, goes_on, *asked)
+        # A run that was stopped counts as ended before its x is there.
+        has_result = getattr(self.watched.source, "result", None) is not None
+        wanted = (self.iterations, goes_on, has_result, *asked)
         wants = self._look is None and wanted != self._asked
         self._put_off = wants and not due.take()
         if wants and not self._put_off:

@@ -8,8 +8,9 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.analysis.fabric import Fabric
 from workbench.analysis.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
-from workbench.analysis.several_gpus import ON_SEVERAL, Fabric, all_expected_on, scaling
+from workbench.analysis.several_gpus import ON_SEVERAL, all_expected_on, scaling
 from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
@@ -81,7 +82,7 @@ class Schedules(View):
         self.method = menu("lanes of", labels, value=method)
         machines = [MachineParameters.of(machine(name)) for name in HOSTS]
         self.sliders = {
-            name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
+            name: positions(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
             for name, (text, low, high, unit) in SLIDERS.items()
         }
         fabrics = [Fabric.of(profile(name)) for name in HOSTS]
@@ -89,9 +90,9 @@ class Schedules(View):
         self.sliders["gpus_per_node"] = slider("GPUs a node", [(str(value), value) for value in COUNTS[:OF_A_NODE]])
         for name, (text, low, high, unit) in GPUS.items():
             known = [getattr(numbers, name) / unit for numbers in fabrics]
-            self.sliders[PEERS + name] = _slider(text, low, high, known)
-        self.sliders["unknowns"] = _slider("unknowns N", 1000, LARGEST, [1e6])
-        self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
+            self.sliders[PEERS + name] = positions(text, low, high, known)
+        self.sliders["unknowns"] = positions("unknowns N", 1000, LARGEST, [1e6])
+        self.sliders["entries"] = positions("entries a row, nnz/N", 3, 300, [50])
         self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.plot = ChartView(self.lanes.publisher)
@@ -182,8 +183,8 @@ class Schedules(View):
         self.turn(gpus_per_node=fabric.per_node, **own, **more)
 
 
-def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
-    """A slider over positions in equal ratios and a few others."""
+def positions(text: str, low: float, high: float, others: list[float]) -> Any:
+    """A slider over values from low to high in equal ratios, and a few others."""
     values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
     options = {count(round(value)) if value >= 1000 else rounded(value): value for value in sorted({*values, *others})}
     return slider(text, list(options.items()))

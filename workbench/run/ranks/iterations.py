@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found, Iterations
 from workbench.run.ranks.lanes import RankLanes
 from workbench.run.ranks.messages import Solution, Steps
-from workbench.run.ranks.processes import mapped
+from workbench.run.ranks.processes import FOLDER
 from workbench.run.ranks.setup import RankSetup
 from workbench.run.snapshots import Quantity, of_result
 from workbench.run.stopping_test import Termination
@@ -31,9 +33,9 @@ class RankIterations(Iterations):
         self._history = BlockHistory(facts.columns) if facts.columns else History()
         self._lanes = RankLanes(trace) if trace is not None else None
         self.chunks, self.norm_of_b, self.threshold = facts.chunks, facts.norm_of_b, facts.threshold
-        self._seconds, self._files = 0.0, 0
+        self._seconds = 0.0
         self._final: Found | None = None
-        self._ranks.doing = "at the start"
+        self._ranks.doing = "at the start; x is lost"
 
     @property
     def history(self) -> History:
@@ -62,12 +64,12 @@ class RankIterations(Iterations):
     def found(self, ending: Termination | None) -> Found:
         if self._final is not None:
             return self._final
-        at, self._ranks.doing = self._ranks.doing, "while x was written"
-        path = self._new_file()
-        reply: Solution = self._ask("result", reason=ending.reason.name if ending else None, file=str(path))
+        at, self._ranks.doing = self._ranks.doing, "while x was written; x is lost"
+        reply: Solution
+        reply, x = self._ask_for_file("result", reason=ending.reason.name if ending else None)
         self._ranks.doing = at
         self._ranks_setup.all_notes = reply.notes
-        found = Found(mapped(path), reply.true_relative, reply.columns)
+        found = Found(x, reply.true_relative, reply.columns)
         if ending:
             if self._lanes:
                 self._lanes.end(reply.clock_error)
@@ -84,9 +86,8 @@ class RankIterations(Iterations):
     def elsewhere(self, quantity: Quantity, column: int) -> tuple[np.ndarray | None, str]:
         if self._final is not None:
             return of_result(self._configuration, self._ranks_setup.system, self._final.x, quantity, column)
-        path = self._new_file()
-        written, words = self._ask("vector", quantity=quantity.value, column=column, file=str(path))
-        return (mapped(path) if written else None), words
+        words, vector = self._ask_for_file("vector", quantity=quantity.value, column=column)
+        return vector, words
 
     def solution(self, column: int) -> Any:
         return self.elsewhere(Quantity.SOLUTION, column)[0]
@@ -102,8 +103,7 @@ class RankIterations(Iterations):
         self._ranks.end()
 
     def _ask(self, do: str, **more: Any) -> Any:
-        # After an interrupt the reply of a step may come first.
-        return self._ranks.wait_for(self._ranks.send(do, **more), self._take)
+        return self._ranks.ask(do, self._take, **more)
 
     def _take(self, reply: Any) -> Termination | None:
         if not isinstance(reply, Steps):
@@ -111,14 +111,20 @@ class RankIterations(Iterations):
         self._history.follow(reply.rows)
         self._seconds = reply.seconds
         self._ranks_setup.all_notes = reply.notes
-        self._ranks.doing = f"at iteration {max(0, self._history.count - 1)}"
+        self._ranks.doing = f"at iteration {max(0, self._history.count - 1)}; x is lost"
         if self._lanes:
             self._lanes.take(reply.events)
         return reply.ending
 
-    def _new_file(self) -> Any:
-        self._files += 1
-        return self._ranks.folder / f"vector-{self._files}.npy"
+    def _ask_for_file(self, do: str, **more: Any) -> tuple[Any, np.ndarray | None]:
+        """The reply to a command, and the vector that the ranks have written, if they have.
+
+        The file is gone with its folder; its pages are there until the array is gone. Changes stay in this process.
+        """
+        with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
+            path = Path(folder) / "vector.npy"
+            reply = self._ask(do, file=str(path), **more)
+            return reply, np.asarray(np.load(path, mmap_mode="c")) if path.exists() else None
 
 
 def trace_of_ranks() -> Trace:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.machine.parallel import MPIEXEC, SCRIPTS, find_mpiexec
 
-MPIEXEC = "WORKBENCH_MPIEXEC"
-"""The environment variable for the path of mpiexec, where it is neither next to Python nor in PATH."""
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
+QUEUES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "HYDRA_HOST_FILE")
+"""Environment variables by which mpiexec gets the hosts of a job; without them all ranks are on this one."""
+PER_CORE, FEW = 4, 8
+"""Most ranks for each core of this host, and how many there may be in any case: MPI waits actively."""
 INSTALL = "run `make mpi` in a checkout, or pip install 'cg-workbench[mpi]'"
 
 
@@ -26,16 +28,22 @@ def command(ranks: int, folder: Path) -> list[str]:
     """
     if importlib.util.find_spec("mpi4py") is None:
         raise InputError(f"ranks {ranks} needs mpi4py, which is not installed; {INSTALL}", changes={"ranks": 1})
+    most = max(FEW, PER_CORE * (os.cpu_count() or 1))
+    if ranks > most and not any(name in os.environ for name in QUEUES):
+        raise InputError(
+            f"{ranks} ranks on the {os.cpu_count()} cores of this host would wait for one another; use at most {most}, "
+            "or start them in a job of a queue, or by mpiexec and a list of hosts",
+            changes={"ranks": most},
+        )
     return [mpiexec(ranks), "-n", str(ranks), sys.executable, "-m", "mpi4py", "-m", "workbench.ranks", str(folder)]
 
 
 def mpiexec(ranks: int) -> str:
-    """The path of mpiexec: that of this environment before any other of the system, which may be of another MPI."""
-    of_python = f"{sys.prefix}{os.sep}bin"
-    found = os.environ.get(MPIEXEC) or shutil.which("mpiexec", path=of_python) or shutil.which("mpiexec")
+    """The path of mpiexec, see `find_mpiexec`."""
+    found = find_mpiexec()
     if not found:
         raise InputError(
-            f"ranks {ranks} needs mpiexec, which is neither in {of_python} nor in PATH; {INSTALL}, or set {MPIEXEC}",
+            f"ranks {ranks} needs mpiexec, which is neither in {SCRIPTS} nor in PATH; {INSTALL}, or set {MPIEXEC}",
             changes={"ranks": 1},
         )
     return found

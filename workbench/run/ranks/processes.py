@@ -19,13 +19,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from workbench.errors import DeviceError, InputError, one_line
 from workbench.run.cancellation import check_stopped
 from workbench.run.ranks import launcher
 from workbench.run.ranks.messages import ERROR, RANKS, REPLY, Job, Present, read
 
+FOLDER = "workbench-ranks-"
+"""The beginning of the names of temporary folders, which all hosts of the ranks have to have."""
 TICK = 0.02
 """Seconds between two tests for a cancellation request."""
 GRACE = 2.0
@@ -43,13 +43,14 @@ class RankProcesses:
 
     def __init__(self, ranks: int, job: Job) -> None:
         self.doing = "in the setup"
+        self._asking = threading.Lock()
         self.present: Present | None = None
         self._number = 0
-        self.folder = Path(tempfile.mkdtemp(prefix="workbench-ranks-"))
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         try:
-            _write_job(self.folder / "job", job, ranks)
+            _write_job(folder / "job", job, ranks)
             self._process = subprocess.Popen(
-                launcher.command(ranks, self.folder),
+                launcher.command(ranks, folder),
                 env=launcher.environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -60,7 +61,7 @@ class RankProcesses:
                 start_new_session=True,
             )
         except BaseException as error:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
                 raise InputError(f"the ranks cannot be started: {error}; see `workbench doctor`") from None
             raise
@@ -74,15 +75,22 @@ class RankProcesses:
         ]
         for reader in self._readers:
             reader.start()
-        self.end = weakref.finalize(self, _end, self._process, self.folder)
+        self.end = weakref.finalize(self, _end, self._process, folder)
         """End the ranks: in order where they can, else by force. Cost: some milliseconds, at most `GRACE`."""
 
-    def ask(self, do: str, **more: Any) -> Any:
+    def ask(self, do: str, others: Callable[[Any], object], **more: Any) -> Any:
         """Send a command and wait for its reply. Raises DeviceError where a rank is lost, and the error of a rank.
 
-        An interrupt in between leaves the reply to the next call.
+        others: called with replies that an interrupt has left, which come first.
         """
-        return self.wait_for(self.send(do, **more))
+        with self._asking:
+            number = self.send(do, **more)
+            while True:
+                kind, which, data = self.next()
+                if kind == REPLY and which == number:
+                    return data
+                if kind == REPLY:
+                    others(data)
 
     def send(self, do: str, **more: Any) -> int:
         """Send a command; the number of its reply."""
@@ -94,15 +102,6 @@ class RankProcesses:
             stream.write(json.dumps({"do": do, "number": self._number, **more}) + "\n")
             stream.flush()
         return self._number
-
-    def wait_for(self, number: int, others: Callable[[Any], object] = lambda data: None) -> Any:
-        """The reply of a number; others: called with the data of replies before it."""
-        while True:
-            kind, which, data = self.next()
-            if kind == REPLY and which == number:
-                return data
-            if kind == REPLY:
-                others(data)
 
     def next(self, stopped: Callable[[], bool] = lambda: False) -> tuple[str, int, Any]:
         """The next message. Raises StoppedError after a cancellation request, which ends the ranks."""
@@ -135,7 +134,7 @@ class RankProcesses:
         self.end()
         if self._alone:
             return self._alone[0] if isinstance(self._alone[0], Exception) else InputError(str(self._alone[0]))
-        error = f"{self._how_it_ended()} {self.doing}; nothing was saved"
+        error = f"{self._how_it_ended()} {self.doing}"
         return DeviceError(error) if self.present else InputError(error)
 
     def _how_it_ended(self) -> str:
@@ -216,10 +215,3 @@ def _end(process: subprocess.Popen[str], folder: Path) -> None:
         _kill(process)
         process.wait()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def mapped(path: Path) -> np.ndarray:
-    """A vector that the ranks have written; its file is gone when the array is. Changes stay in this process."""
-    array = np.asarray(np.load(path, mmap_mode="c"))
-    path.unlink()
-    return array

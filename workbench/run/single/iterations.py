@@ -29,8 +29,8 @@ class SingleIterations(Iterations):
     """The iterations on one right-hand side.
 
     On an accelerator several are made at once: those until the next check of the norms. They end with the iteration
-    that meets the tolerance or breaks down, and each of them has a row in the history. recurrence: one that was rewound,
-    by default another is made. Raises InputError for a b whose norm overflows.
+    that meets the tolerance or breaks down, and each of them has a row in the history. recurrence: one that was
+    rewound, by default another is made. Raises InputError for a b whose norm overflows.
     """
 
     _writer: SingleHistoryWriter
@@ -97,6 +97,10 @@ class SingleIterations(Iterations):
 
     def exponent(self, column: int) -> int:
         return self._setup.exponent
+
+    def close(self) -> None:
+        if self._recurrence:
+            self._recurrence.close()
 
     def release(self) -> None:
         super().release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
@@ -87,6 +87,11 @@ class Recurrence:
     def longest_interval(self) -> int:
         """The largest number of iterations between two checks."""
         return self.watch.every
+
+    def close(self) -> None:
+        """End the generator; what it holds, such as a thread, ends with it. The vectors stay."""
+        if isinstance(self._generator, Generator):
+            self._generator.close()
 
     def start(self) -> None:
         """Make the start of the recurrence, which has no row after a restart."""

@@ -1,0 +1,156 @@
+"""Runs on the ranks of this process group against the same runs of one process: `mpiexec -n P python -m mpi4py FILE`.
+
+FOLDER is for the files of the cases. Rank 0 prints one JSON line for each case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+from scipy import io, sparse
+
+from workbench.devices import ranks
+from workbench.errors import InputError
+from workbench.run import Stopping, configure
+from workbench.run.driver import Run
+
+TWO = (
+    "two-layer n=65 preconditioner=neumann:2 deflation=stripes variant=def1",
+    "two-layer n=33 preconditioner=jacobi deflation=stripes solver=pipecg variant=a-def2",
+    "two-layer n=33 contrast=10 preconditioner=neumann:3 precision=mixed",
+    "two-layer n=32 preconditioner=block-ic:2 deflation=stripes",
+    "bubbles-3d n=17 preconditioner=neumann:3 deflation=levelset:4 coarse=multilevel variant=a-def2",
+    "bubbles-3d n=16 preconditioner=chebyshev:3 deflation=levelset:3 variant=a-def2 solver=fcg",
+    "bubbles-3d n=13 preconditioner=neumann:1 deflation=levelset:3 precision=mixed variant=a-def2",
+    "bubbles-3d n=13 preconditioner=none solver=cgcg",
+    "bubbles-2d n=41 preconditioner=neumann:1 deflation=levelset:4 variant=def2",
+    "bubbles-2d n=31 preconditioner=jacobi solver=block-cg rhs=random:4",
+    "bubbles-2d n=29 preconditioner=neumann:2 deflation=levelset:3 solver=block-cg rhs=random:5",
+    "slabs-3d n=15 preconditioner=jacobi deflation=planes solver=gropp",
+    "poisson5 n=37 preconditioner=chebyshev:4 deflation=blocks:3 solver=pseudo-block-cg rhs=random:3",
+    "poisson5 n=21 preconditioner=neumann:2 deflation=file:labels-441.npy variant=def1",
+    "poisson7 n=13 preconditioner=neumann:2 deflation=blocks:3 variant=def2",
+    "poisson27 n=9 preconditioner=neumann:2 deflation=blocks:2 variant=def1",
+    "poisson27 n=11 preconditioner=jacobi solver=pipecg rhs=random",
+    "poisson125 n=9 preconditioner=chebyshev:2 deflation=blocks:2 variant=a-def2",
+    "stand-in of=mhd1280b preconditioner=neumann:1 deflation=blocks:4 variant=def1",
+    "stand-in of=bcsstk15 scale=0.2 preconditioner=jacobi",
+    "graph.mtx preconditioner=jacobi solver=pipecg",
+    "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
+    "graph.mtx preconditioner=neumann:1 deflation=file:labels-157.npy variant=a-def2 rhs=b.npy",
+    "graph.mtx preconditioner=chebyshev:3 solver=block-cg rhs=random:4",
+    "graph.mtx preconditioner=none deflation=blocks:4 solver=pseudo-block-cg rhs=random:3",
+)
+TINY = (
+    "two-layer n=21 preconditioner=neumann:2 deflation=stripes variant=def1",
+    "bubbles-3d n=13 preconditioner=neumann:3 deflation=levelset:3 coarse=multilevel variant=a-def2",
+    "two-layer n=24 preconditioner=block-ic:2",
+    "poisson125 n=7 preconditioner=jacobi",
+    "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
+    "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:2",
+)
+CASES = {2: TWO, 3: TINY, 4: TINY}
+LARGER = (
+    "bubbles-3d n=48 preconditioner=jacobi",
+    "bubbles-3d n=48 preconditioner=neumann:2 deflation=levelset:6 variant=a-def2",
+    "bubbles-3d n=32 preconditioner=jacobi solver=block-cg rhs=random:4",
+    "poisson27 n=32 preconditioner=neumann:2 deflation=blocks:4 variant=def1",
+)
+"""Runs on two ranks whose memory is measured; few of their iterations are made."""
+
+
+def write_files(folder: Path) -> None:
+    """A matrix whose graph has a ring and random edges, labels, and a right-hand side."""
+    random, n = np.random.default_rng(5), 157
+    a = np.concatenate([np.arange(n), random.integers(n, size=n)])
+    b = np.concatenate([(np.arange(n) + 1) % n, random.integers(n, size=n)])
+    weights = 10 ** random.uniform(-1, 1, a.size) * (a != b)
+    half = sparse.coo_array((-weights, (np.maximum(a, b), np.minimum(a, b))), shape=(n, n)).tocsr()
+    whole = half + half.T
+    whole = whole + sparse.diags_array(1e-2 - whole.sum(axis=1))
+    io.mmwrite(folder / "graph.mtx", sparse.coo_array(whole), symmetry="symmetric")
+    np.save(folder / "b.npy", random.standard_normal(n))
+    for size in (n, 441):
+        np.save(folder / f"labels-{size}.npy", (random.permutation(size) * 5 // size).astype(np.int32))
+
+
+def configured(case: str, folder: Path):
+    name, *choices = case.split()
+    given = dict(choice.split("=", 1) for choice in choices)
+    for key, text in given.items():
+        if text.endswith(".npy"):
+            given[key] = text.replace("file:", f"file:{folder}/") if "file:" in text else f"{folder}/{text}"
+    given = {
+        key: float(text) if key == "scale" else int(text) if text.isdigit() else text for key, text in given.items()
+    }
+    return configure(f"{folder}/{name}" if name.endswith(".mtx") else name, **given, stopping={"rtol": 1e-9})
+
+
+def solved(configuration):
+    run = Run(configuration)
+    while run.step():
+        pass
+    return run, run.result()
+
+
+def compared(case: str, folder: Path, communicator) -> dict:
+    """Iterations, reasons and entries of one process and of the ranks, the difference of x, and bytes of A."""
+    configuration = configured(case, folder)
+    single, alone = solved(configuration)
+    ranks.enter(communicator)
+    try:
+        run, result = solved(configuration)
+    finally:
+        ranks.enter(None)
+    rows = run.setup.system.slab.rows
+    assert result.x.shape == alone.x[rows].shape
+    error = np.abs(result.x - alone.x[rows]).max() / np.abs(alone.x).max()
+    return {
+        "iterations": [alone.iterations, result.iterations],
+        "reasons": [alone.reason.value, result.reason.value],
+        "error": max(communicator.allgather(float(error))),
+        "entries": [alone.summary["nnz"], result.summary["nnz"]],
+        "whole": int(single.setup.operator.nbytes),
+        "bytes": communicator.allgather(int(run.setup.operator.nbytes)),
+    }
+
+
+def peaks(case: str, folder: Path, communicator) -> dict:
+    """The most bytes of NumPy and Python in one process, and on every rank, once kernels are compiled."""
+    configuration = dataclasses.replace(configured(case, folder), stopping=Stopping(maxiter=3))
+    found = []
+    for entered in (None, communicator):
+        ranks.enter(entered)
+        solved(configuration)
+        tracemalloc.start()
+        solved(configuration)
+        found.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    ranks.enter(None)
+    return {"alone": found[0], "ranks": communicator.allgather(found[1])}
+
+
+def main(folder: Path) -> None:
+    from mpi4py import MPI
+
+    communicator = MPI.COMM_WORLD
+    if communicator.rank == 0:
+        write_files(folder)
+    communicator.Barrier()
+    measured = LARGER if communicator.size == 2 else ()
+    for case in (*CASES[communicator.size], *measured):
+        try:
+            found = (peaks if case in measured else compared)(case, folder, communicator)
+        except InputError as error:
+            found = {"refused": str(error)}
+        if communicator.rank == 0:
+            print(json.dumps({"case": case, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
