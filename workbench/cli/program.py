@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 OPTIONS = "--options"
-OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture")
 OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture", "record")
 """Options that name output files."""
 
@@ -114,20 +113,20 @@ def parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-        advising,
-        comparing,
-        converting,
-        listing,
-        pages,
-        reproducing,
-        scaling,
-        solving,
-        storing,
-        sweeping,
-        timing,
-    )
-    for group in (pages, solving, flowing, sweeping, advising, storing, comparing, reproducing, timing, listing):
-    for group in groups:
     groups = (
+        pages,
+        solving,
+        flowing,
+        sweeping,
+        advising,
+        storing,
+        converting,
+        comparing,
+        reproducing,
+        timing,
+        scaling,
+        listing,
+    )
+    for group in groups:
         group.add(verbs)
     return parser

@@ -38,7 +38,7 @@ class HeatSteps(SystemSequence):
 
     n: int = parameter(64, "cells per side", low=8, high=2048)
     dimensions: int = parameter(2, "2 or 3", low=2, high=3)
-    count: int = parameter(4, "number of bubbles", low=1, high=1000)
+    count: int = parameter(1, "number of bubbles", low=1, high=1000)
     seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
     radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")

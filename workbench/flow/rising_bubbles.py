@@ -40,8 +40,7 @@ class RisingBubbles(SystemSequence):
     Cost of a step: about one microsecond a cell on a core in 2D, three in 3D, and the solve. Raises InputError for
     bubbles of less than 4 cells radius, and those that touch each other or walls.
 
-    Sources: Hysing, Turek, Kuzmin, Parolini, Burman, Ganesan, Tobiska, "Quantitative benchmark computations of
-    two-dimensional bubble dynamics", Int. J. Numer. Methods Fluids 60 (2009); see also `workbench.flow.two_phase_flow`.
+    Source: Hysing et al. 2009, Int. J. Numer. Methods Fluids 60, test case 1. The scheme: `TwoPhaseFlow`.
     """
 
     name: ClassVar[str] = "rising-bubbles"
