@@ -1,7 +1,6 @@
 """Start vectors of a sequence: extrapolations of earlier solutions, in which changed cells follow their new phase.
 
-A cell that changes its phase changes its value by a jump. Left as it is, that error is as large as the solution: the
-last pressure is then a worse start than zero at density ratio 1000.
+A cell that changes its phase changes its value by a jump. Left as it is, that error is as large as the solution.
 """
 
 from __future__ import annotations
