@@ -69,7 +69,7 @@ def test_a_matrix_file_needs_a_path():
 
 def test_the_first_parameter_is_the_natural_one():
     first = {name: cls.parameters()[0].name for name, cls in registered("problem").items()}
-    assert first.pop("matrix-file") == "path"
+    assert first.pop("matrix-file") == first.pop("recorded") == "path"
     assert first.pop("suitesparse") == "matrix"
     assert first.pop("stand-in") == "of"
     assert len(first) >= 8

@@ -21,6 +21,12 @@ def small_system(name, tmp_path):
         path = tmp_path / "a.mtx"
         path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 2.0\n", encoding="utf-8")
         return matrix_system(read_matrix(path)[0])
+    if name == "recorded":
+        from workbench.flow import records, sequence
+
+        recorded = sequence.Sequence("heat-steps", n=16, keep=True)
+        recorded.step()
+        return cls(path=str(records.save(recorded, tmp_path / "a"))).assemble()
     given = {declared.name for declared in cls.parameters()}
     return cls.create({"n": 16} if "n" in given else {}).assemble()
 

@@ -13,6 +13,7 @@ from workbench.cli import (
     advising,
     comparing,
     converting,
+    flowing,
     listing,
     pages,
     reproducing,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 OPTIONS = "--options"
-OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture")
+OUTPUTS = ("save", "solution", "trace", "csv", "html", "output", "picture", "record")
 """Options that name output files."""
 
 
@@ -115,6 +116,7 @@ def parser() -> argparse.ArgumentParser:
     groups = (
         pages,
         solving,
+        flowing,
         sweeping,
         advising,
         storing,

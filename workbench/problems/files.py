@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 import os
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.given_rhs import given_rhs, given_rhs_name
 from workbench.problems.matrix_market import read_matrix, size_of
 from workbench.registry import find, known, parameter, register, registered, unknown_name
+
+RECORD = ".seq.npz"
+"""Ending of a recorded sequence."""
 
 
 @register
@@ -111,6 +114,8 @@ def problem_from_text(text: str) -> Problem:
     """
     if known("problem", text.partition(":")[0]):
         return _problem(text)
+    if text.endswith(RECORD):
+        return cast(Problem, find("problem", "recorded", path=text))
     # A text that is not a valid path may still be a name.
     with contextlib.suppress(InputError):
         path = path_of(text)

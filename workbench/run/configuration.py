@@ -20,6 +20,7 @@ from workbench.settings import BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 
 registry.add_package("workbench.domain_decomposition", "preconditioner")
+registry.add_package("workbench.flow", "problem")
 registry.add_package("workbench.run", "deflation")
 
 

@@ -1,0 +1,187 @@
+"""Sequences: starts, methods changed on the way, records, and what a method may count on."""
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.flow import records
+from workbench.flow.sequence import Sequence
+from workbench.flow.starts import StartVectors, extend
+from workbench.run import configure
+from workbench.run.share_link import from_link, to_link
+
+SMALL = {"n": 24, "until": 0.2, "preconditioner": "neumann:2", "deflation": "levelset:4"}
+TWO = {"bubbles": "0.3,0.4,0.17; 0.7,0.6,0.17", "density_ratio": 0.001}
+
+
+def through(sequence):
+    for _ in sequence:
+        pass
+    return sequence
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    sequence = through(Sequence("rising-bubbles", keep=True, **SMALL, **TWO))
+    return sequence, records.save(sequence, tmp_path_factory.mktemp("flow") / "two")
+
+
+def test_the_first_test_case_of_hysing():
+    """Vmax 0.2417, y(3) 1.0813 and least circularity 0.9013 within 1% on 40 x 80 cells."""
+    series = through(Sequence("rising-bubbles", n=40, preconditioner="neumann:2", deflation="levelset:8")).series
+    assert max(series["rise_velocity"]) == pytest.approx(0.2417, rel=0.01)
+    assert series["centre"][-1] == pytest.approx(1.0813, rel=0.01)
+    assert min(series["circularity"]) == pytest.approx(0.9013, rel=0.01)
+    assert series["time"][-1] == pytest.approx(3.0)
+    assert np.ptp(series["volume"]) < 5e-4 * series["volume"][0]
+
+
+def test_a_replay_equals_the_record(recorded):
+    sequence, path = recorded
+    method = {name: SMALL[name] for name in ("preconditioner", "deflation")}
+    replayed = through(Sequence(str(path), **method))
+    assert replayed.series["iterations"] == sequence.series["iterations"]
+    np.testing.assert_array_equal(replayed.x, sequence.x)
+    for step in (1, sequence.steps):
+        np.testing.assert_array_equal(replayed.phase_at(step), sequence.phase_at(step))
+
+
+def test_a_sequence_goes_on_as_if_it_had_not_been_saved(recorded, tmp_path):
+    whole, _ = recorded
+    part = Sequence("rising-bubbles", **SMALL, **TWO)
+    for _ in range(8):
+        part.step()
+    resumed = through(records.resume(records.save(part, tmp_path / "part.seq.npz")))
+    np.testing.assert_array_equal(resumed.x, whole.x)
+    for name in ("time", "iterations", "rise_velocity", "moved_cells"):
+        assert resumed.series[name] == whole.series[name]
+
+
+def test_the_last_pressure_is_worth_more_with_changed_cells_continued(recorded):
+    _, path = recorded
+    means = {
+        start: np.mean(through(Sequence(str(path), preconditioner="jacobi", start=start)).series["iterations"][5:])
+        for start in ("zero", "last", "linear", "quadratic", "fischer:3")
+    }
+    assert means["linear"] < 0.9 * means["zero"]
+    assert max(means[start] for start in ("last", "quadratic", "fischer:3")) < means["zero"]
+
+
+def test_changed_cells_take_what_their_phase_would_have():
+    """Functions linear in each phase are continued exactly, in 2D and 3D, also next to walls."""
+    draw = np.random.default_rng(2)
+    for shape in ((9, 7), (6, 7, 5)):
+        places = np.indices(shape)
+        before = places[-1] < 3
+        inside = before.copy()
+        inside[..., 3] |= draw.random(shape[:-1]) < 0.5
+        slopes = draw.standard_normal(len(shape))
+        linear = np.tensordot(slopes, places, 1)
+        then, now = ((linear + 5 * phase).reshape(-1) for phase in (before, inside))
+        vector = then.copy()
+        extend([vector], inside, before, np.flatnonzero(inside != before))
+        np.testing.assert_allclose(vector, now, atol=1e-12)
+        assert np.abs(then - now).max() == pytest.approx(5)
+
+
+def test_extrapolation_is_exact_for_polynomials_of_its_degree():
+    coefficients = np.random.default_rng(1).standard_normal((3, 5))
+    for degree, kind in enumerate(("last", "linear", "quadratic")):
+        starts = StartVectors(kind)
+        x = lambda time, degree=degree: sum(coefficients[k] * time**k for k in range(degree + 1))  # noqa: E731
+        for time in (0.0, 0.1, 0.25, 0.35):
+            starts.note(x(time), time)
+        np.testing.assert_allclose(starts.vector(0.5, np.zeros(5), lambda v: v), x(0.5), atol=1e-12)
+
+
+def test_another_method_takes_over_between_two_steps():
+    sequence = Sequence("rising-bubbles", **SMALL)
+    sequence.step()
+    sequence.use(preconditioner="mg", deflation="none")
+    sequence.step()
+    assert [mark.step for mark in sequence.marks] == [1, 2]
+    assert sequence.configuration.problem == sequence.problem
+    sequence.reset()
+    assert (sequence.steps, [mark.step for mark in sequence.marks]) == (0, [1])
+    with pytest.raises(InputError, match="the problem of a sequence stays"):
+        sequence.use(n=32)
+
+
+def test_a_step_that_fails_can_be_made_by_another_method():
+    sequence = Sequence("rising-bubbles", n=24, preconditioner="jacobi", stopping={"maxiter": 2})
+    with pytest.raises(InputError, match="step 1 at time .* not converged"):
+        sequence.step()
+    sequence.use(preconditioner="mg", stopping={"maxiter": 100})
+    assert sequence.step().number == 1
+
+
+def test_seven_bubbles_are_numbered_and_need_few_iterations():
+    sequence = Sequence(
+        "rising-bubbles", n=64, height=1.0, count=7, radius=0.08, seed=3, density_ratio=0.001, until=0.05,
+        preconditioner="neumann:2", deflation="levelset:16", coarse="multilevel",
+    )  # fmt: skip
+    for _ in range(5):
+        sequence.step()
+    assert sequence.series["bubbles"][-1] == 7
+    assert sorted(np.unique(sequence.labels).tolist()) == list(range(8))
+    assert max(sequence.series["iterations"]) <= 20
+
+
+def test_heat_is_kept_and_bounded():
+    series = through(Sequence("heat-steps", n=40, count=4, until=0.1, stopping={"rtol": 1e-10})).series
+    assert np.ptp(series["heat"]) < 1e-8 * series["heat"][0]
+    assert np.all(np.diff(series["hottest"]) < 0)
+    assert min(series["coldest"]) >= 0
+
+
+def test_the_first_system_is_a_problem_that_a_link_shares():
+    configuration = configure("rising-bubbles", n=16, eotvos=20, start="fischer:4", preconditioner="mg")
+    assert from_link(to_link(configuration)) == configuration
+    system = configuration.problem.assemble()
+    assert system.grid == (32, 16)
+    assert abs(system.b.sum()) < 1e-10 * np.abs(system.b).sum()
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"n": 8}, "a bubble of radius 0.25 has 2 cells, at least 4 are needed; use n 16 or more"),
+        ({"bubbles": "0.26,0.5,0.25"}, "bubble 1 is 0.64 cells from a wall"),
+        ({"bubbles": "0.3,0.5,0.19; 0.7,0.5,0.2"}, "bubbles 1 and 2 are 0.64 cells apart"),
+        ({"density_ratio": 0}, "density_ratio must be between 0.0001 and 1, got 0"),
+        ({"start": "fischer:0"}, "start is one of zero, last, linear, quadratic, or fischer:1 to fischer:32"),
+        ({"ranks": 2}, "a prepared solve runs in one process"),
+        ({"solver": "block-cg"}, "one column at a time"),
+    ],
+)
+def test_what_cannot_be_begun_is_refused(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Sequence("rising-bubbles", **values).step()
+
+
+def test_one_system_is_no_sequence():
+    with pytest.raises(InputError, match="'two-layer' is one system; a sequence is rising-bubbles"):
+        Sequence("two-layer")
+
+
+def test_files_that_are_no_records_are_refused(recorded, tmp_path):
+    _, path = recorded
+    whole = path.read_bytes()
+    (tmp_path / "cut.seq.npz").write_bytes(whole[: len(whole) // 2])
+    arrays = dict(np.load(path))
+    np.savez(tmp_path / "other.seq.npz", **{**arrays, "format": np.array("workbench sequence 9")})
+    np.savez(tmp_path / "foreign.seq.npz", x=np.ones(3))
+    np.savez(tmp_path / "short.seq.npz", **{**arrays, "phases": arrays["phases"][1:]})
+    b = arrays["b"].copy()
+    b[2, 3] = np.nan
+    np.savez(tmp_path / "nan.seq.npz", **{**arrays, "b": b})
+    for name, sentence in {
+        "cut": "damaged or has another format",
+        "other": "version 9, this workbench reads 1",
+        "foreign": "no record of a sequence",
+        "short": "its phases have the shape",
+        "nan": "not finite",
+        "none": "no record of a sequence at",
+    }.items():
+        with pytest.raises(InputError, match=sentence):
+            Sequence(str(tmp_path / f"{name}.seq.npz"))

@@ -1,0 +1,132 @@
+"""`workbench flow`: a sequence of systems from its first step to its end, or a record of one solved again."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
+from workbench.cli.options import add_option, chosen, parameters
+from workbench.cli.streams import StatusLine, log
+from workbench.errors import InputError
+from workbench.files import write
+from workbench.settings import BLOCKS, RUN, STOPPING
+
+if TYPE_CHECKING:
+    from workbench.flow.sequence import Sequence
+
+PROBLEM = "rising-bubbles, heat-steps, a record (.seq.npz), a share link, or a .cg.json file"
+SETTINGS = (*BLOCKS.values(), RUN["device"], RUN["precision"])
+CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
+ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circularity", "volume", "moved_cells")
+"""The first columns of the table, as far as a sequence has them."""
+
+
+def add(verbs: Any) -> None:
+    """Add the command."""
+    flow = verbs.add_parser(
+        "flow",
+        help="solve a sequence of systems: bubbles that rise, heat that spreads, or a record of either",
+        description="Solve a sequence of systems step by step. Without options it is rising-bubbles, the first test case "
+        "of Hysing et al. 2009 on 64 x 128 cells.",
+    )
+    flow.add_argument("problem", metavar="SEQUENCE", nargs="?", default="rising-bubbles", help=PROBLEM)
+    flow.add_argument("--n", metavar="N", help="cells across the width")
+    flow.add_argument("--until", metavar="TIME", help="time at which it ends")
+    flow.add_argument("--start", metavar="START", help="zero, last, linear (the default), quadratic, or fischer:m")
+    flow.add_argument(
+        "--param",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="another parameter of the sequence; repeatable",
+    )
+    for declared in (*SETTINGS, *CRITERIA):
+        add_option(flow, declared)
+    flow.add_argument("--csv", metavar="FILE", help="write a row for every step as CSV")
+    flow.add_argument("--record", metavar="FILE", help="write the sequence as .seq.npz, to replay and to continue")
+    flow.add_argument("--resume", action="store_true", help="continue the record from where it was saved")
+    flow.add_argument("--json", action="store_true", help="print one JSON object")
+    flow.set_defaults(command=_flow)
+
+
+def _flow(options: argparse.Namespace) -> int:
+    from workbench.flow.records import save
+
+    sequence, line, failure = _begun(options), StatusLine(), ""
+    try:
+        for step in sequence:
+            line.show(f"step {step.number}, time {step.time:.4g}: {step.iterations} iterations")
+    except KeyboardInterrupt:
+        failure = "interrupted"
+    except InputError as error:
+        failure = str(error)
+    line.show("")
+    # What was done stays, also where a step failed.
+    if options.csv and sequence.steps:
+        write(Path(options.csv), table(sequence).encode())
+    if options.record and sequence.steps:
+        log(f"wrote the record to {save(sequence, options.record)}")
+    if failure and not sequence.steps:
+        raise InputError(failure)
+    summary = _summary(sequence)
+    if options.json:
+        print(json.dumps(finite({**summary, "failure": failure or None, "series": sequence.series})))
+    else:
+        width = max(map(len, summary))
+        for name, value in summary.items():
+            print(f"{name.replace('_', ' '):{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
+    if failure:
+        log(f"ended after {sequence.steps} steps: {failure}")
+    return NOT_CONVERGED if failure else CONVERGED
+
+
+def _begun(options: argparse.Namespace) -> Sequence:
+    from workbench.flow.records import resume
+    from workbench.flow.sequence import Sequence
+    from workbench.run import configure
+
+    method = chosen(options, [declared.name for declared in SETTINGS])
+    given = {**parameters(options), **chosen(options, ["until", "start"])}
+    criteria = chosen(options, [declared.name for declared in CRITERIA])
+    if options.resume:
+        if given:
+            raise InputError(f"a record is continued with its own parameters; leave out {', '.join(given)}")
+        sequence = resume(options.problem)
+        if method or criteria:
+            sequence.use(**method, **({"stopping": criteria} if criteria else {}))
+        return sequence
+    configuration = configure(options.problem, given, stopping=criteria, **method)
+    return Sequence(configuration, keep=options.record is not None)
+
+
+def table(sequence: Sequence) -> str:
+    """The series as CSV, a row for every step."""
+    columns = [name for name in ORDER if name in sequence.series]
+    columns += [name for name in sequence.series if name not in columns]
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows(zip(*(sequence.series[name] for name in columns), strict=True))
+    return text.getvalue()
+
+
+def _summary(sequence: Sequence) -> dict[str, Any]:
+    """What is printed: sums, means, and the measures at the end."""
+    series, seconds = sequence.series, sequence.seconds
+    solved = sum(part["solve"] + part["setup"] + part["start"] for part in seconds)
+    return {
+        "sequence": sequence.problem.label,
+        "method": sequence.configuration.label,
+        "start": sequence.problem.start,
+        "steps": sequence.steps,
+        "time": series["time"][-1] if sequence.steps else 0.0,
+        "iterations_per_step": sum(series["iterations"]) / max(sequence.steps, 1),
+        "seconds": sum(series["seconds"]),
+        "seconds_of_solves": solved,
+        **{name: series[name][-1] for name in sequence.problem.measured if sequence.steps},
+    }

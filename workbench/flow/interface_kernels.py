@@ -1,0 +1,145 @@
+"""Kernels of the level set phi, below 0 in bubbles: distance, curvature, volume.
+
+Sources: Min, "On reinitializing level set functions", J. Comput. Phys. 229 (2010); Scardovelli, Zaleski, "Analytical
+relations connecting linear interfaces and volume fractions in rectangular grids", J. Comput. Phys. 164 (2000).
+"""
+
+from __future__ import annotations
+
+import math
+
+from workbench.flow.transport import FAST
+from workbench.jit.compiled import kernel, njit
+from workbench.jit.work_stealing import shared, threads
+
+
+@njit(nogil=True)
+def minmod(a, b):  # pragma: no cover
+    if a * b <= 0:
+        return 0.0
+    return a if abs(a) < abs(b) else b
+
+
+@njit(nogil=True)
+def root(a, b, second):  # pragma: no cover
+    """Where a function of value a at 0, b at 1 and this second difference is zero."""
+    linear = a / (a - b)
+    at = linear
+    if abs(second) > 1e-10 * abs(a - b):
+        inner = (0.5 * second - a - b) ** 2 - 4 * a * b
+        at = 0.5 + ((a - b) - math.copysign(math.sqrt(max(inner, 0.0)), a - b)) / second
+        if not 0 <= at <= 1:
+            at = linear
+    return min(max(at, 1e-3), 1.0)
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def redistance(taken, rows, nx, strides, phi, start, h, old, a, b, out):  # pragma: no cover
+    """out = a old + b (a step of phi_tau = -sgn(start) (|grad phi| - 1)), with the interface where `start` has it.
+
+    One-sided differences are ENO2, towards the interface those to the root of a quadratic through `start`; the step is
+    0.45 times the shortest distance to a neighbour or to the interface.
+    """
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], rows[row] + nx):
+                f0, f = start[i], phi[i]
+                sign = 1.0 if f0 > 0 else -1.0
+                total, tau = 0.0, h
+                for d in range(strides.size):
+                    here = phi[i + strides[d]] - 2 * f + phi[i - strides[d]]
+                    here0 = start[i + strides[d]] - 2 * f0 + start[i - strides[d]]
+                    steepest = 0.0
+                    for side in range(2):
+                        s = strides[d] if side else -strides[d]
+                        bend = minmod(here, phi[i + 2 * s] - 2 * phi[i + s] + f)
+                        # The slope away from the cell: it counts where phi falls towards the interface.
+                        if f0 * start[i + s] < 0:
+                            bend0 = minmod(here0, start[i + 2 * s] - 2 * start[i + s] + f0)
+                            t = root(f0, start[i + s], bend0) * h
+                            slope = -f / t - 0.5 * t * bend / (h * h)
+                            tau = min(tau, t)
+                        else:
+                            slope = (phi[i + s] - f - 0.5 * bend) / h
+                        steepest = max(steepest, -sign * slope)
+                    total += steepest * steepest
+                out[i] = a * old[i] + b * (f - 0.45 * tau * sign * (math.sqrt(total) - 1))
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def shares(taken, rows, nx, strides, phi, h, share, delta):  # pragma: no cover
+    """share: the part of each cell where phi < 0, cut by the plane phi + grad phi . x; delta: a cosine of |phi| < 1.5 h
+    whose integral is the area of the interface."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], rows[row] + nx):
+                f = phi[i]
+                x = abs(phi[i + strides[0]] - phi[i - strides[0]])
+                y = abs(phi[i + strides[1]] - phi[i - strides[1]])
+                z = 0.0
+                if strides.size > 2:
+                    z = abs(phi[i + strides[2]] - phi[i - strides[2]])
+                share[i] = below_plane(0.5 * x, 0.5 * y, 0.5 * z, f)
+                delta[i] = (1 + math.cos(math.pi * f / (1.5 * h))) / (3 * h) if abs(f) < 1.5 * h else 0.0
+
+
+@njit(nogil=True, error_model="numpy")
+def below_plane(x, y, z, f):  # pragma: no cover
+    """The part of a unit cube where f + (x, y, z) . (position - centre) < 0; x, y, z are not negative."""
+    total = x + y + z
+    if total <= 2 * abs(f):
+        return 1.0 if f < 0 else 0.0
+    a = 0.5 - f / total
+    flipped = a > 0.5
+    if flipped:
+        a = 1 - a
+    x, y, z = x / total, y / total, z / total
+    x, y = min(x, y), max(x, y)
+    y, z = min(y, z), max(y, z)
+    x, y = min(x, y), max(x, y)
+    if x < 1e-9:
+        part = 0.5 * a * a / (y * z) if a < y else (a - 0.5 * y) / z
+    elif a < x:
+        part = a**3 / (6 * x * y * z)
+    elif a < y:
+        part = 0.5 * a * (a - x) / (y * z) + x * x / (6 * y * z)
+    elif a < min(x + y, z):
+        part = (a * a * (3 * (x + y) - a) + x * x * (x - 3 * a) + y * y * (y - 3 * a)) / (6 * x * y * z)
+    elif z < x + y:
+        cubic = a * a * (3 - 2 * a) + x * x * (x - 3 * a) + y * y * (y - 3 * a) + z * z * (z - 3 * a)
+        part = cubic / (6 * x * y * z)
+    else:
+        part = (a - 0.5 * (x + y)) / z
+    return 1 - part if flipped else part
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def properties(taken, rows, nx, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
+    """kappa = div(grad phi / |grad phi|) within |phi| < 3 h, at most that of a sphere of one cell; mu: the arithmetic
+    mean of both viscosities by a smoothed step of half-width 1.5 h."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], rows[row] + nx):
+                f = phi[i]
+                x = min(max(f / (1.5 * h), -1.0), 1.0)
+                share = 0.5 * (1 - x - math.sin(math.pi * x) / math.pi)
+                mu[i] = share * mu_in + (1 - share) * mu_out
+                kappa[i] = 0.0
+                if abs(f) > 3 * h:
+                    continue
+                squares, bent = 0.0, 0.0
+                for d in range(strides.size):
+                    s = strides[d]
+                    slope = 0.5 * (phi[i + s] - phi[i - s])
+                    second = phi[i + s] - 2 * f + phi[i - s]
+                    squares += slope * slope
+                    for e in range(strides.size):
+                        if e != d:
+                            t = strides[e]
+                            across = 0.5 * (phi[i + t] - phi[i - t])
+                            bent += second * across * across
+                            if e > d:
+                                mixed = 0.25 * (phi[i + s + t] - phi[i + s - t] - phi[i - s + t] + phi[i - s - t])
+                                bent -= 2 * slope * across * mixed
+                most = (strides.size - 1) / h
+                kappa[i] = min(max(bent / (squares + 1e-12 * h * h) ** 1.5 / h, -most), most)

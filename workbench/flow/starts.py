@@ -1,0 +1,118 @@
+"""Start vectors of a sequence: extrapolations of earlier solutions, in which changed cells follow their new phase.
+
+A cell that changes its phase changes its value by a jump. Left as it is, that error is as large as the solution: the
+last pressure is then a worse start than zero at density ratio 1000.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.errors import InputError
+
+KINDS = {"zero": 0, "last": 1, "linear": 2, "quadratic": 3}
+"""How many earlier solutions each takes."""
+MOST_FISCHER = 32
+LARGEST_RATIO = 2.0
+"""Of two time steps; beyond it a start extrapolates no more."""
+
+
+def check_start(text: str) -> int:
+    """How many earlier solutions a start takes. Raises InputError for an unknown one."""
+    if text in KINDS:
+        return KINDS[text]
+    found = re.fullmatch(r"fischer:(\d{1,3})", text)
+    if found and 1 <= int(found[1]) <= MOST_FISCHER:
+        return int(found[1])
+    raise InputError(f"start is one of {', '.join(KINDS)}, or fischer:1 to fischer:{MOST_FISCHER}, got {text!r}")
+
+
+class StartVectors:
+    """Earlier solutions, the newest last, and the start that they give.
+
+    kind: see `check_start`. Extrapolations are polynomials in time of degree 0, 1 or 2. fischer:m takes from the span
+    of m solutions the vector with the least error in the A-norm, for m products with A and m^2 dot products. Source:
+    Fischer, "Projection techniques for iterative solution of Ax = b with successive right-hand sides", Comput. Methods
+    Appl. Mech. Eng. 163 (1998).
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self._most = kind, check_start(kind)
+        self.solutions: list[np.ndarray] = []
+        self.times: list[float] = []
+
+    def note(self, x: np.ndarray, time: float) -> None:
+        """Keep a solution, a copy."""
+        keep = max(self._most, 1)
+        self.solutions = [*self.solutions, np.array(x)][-keep:]
+        self.times = [*self.times, time][-keep:]
+
+    def extend(self, labels: np.ndarray, before: np.ndarray) -> int:
+        """Give cells that changed their phase a value of the new one; how many changed. labels: shape of the grid."""
+        inside, before = labels > 0, before > 0
+        changed = np.flatnonzero(inside != before)
+        if changed.size and self.solutions:
+            extend(self.solutions, inside, before, changed)
+        return changed.size
+
+    def vector(self, time: float, b: np.ndarray, product: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The start at a time, a new vector of shape (N,). product: x -> A x."""
+        known = len(self.solutions)
+        if not known or self.kind == "zero":
+            return np.zeros_like(b)
+        if self.kind.startswith("fischer"):
+            return self._projected(b, product)
+        times = np.array(self.times)
+        steps = np.diff([*times, time])
+        # Over unequal steps an extrapolation would magnify errors.
+        if self.kind == "last" or known == 1 or steps.max() > LARGEST_RATIO * steps.min():
+            return self.solutions[-1].copy()
+        start = np.zeros_like(b)
+        for k, x in enumerate(self.solutions):
+            others = np.delete(times, k)
+            start += np.prod((time - others) / (times[k] - others)) * x
+        return start
+
+    def _projected(self, b: np.ndarray, product: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        X = np.stack(self.solutions)
+        AX = np.stack([product(x) for x in X])
+        scale = 1 / np.sqrt(np.maximum(np.einsum("ij,ij->i", X, AX), np.finfo(float).tiny))
+        energies = (X @ AX.T) * np.outer(scale, scale)
+        # Successive solutions are nearly dependent; what lies below rounding is left out.
+        weights = np.linalg.lstsq(energies, scale * (X @ b), rcond=1e-12)[0]
+        return (scale * weights) @ X
+
+
+def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
+    """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
+    each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
+    neighbour keeps its value.
+
+    inside, before: of the present and the last step, shape of the grid. changed: flat places of the changed cells.
+    """
+    shape, now, then = inside.shape, inside.reshape(-1), before.reshape(-1)
+    places = np.unravel_index(changed, shape)
+    wanted, steady = now[changed], now == then
+    sums = np.zeros((len(vectors), changed.size))
+    counts = np.zeros(changed.size)
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+    for axis, stride in enumerate(strides):
+        for sign in (-1, 1):
+            room = places[axis] if sign < 0 else shape[axis] - 1 - places[axis]
+
+            def usable(
+                far: int, room: np.ndarray = room, step: int = sign * int(stride)
+            ) -> tuple[np.ndarray, np.ndarray]:
+                at = np.where(room >= far, changed + far * step, changed)
+                return at, (room >= far) & steady[at] & (now[at] == wanted)
+
+            (first, near), (second, far) = usable(1), usable(2)
+            counts += near
+            for sum_, v in zip(sums, vectors, strict=True):
+                sum_ += np.where(near, np.where(far, 2 * v[first] - v[second], v[first]), 0.0)
+    found = counts > 0
+    for sum_, v in zip(sums, vectors, strict=True):
+        v[changed[found]] = sum_[found] / counts[found]

@@ -1,0 +1,105 @@
+"""Sequences of systems: the problems that make them, step by step, each from the solution of the one before."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.flow.starts import check_start
+from workbench.problems import LinearSystem, Problem
+
+STARTS_HELP = "first guess of a step: zero, last, linear, quadratic, or fischer:m for the best of m solutions"
+LARGEST_TIME = 1e6
+
+
+class StepSystem(NamedTuple):
+    """One system of a sequence.
+
+    time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one. labels: the number of
+    the connected component of each cell, 0 outside, int32, shape of the grid. unit: the norm of a residual whose volume
+    error is 1, 0 where the tolerance is that of the configuration.
+    """
+
+    time: float
+    dt: float
+    b: np.ndarray
+    labels: np.ndarray
+    unit: float
+
+
+class Systems(abc.ABC):
+    """The systems of a sequence in order, with the state that makes them.
+
+    `next` is followed by `end` with its solution. A differs by the labels alone. seconds: of the parts of the last
+    step.
+    """
+
+    seconds: dict[str, float]
+
+    @abc.abstractmethod
+    def next(self) -> StepSystem | None:
+        """The next system; None at the end."""
+
+    @abc.abstractmethod
+    def end(self, x: np.ndarray) -> None:
+        """Take the solution of the last system, shape (N,)."""
+
+    @abc.abstractmethod
+    def state(self) -> dict[str, np.ndarray]:
+        """Arrays from which `restore` continues, copies."""
+
+    @abc.abstractmethod
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Continue from a state, between two steps."""
+
+    def measures(self) -> dict[str, float]:
+        """Numbers of the state reached, for the series, by the names in `SystemSequence.measured`."""
+        return {}
+
+    def fields(self) -> dict[str, np.ndarray]:
+        """What can be drawn, each of the shape of the grid."""
+        return {}
+
+
+@dataclasses.dataclass(frozen=True)
+class SystemSequence(Problem):
+    """Base class of problems that are sequences of systems; alone it is its first system."""
+
+    has_phases: ClassVar[bool] = True
+    measured: ClassVar[tuple[str, ...]] = ()
+    """Names of what its steps measure."""
+
+    if TYPE_CHECKING:
+        # Declared by every sequence, after the parameters that its text may leave out.
+        start: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_start(self.start)
+        self.check()
+
+    @property
+    def tolerance(self) -> float:
+        """The volume error at which a solve ends; 0 where the tolerance is that of the configuration."""
+        return 0.0
+
+    def systems(self) -> Systems:
+        """Begin the sequence. Raises InputError for what cannot be begun."""
+        raise TypeError(f"problem {self.name} does not implement systems")
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        self.check_memory()
+        systems = self.systems()
+        first = systems.next()
+        if first is None:
+            raise InputError(f"problem {self.name} has no step; use a later until")
+        return self.system(first)
+
+    def system(self, made: StepSystem) -> LinearSystem:
+        """A system with its operator."""
+        raise TypeError(f"problem {self.name} does not implement system")
