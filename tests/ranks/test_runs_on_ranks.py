@@ -8,12 +8,13 @@ import re
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tests.ranks.conftest import ENDLESS, endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.recording import History, load, save
-from workbench.run import Quantity, Reason, Run, Session, State, configure, race, run_through
+from workbench.run import Quantity, Reason, Run, Session, State, configure, race, run_through, solve
 from workbench.run.ranks.setup import START
 
 CHOICES = {"problem": "two-layer", "n": 33, "preconditioner": "neumann:2", "deflation": "stripes"}
@@ -127,3 +128,16 @@ def test_three_ranks_and_a_slab_too_thin():
     np.testing.assert_allclose(result.x, run_through(Run(configure("poisson5", n=7))).x, atol=1e-9)
     with pytest.raises(InputError, match="8 planes on 3 ranks leave 2; use at most 2 ranks"):
         Run(configure("bubbles-3d", n=8, preconditioner="neumann:4", ranks=3))
+
+
+def test_a_matrix_in_memory_is_shared_by_its_rows():
+    n = 17
+    T = 2 * sparse.eye_array(n) - sparse.eye_array(n, k=1) - sparse.eye_array(n, k=-1)
+    A = sparse.csr_array(sparse.kron(T, sparse.eye_array(n)) + sparse.kron(sparse.eye_array(n), T))
+    B = np.random.default_rng(1).random((n * n, 3))
+    for b, choices in ((B[:, 0], {"M": "neumann:2", "deflation": "blocks:4"}), (B, {"M": "jacobi"})):
+        alone, shared = (solve(A, b, rtol=1e-9, ranks=ranks, **choices) for ranks in (1, 2))
+        assert abs(alone.iterations - shared.iterations) <= 1
+        np.testing.assert_allclose(shared.x, alone.x, atol=1e-8 * abs(alone.x).max())
+    with pytest.raises(InputError, match="preconditioner given does not run on ranks; use"):
+        solve(A, B[:, 0], M=lambda r: r, ranks=2)

@@ -31,8 +31,8 @@ def add(verbs: Any) -> None:
     flow = verbs.add_parser(
         "flow",
         help="solve a sequence of systems: bubbles that rise, heat that spreads, or a record of either",
-        description="Solve a sequence of systems step by step. Without options it is rising-bubbles, the first test "
-        "case of Hysing et al. 2009 on 64 x 128 cells.",
+        description="Solve a sequence of systems step by step. Without options it is rising-bubbles, the first case "
+        "of Hysing et al. 2009 on 64 x 128 cells.",
     )
     flow.add_argument("problem", metavar="SEQUENCE", nargs="?", default="rising-bubbles", help=PROBLEM)
     flow.add_argument("--n", metavar="N", help="cells across the width")

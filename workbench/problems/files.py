@@ -9,13 +9,15 @@ import os
 from pathlib import Path
 from typing import ClassVar, cast
 
+import numpy as np
+
 from workbench.data_files import path_of
-from workbench.devices.constant import constant
+from workbench.devices.constant import constant, constant_of
 from workbench.errors import InputError, printable_path
 from workbench.files.columns import VectorFile
 from workbench.files.unpacking import ENDINGS, file_stem
 from workbench.host.slab import Slab
-from workbench.operators import ComplexSymmetricMatrix, Matrix
+from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
@@ -86,11 +88,18 @@ def matrix_system(matrix: Matrix, given_rhs_name: str = "") -> LinearSystem:
 
 
 def rows_of(system: LinearSystem, slab: Slab) -> LinearSystem:
-    """The rows of a slab of the system of a matrix with b = 1."""
+    """The rows of a slab of a system that is in memory. Raises InputError for an A without entries, and for given null
+    vectors."""
+    if isinstance(system.operator, LinearOperatorAdapter):
+        raise InputError("ranks share the rows of A, which a LinearOperator does not show; pass a sparse matrix")
+    if system.null_space is not None:
+        raise InputError("ranks find out alone whether A maps constants to zero; leave out nullspace")
     matrix = system.operator
-    assert isinstance(matrix, Matrix)
-    rows = MatrixRows.of(matrix.csr[slab.rows], slab, precision=matrix.precision)
-    return dataclasses.replace(system, operator=rows, b=constant(1, slab.size, matrix.dtype), slab=slab)
+    whole = matrix.to_csr()
+    rows = MatrixRows.of(whole[slab.rows], slab, precision=getattr(matrix, "precision", None))
+    value = constant_of(system.b)
+    b = np.ascontiguousarray(system.b[slab.rows]) if value is None else constant(value.item(), slab.size, matrix.dtype)
+    return dataclasses.replace(system, operator=rows, b=b, grid=None, phase=None, coefficients=None, slab=slab)
 
 
 def problem_from_text(text: str) -> Problem:

@@ -54,9 +54,18 @@ class InMemoryProblem(Problem):
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "a system given in memory"
+    on_ranks: ClassVar[bool] = True
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         raise InputError("this run solved a system given in memory; pass the matrix again, or save it as a .mtx file")
+
+    @property
+    def has_stencil(self) -> bool:
+        return False
+
+    @property
+    def at_hand(self) -> bool:
+        return False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,9 +63,14 @@ def check_ranks(configuration: Configuration, count: int | None = None) -> None:
         slab(configuration, 0, count)
 
 
-def slab(configuration: Configuration, rank: int, count: int) -> Slab:
-    """The rows of a rank. Raises InputError where there are more ranks than the problem has planes or rows for."""
+def slab(configuration: Configuration, rank: int, count: int, unknowns: int = 0) -> Slab:
+    """The rows of a rank. unknowns: of a system given in memory.
+
+    Raises InputError where there are more ranks than the problem has planes or rows for.
+    """
     grid = configuration.problem.grid
+    if unknowns:
+        return slab_of((unknowns,), rank, count, 0)
     if not configuration.problem.has_stencil:
         # A matrix has the ghosts of its pattern, in place of planes.
         return slab_of(grid or (configuration.problem.unknowns_of_rows,), rank, count, 0)
@@ -75,13 +80,13 @@ def slab(configuration: Configuration, rank: int, count: int) -> Slab:
     return slab_of(grid, rank, count, depth, configuration.preconditioner.planes_at_once(grid), why)
 
 
-def rank_device(configuration: Configuration) -> Device | None:
-    """The device of this process as one of several ranks; None where it is none."""
+def rank_device(configuration: Configuration, unknowns: int = 0) -> Device | None:
+    """The device of this process as one of several ranks; None where it is none. unknowns: as in `slab`."""
     world = ranks.world()
     if world is None or world.size == 1:
         return None
     check_ranks(configuration, world.size)
-    mine = slab(configuration, world.rank, world.size)
+    mine = slab(configuration, world.rank, world.size, unknowns)
     if configuration.device == "cpu":
         from workbench.devices.ranks.device import Ranks
 

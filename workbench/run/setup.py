@@ -25,6 +25,7 @@ from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
+from workbench.problems.files import rows_of
 from workbench.run.cancellation import check_stopped
 from workbench.run.compatibility import check_columns, check_inexact, check_varying, needing_entries
 from workbench.run.configuration import Configuration
@@ -216,7 +217,8 @@ def prepare(
     """
     phases = phases or SetupPhases()
     with phases(DEVICE):
-        device = (rank_device(configuration) or devices.device(configuration.device)).limited(
+        given = system.operator.shape[0] if system else 0
+        device = (rank_device(configuration, given) or devices.device(configuration.device)).limited(
             configuration.memory_limit
         )
     need = None
@@ -227,6 +229,8 @@ def prepare(
                 system = assembled(configuration, getattr(device, "slab", None))
         else:
             system = numbered(system)
+            if slab := getattr(device, "slab", None):
+                system, x0 = rows_of(system, slab), None if x0 is None else x0[slab.rows]
         check_stopped(stopped)
         operator = system.operator
         check(configuration, device, operator)
