@@ -105,7 +105,7 @@ def commands_of(page):
 
 def is_run(text):
     """Of a block the beginning is listed."""
-    without = re.search(r"petsc:|engine.petsc|pcdeflation", text) and not petsc.installed()
+    without = re.search(r"petsc:|engine\W+petsc|pcdeflation", text) and not petsc.installed()
     return not without and text not in NOT_RUN and not ("\n" in text and text.startswith(tuple(NOT_RUN)))
 
 

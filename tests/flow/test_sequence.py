@@ -117,7 +117,7 @@ def test_a_step_that_fails_can_be_made_by_another_method():
 
 def test_seven_bubbles_are_numbered_and_need_few_iterations():
     sequence = Sequence(
-        "rising-bubbles", n=64, height=1.0, count=7, radius=0.08, seed=3, density_ratio=0.001, until=0.05,
+        "rising-bubbles", n=64, height=1.0, count=7, radius=0.08, geometry_seed=3, density_ratio=0.001, until=0.05,
         preconditioner="neumann:2", deflation="levelset:16", coarse="multilevel",
     )  # fmt: skip
     for _ in range(5):

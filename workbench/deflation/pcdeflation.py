@@ -44,7 +44,7 @@ class PcDeflation(Variant):
     uses_az: ClassVar[bool] = True
 
     def check(self, space: str, device: Device) -> None:
-        petsc.need(f"variant {self.name}")
+        petsc.need(f"variant {self.name}", {"variant": "def2"})
         if device.name != "cpu" or space in ("eigenvectors", "ritz", "file"):
             raise InputError(REFUSAL, changes={"variant": "def2"})
 

@@ -11,7 +11,7 @@ import importlib.util
 import math
 import shlex
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,10 @@ def installed() -> bool:
     return importlib.util.find_spec("petsc4py") is not None
 
 
-def need(what: str) -> None:
-    """Raise InputError where PETSc is not installed. what: needs it."""
+def need(what: str, changes: Mapping[str, Any] | None = None) -> None:
+    """Raise InputError where PETSc is not installed. what: needs it. changes: of a configuration, that does not."""
     if not installed():
-        raise InputError(HOW_TO_INSTALL.format(what=what), changes={})
+        raise InputError(HOW_TO_INSTALL.format(what=what), changes=changes or {})
 
 
 @functools.cache

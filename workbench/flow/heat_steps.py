@@ -39,7 +39,7 @@ class HeatSteps(SystemSequence):
     n: int = parameter(64, "cells per side", low=8, high=2048)
     dimensions: int = parameter(2, "2 or 3", low=2, high=3)
     count: int = parameter(1, "number of bubbles", low=1, high=1000)
-    seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
+    geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
     radius: float = parameter(0.0, "0 = automatic radius", low=0.0, high=0.5, unit="side lengths")
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")
     conductivity_ratio: float = parameter(1e-3, "conductivity inside over outside", low=1e-6, high=1e6)
@@ -50,7 +50,7 @@ class HeatSteps(SystemSequence):
 
     def geometry(self) -> Geometry:
         """Centres and radii in side lengths."""
-        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.seed)
+        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.geometry_seed)
 
     def check(self) -> None:
         check_resolved(self.geometry(), self.n, 1.0)

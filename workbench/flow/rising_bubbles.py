@@ -51,7 +51,7 @@ class RisingBubbles(SystemSequence):
     dimensions: int = parameter(2, "2 or 3", low=2, high=3)
     height: float = parameter(2.0, "height of the box", low=1.0, high=8.0, unit="widths")
     count: int = parameter(1, "number of bubbles", low=1, high=1000)
-    seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
+    geometry_seed: int = parameter(0, "seed of their places", low=0, high=2**31 - 1)
     radius: float = parameter(0.0, "0 = automatic radius, 1/4 for one bubble", low=0.0, high=0.5, unit="widths")
     bubbles: str = parameter("", "listed bubbles in place of count: x,y,r; x,y,r; ...")
     eotvos: float = parameter(10.0, "gravity over surface tension, rho_out G d²/sigma", low=0.01, high=1000.0)
@@ -66,7 +66,7 @@ class RisingBubbles(SystemSequence):
 
     def geometry(self) -> Geometry:
         """Centres and radii in widths."""
-        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.seed)
+        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.geometry_seed)
 
     def check(self) -> None:
         check_resolved(self.geometry(), self.n, self.height)

@@ -42,7 +42,7 @@ class PetscPreconditioner(Preconditioner):
     options: str = parameter("", "options of PETSc, such as -pc_gamg_threshold 0.02")
 
     def check(self, device: Device) -> None:
-        petsc.need(f"preconditioner {self.text}")
+        petsc.need(f"preconditioner {self.text}", {"preconditioner": "amg:sa"})
         petsc.check_kind(self.method)
 
     def setup(self, operator: Operator, device: Device) -> MultigridCycle:

@@ -58,7 +58,7 @@ class Petsc(Solver):
         return self.ksp in ("cg", "fcg")
 
     def check(self, device: Device, traits: MethodTraits) -> None:
-        petsc.need(f"solver {self.text}")
+        petsc.need(f"solver {self.text}", {"solver": "cg"})
         if device.name != "cpu":
             raise InputError(f"solver petsc runs on device cpu, got {device.name}", changes={"device": "cpu"})
 
