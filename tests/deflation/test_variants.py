@@ -74,6 +74,7 @@ def test_the_preconditioner_agrees_with_its_formula(variant):
     formulas = {
         "def1": inverse,
         "def2": P.T @ inverse,
+        "pcdeflation": P.T @ inverse,
         "a-def1": inverse @ P + Q,
         "a-def2": P.T @ inverse + Q,
         "bnn": P.T @ inverse @ P + Q,

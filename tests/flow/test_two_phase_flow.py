@@ -122,7 +122,7 @@ def test_a_vortex_in_a_box_keeps_the_volume():
 
 
 def test_bubbles_that_merge_keep_their_volume_and_one_number():
-    """A stagnation point between two bubbles thins the film until it is below a cell; then the flow goes on."""
+    """A stagnation point between two bubbles thins the film until it is below a cell; then the flow continues."""
     flow = flow_of(
         (40, 40),
         Fluids((1.0, 0.01), (0.1, 0.001), 0.05, 0.0),

@@ -22,7 +22,7 @@ from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import COARSEST
 from workbench.devices.host_cycles import HostLevel, HostLevels
 from workbench.errors import InputError
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 
 BEFORE, FIRST, STEP = "before", "M", "flexible CG"
 Apply = Callable[[np.ndarray], np.ndarray]

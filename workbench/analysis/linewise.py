@@ -21,8 +21,9 @@ from workbench.run import Configuration
 from workbench.run.block.diagnostics import BlockDiagnostics
 from workbench.run.conflicts import traits_of
 from workbench.run.right_hand_sides import columns_of
-from workbench.run.setup import SolveSetup, assembled, prepare
+from workbench.run.setup import assembled, prepare
 from workbench.run.single.diagnostics import SingleDiagnostics
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.vector_files import asks_for_blocks
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow

@@ -21,7 +21,8 @@ from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.registry import unknown_name
 from workbench.run import configure
-from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup import prepare
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver

@@ -13,7 +13,8 @@ from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.problems import LinearSystem
 from workbench.registry import find
 from workbench.run import Configuration
-from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup import prepare
+from workbench.run.solve_setup import SolveSetup
 from workbench.settings import AUTO
 
 LARGEST = 4096

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock
 from workbench.devices.dot_lines import DOTS
 from workbench.devices.element_wise import AppliedElementWise, ElementWise
@@ -16,7 +17,7 @@ from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
 
 
-class DeviceBase(LinesDevice):
+class DeviceBase(AmongRanks, LinesDevice):
     """Base of all devices, including the dry run. `Space` is the class of its workspaces."""
 
     Space: ClassVar[type[Workspace]] = Workspace
@@ -36,28 +37,6 @@ class DeviceBase(LinesDevice):
     def holds(self, values: Any) -> bool:
         """Whether this is a user's vector in the memory of this device."""
         return False
-
-    rank: int = 0
-    ranks: int = 1
-    """Processes that make the run together, and which of them this is."""
-    share: float = 1.0
-    """Of the memory that the run needs, the part on this machine."""
-
-    def total(self, value: Any) -> Any:
-        """The sum of a number, or of an array, over the ranks."""
-        return value
-
-    def largest(self, value: float) -> float:
-        """The largest of a number over the ranks."""
-        return value
-
-    def agreed(self, value: Any) -> Any:
-        """What the first rank has."""
-        return value
-
-    def gathered(self, value: Any) -> list[Any]:
-        """What each rank has."""
-        return [value]
 
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""

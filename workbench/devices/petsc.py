@@ -30,8 +30,8 @@ MOST_STEPS = {"pipelcg": 100_000}
 REASONS = {
     -3: "it has no room for more iterations",
     -4: "the residual grew without bound",
-    -5: "a dot product of the method vanished, so that it cannot go on",
-    -6: "a dot product of the method vanished, so that it cannot go on",
+    -5: "a dot product of the method vanished, so that it cannot continue",
+    -6: "a dot product of the method vanished, so that it cannot continue",
     -7: "the method needs a symmetric matrix",
     -8: "the preconditioner is not positive definite",
     -9: "NaN or infinity appeared",
@@ -215,7 +215,8 @@ class Deflation:
 
 
 def _no_product(x: np.ndarray, y: np.ndarray) -> None:
-    raise NotImplementedError("PCDEFLATION was given Z^T A")
+    """In place of A x, which PCDEFLATION does not ask for where it has Z^T A."""
+    raise RuntimeError("PCDEFLATION multiplied by A, though it has Z^T A")
 
 
 class _Product:
@@ -232,7 +233,7 @@ class _Product:
 
 
 class KrylovSteps:
-    """A Krylov method of PETSc that stops after every iteration until it is told to go on.
+    """A Krylov method of PETSc that stops after every iteration until the next one is asked for.
 
     KSPSolve runs in a thread of its own: PETSc asks there after every iteration whether the method has converged, and
     the thread waits for the answer. kind: a KSPType. A, M: functions (x, out) -> None. b, x: arrays; x changes in
@@ -336,5 +337,5 @@ class KrylovSteps:
 def _reason(error: BaseException) -> str:
     """What PETSc says of an error, in one line."""
     lines = [line.partition("] ")[2] or line for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("error code", "#", "PETSc Error"))]
-    return (told[-1] if told else str(error)).strip().rstrip(".")
+    said = [line for line in lines if line and not line.startswith(("error code", "#", "PETSc Error"))]
+    return (said[-1] if said else str(error)).strip().rstrip(".")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.fast_diagonalization import Diagonalized
@@ -133,39 +134,8 @@ class Memory(Protocol):
         ...
 
 
-class Reductions(Protocol):
+class Reductions(AmongRanks, Protocol):
     """Norms and dot products outside programs. Sums are in double precision where the device has it."""
-
-    @property
-    def rank(self) -> int:
-        """Which of the ranks this process is."""
-        ...
-
-    @property
-    def ranks(self) -> int:
-        """Processes that make the run together."""
-        ...
-
-    @property
-    def share(self) -> float:
-        """Of the memory that the run needs, the part on this machine."""
-        ...
-
-    def total(self, value: Any) -> Any:
-        """The sum of a number, or of an array, over the ranks."""
-        ...
-
-    def largest(self, value: float) -> float:
-        """The largest of a number over the ranks."""
-        ...
-
-    def agreed(self, value: Any) -> Any:
-        """What the first rank has."""
-        ...
-
-    def gathered(self, value: Any) -> list[Any]:
-        """What each rank has."""
-        ...
 
     def norm(self, vector: DeviceVector) -> float:
         """||v||; waits for the device."""

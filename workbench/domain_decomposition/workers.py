@@ -29,7 +29,7 @@ CONNECT_SECONDS = 10.0
 REPEATS = 2
 """Times that a task is begun again, at most."""
 ASK_SECONDS = 0.2
-"""Seconds between two questions whether to go on."""
+"""Seconds between two tests for a cancellation request."""
 PRESENCE_SECONDS = 5.0
 """Seconds without a reply after which the scheduler is asked whether it has lost the worker."""
 

@@ -143,7 +143,7 @@ def _checked(found: Mapping[str, np.ndarray]) -> Record:
 
 
 def resume(path: str | Path) -> Sequence:
-    """The sequence of a record, as it was when it was saved; it goes on as if it had not been. Raises InputError as
+    """The sequence of a record, as it was when it was saved; it continues as if it had not been. Raises InputError as
     `load` does."""
     record = load(path)
     arrays, about = record.arrays, record.about

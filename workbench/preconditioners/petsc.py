@@ -27,7 +27,7 @@ class PetscPreconditioner(Preconditioner):
     """M^-1 = a preconditioner of PETSc for the assembled matrix: GAMG, hypre's BoomerAMG, incomplete Cholesky, SSOR.
 
     Computed on one core, on the host. hypre needs a PETSc that was built with it, which `make petsc` is not. For a
-    singular A, PETSc is told its null space, and the constants are projected out.
+    singular A, PETSc gets its null space, and the constants are projected out.
 
     Raises InputError if petsc4py is not installed, for a kind that this build lacks, for options that it does not know,
     for complex matrices with a real PETSc, and if the entries of A are not available.

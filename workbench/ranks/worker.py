@@ -60,7 +60,7 @@ class Speaker:
     def say(self, kind: str, data: Any, number: int = 0) -> None:
         """Write a message."""
         if self._to is not None:
-            # Where nobody reads any more, the end of the commands is near.
+            # Where no process reads any more, the end of the commands is near.
             with self._lock, contextlib.suppress(BrokenPipeError):
                 print(line(kind, data, number), file=self._to, flush=True)
 
@@ -75,7 +75,7 @@ def work(world: Any, folder: Path) -> None:
         with open(folder / "job", "rb") as stream:
             job: Job = pickle.load(stream)
         own.Barrier()
-        # mpiexec ends its ranks at once where nobody reads its output any more, so that it would stay.
+        # mpiexec ends its ranks at once where no process reads its output any more, so that it would stay.
         commands.clear_away()
         if job.configuration.ranks != world.size:
             raise InputError(

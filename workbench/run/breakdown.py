@@ -23,7 +23,7 @@ from workbench.number_text import percent, relative
 from workbench.operators import BoxStencil, Stencil
 from workbench.preconditioners import MultigridCycle
 from workbench.run.level_scale import largest_eigenvalue
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 
 DRIFTED = 0.1

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.best import BestIterates
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 
 

@@ -26,10 +26,11 @@ from workbench.run.ranks.setup import start
 from workbench.run.report import result_of
 from workbench.run.result import Result
 from workbench.run.run_state import RunState
-from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup import prepare
 from workbench.run.setup_phases import SetupPhases
 from workbench.run.single.iterations import SingleIterations
 from workbench.run.snapshots import SnapshotRequests
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.run.stopping_test import Termination
 from workbench.run.tracing import start_trace

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.operators.null_space import excess_of_products
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.solvers.cg import CG
 

@@ -11,7 +11,7 @@ from workbench.recording import History
 from workbench.run.configuration import Configuration
 from workbench.run.history_writer import HistoryWriter
 from workbench.run.result import Column
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping_test import Termination
 from workbench.run.tracing import resolve
 

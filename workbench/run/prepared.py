@@ -19,10 +19,11 @@ from workbench.run.configuration import Configuration, configure
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, has_columns, system_of
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.right_hand_side import prepare_vectors
-from workbench.run.setup import SolveSetup, assembled
+from workbench.run.setup import assembled
 from workbench.run.setup import prepare as set_up
 from workbench.run.single.iterations import SingleIterations
 from workbench.run.single.recurrence import Recurrence
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason, Stopping
 from workbench.settings import MIXED, RUN
 from workbench.solvers import Solver

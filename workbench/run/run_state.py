@@ -7,7 +7,7 @@ import dataclasses
 from workbench.recording import History
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Iterations
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping_test import Termination
 
 

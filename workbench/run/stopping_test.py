@@ -19,7 +19,7 @@ from workbench.run.column_state import ColumnState
 from workbench.run.diagnostics import Diagnostics
 from workbench.run.inconsistency import null_component
 from workbench.run.result import Column
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm, Reason, Stopping
 
 RECHECK = 0.9

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.devices.clock import Clock, HasParts
 from workbench.machine.describe import machine_line
 from workbench.recording import Trace
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 
 
 def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:

@@ -6,7 +6,7 @@ from workbench.deflation.two_level import TwoLevel
 from workbench.devices.programs.counting import CountingDevice
 from workbench.devices.programs.workspace import Workspace
 from workbench.run.ranks.setup import RankSetup
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 
 
 def planning_workspace(setup: SolveSetup) -> Workspace:

@@ -253,6 +253,10 @@ class Launcher:
 
     # Paper lines of one pass.
 
+    def new_pass(self, *given: Any) -> OnePass:
+        """One pass that is not compiled yet, of the arguments of `one_pass`."""
+        return OnePass(self, *given)
+
     def one_pass(
         self,
         text: str,
@@ -263,6 +267,6 @@ class Launcher:
         numbers: Mapping[str, complex] | None = None,
     ) -> OnePass:
         """Compile paper lines of one pass as a function of vectors."""
-        made = OnePass(self, text, vectors, operators, numbers)
+        made = self.new_pass(text, vectors, operators, numbers)
         made.prepare(np.dtype(dtype))
         return made

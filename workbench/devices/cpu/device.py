@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -155,6 +155,10 @@ class Cpu(StepByStep, Operators):
         """The scalars of the last iteration, read after every one."""
         return Watch(workspace)
 
+    def new_pass(self, *given: Any) -> OnePassOnCores:
+        """One pass that is not compiled yet, of the arguments of `one_pass`."""
+        return OnePassOnCores(*given)
+
     def one_pass(
         self,
         text: str,
@@ -165,7 +169,7 @@ class Cpu(StepByStep, Operators):
         numbers: Mapping[str, complex] | None = None,
     ) -> OnePassOnCores:
         """Compile paper lines of one pass as a function of arrays."""
-        made = OnePassOnCores(text, vectors, operators, numbers)
+        made = self.new_pass(text, vectors, operators, numbers)
         made.prepare(dtype)
         return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from workbench.devices.ranks.ghosts import DeviceHalo
 from workbench.devices.ranks.reductions import OnRanks
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
-from workbench.lines.schedule import Inlined
 
 
 class AcceleratorRanks(OnRanks, Accelerator):
@@ -113,18 +112,8 @@ class AcceleratorRanks(OnRanks, Accelerator):
 
     # Programs.
 
-    def one_pass(
-        self,
-        text: str,
-        vectors: Sequence[str],
-        dtype: np.dtype,
-        *,
-        operators: Mapping[str, Inlined] | None = None,
-        numbers: Mapping[str, complex] | None = None,
-    ) -> OnePass:
-        made = SummedPass(self, text, vectors, operators, numbers)
-        made.prepare(np.dtype(dtype))
-        return made
+    def new_pass(self, *given: Any) -> OnePass:
+        return SummedPass(self, *given)
 
     def over_ranks(self, partial: Vector) -> tuple[Vector, Callable[[], Any]]:
         totals = Totals(self, partial.dtype, partial.shape[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from workbench.devices.ranks.rows import OfRows, ProductOfRows
 from workbench.devices.ranks.sums import SummedAlgebra, Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
-from workbench.lines.schedule import Apply, Inlined, Step
+from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 
 
@@ -129,18 +129,9 @@ class Ranks(OnRanks, Cpu):
 
     # Programs.
 
-    def one_pass(
-        self,
-        text: str,
-        vectors: Sequence[str],
-        dtype: np.dtype,
-        *,
-        operators: Mapping[str, Inlined] | None = None,
-        numbers: Mapping[str, complex] | None = None,
-    ) -> OnePassOnCores:
-        made = SummedPass(text, vectors, operators, numbers)
+    def new_pass(self, *given: Any) -> OnePassOnCores:
+        made = SummedPass(*given)
         made.sums = self.sums
-        made.prepare(dtype)
         return made
 
     def bind_steps(
@@ -151,7 +142,7 @@ class Ranks(OnRanks, Cpu):
         made: list[Callable[[], None]] = []
         for step, run in zip(steps, runs, strict=True):
             if isinstance(step, Apply):
-                # A sum that has begun goes on meanwhile, unless the operator writes scalars itself.
+                # A sum that has begun is still under way meanwhile, unless the operator writes scalars itself.
                 made.append(run if not step.dots else self.sums.beginning(run, workspace.scalars, []))
                 continue
             slots = [workspace.slots[line.target] for line in step.dots]

@@ -12,7 +12,7 @@ from workbench.host.blas import on_one_thread
 from workbench.run.block.diagnostics import BlockDiagnostics
 from workbench.run.result import Column
 from workbench.run.right_hand_sides import RightHandSides
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Stopping
 from workbench.run.stopping_test import IterationState, StoppingTest, Termination
 from workbench.solvers.block.base import BlockSolver

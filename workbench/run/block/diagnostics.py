@@ -11,7 +11,7 @@ from workbench.devices.programs.in_blocks import in_blocks
 from workbench.run.diagnostics import Diagnostics, References
 from workbench.run.right_hand_side import on_host
 from workbench.run.right_hand_sides import RightHandSides
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.scaling import is_extreme, scaled_scalar
 

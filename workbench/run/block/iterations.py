@@ -18,7 +18,7 @@ from workbench.run.block.memory import chunks_of
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found, Iterations
 from workbench.run.result import Column
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.run.stopping_test import Termination
 from workbench.run.tracing import noting

@@ -18,7 +18,7 @@ from workbench.devices.programs.in_blocks import has_blocks
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 from workbench.operators.base import stored_bytes
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockSolver
 
 

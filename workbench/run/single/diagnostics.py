@@ -13,7 +13,7 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.number_text import relative
 from workbench.run.diagnostics import Diagnostics, References
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.scaling import scaled
 

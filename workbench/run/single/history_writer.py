@@ -11,10 +11,10 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.recording import History
 from workbench.run.history_writer import HistoryWriter
-from workbench.run.setup import SolveSetup
 from workbench.run.single.diagnostics import SingleDiagnostics
 from workbench.run.single.recurrence import SQUARES
 from workbench.run.single.vectorized_check import MANY_ROWS, best_so_far, root, roots
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm, Stopping
 from workbench.run.stopping_test import IterationState, StoppingTest
 

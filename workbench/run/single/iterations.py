@@ -13,12 +13,12 @@ from workbench.devices.rows import Rows
 from workbench.errors import InputError
 from workbench.run.configuration import Configuration
 from workbench.run.iterations import Found, Iterations
-from workbench.run.setup import SolveSetup
 from workbench.run.single.check_interval import CheckInterval
 from workbench.run.single.diagnostics import SingleDiagnostics
 from workbench.run.single.history_writer import SingleHistoryWriter
 from workbench.run.single.mixed import MixedRecurrence
 from workbench.run.single.recurrence import Recurrence
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.run.stopping_test import StoppingTest, Termination
 from workbench.run.tracing import noting

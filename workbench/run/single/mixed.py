@@ -18,9 +18,9 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
-from workbench.run.setup import SolveSetup
 from workbench.run.single.diagnostics import SingleDiagnostics
 from workbench.run.single.recurrence import Recurrence
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 
 INTERVAL = 10

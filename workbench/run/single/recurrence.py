@@ -11,7 +11,7 @@ from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
-from workbench.run.setup import SolveSetup
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}

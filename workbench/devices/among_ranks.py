@@ -1,0 +1,34 @@
+"""What a device knows of the ranks of its run: numbers that are summed over them, or agreed on by them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class AmongRanks(Protocol):
+    """The defaults are those of a run in one process."""
+
+    rank: int = 0
+    """Which of the ranks this process is."""
+    ranks: int = 1
+    """Processes that make the run together."""
+    share: float = 1.0
+    """Of the memory that the run needs, the part on this machine."""
+    slab: Any = None
+    """The `Slab` of rows of this rank, None for all."""
+
+    def total(self, value: Any) -> Any:
+        """The sum of a number, or of an array, over the ranks."""
+        return value
+
+    def largest(self, value: float) -> float:
+        """The largest of a number over the ranks."""
+        return value
+
+    def agreed(self, value: Any) -> Any:
+        """What the first rank has."""
+        return value
+
+    def gathered(self, value: Any) -> list[Any]:
+        """What each rank has."""
+        return [value]
