@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.galerkin import sparse_az
+from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
 from workbench.devices.protocol import Device
@@ -66,7 +66,7 @@ class SlabSubspace(Subspace):
         if self._boxes and (found := operator.box_matrix(device, self._tall, self._boxes)):
             return sparse.csr_array(found, shape=(count, count))
         rows = (self._az_of(operator, at) for at in self._steps())
-        summed = sum((_galerkin(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
+        summed = sum((galerkin_matrix(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
         return sparse.csr_array(summed)
 
     def az(self, operator: SlabStencil) -> sparse.csr_array:
@@ -128,14 +128,6 @@ class SlabColumns(SparseColumns):
     def az(self) -> sparse.csr_array:
         space: Any = self._space
         return space.az(self._operator)
-
-
-def _galerkin(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
-    """Z^T AZ of some rows."""
-    from workbench.host.coarse_rows import label_sums
-
-    rows, columns, sums = label_sums(az.indptr, az.indices, az.data, labels)
-    return sparse.coo_array((sums, (rows, columns)), shape=(count, count)).tocsr()
 
 
 def numbered(keys: np.ndarray, device: Device) -> tuple[np.ndarray, np.ndarray]:
