@@ -99,12 +99,36 @@ def test_another_method_takes_over_between_two_steps():
     sequence.step()
     sequence.use(preconditioner="mg", deflation="none")
     sequence.step()
-    assert [mark.step for mark in sequence.marks] == [1, 2]
+    assert [mark.step for mark in sequence.methods[0].marks] == [1, 2]
     assert sequence.configuration.problem == sequence.problem
     sequence.reset()
-    assert (sequence.steps, [mark.step for mark in sequence.marks]) == (0, [1])
+    assert (sequence.steps, [mark.step for mark in sequence.methods[0].marks]) == (0, [1])
     with pytest.raises(InputError, match="the problem of a sequence stays"):
         sequence.use(n=32)
+
+
+def test_further_methods_solve_the_same_systems(tmp_path):
+    alone = Sequence("rising-bubbles", **SMALL)
+    sequence = Sequence("rising-bubbles", others=[{"preconditioner": "mg", "deflation": "none"}], **SMALL)
+    for _ in range(3):
+        alone.step()
+        sequence.step()
+    late = sequence.add(start="zero")
+    lame = sequence.add(preconditioner="jacobi", deflation="none", stopping={"maxiter": 2})
+    alone.step()
+    sequence.step()
+    np.testing.assert_array_equal(sequence.x, alone.x)
+    leading, mg, *_ = sequence.methods
+    assert leading.iterations == alone.series["iterations"]
+    assert all(0 < few <= many for few, many in zip(mg.iterations, leading.iterations, strict=True))
+    assert np.isnan(late.iterations[:3]).all()
+    assert late.iterations[3] > leading.iterations[3]
+    assert "not converged" in lame.failure
+    assert np.isnan(lame.iterations[3])
+    sequence.remove(lame)
+    again = records.resume(records.save(sequence, tmp_path / "three"))
+    np.testing.assert_array_equal(again.methods[2].iterations, late.iterations)
+    assert again.step().number == 5
 
 
 def test_a_step_that_fails_can_be_made_by_another_method():

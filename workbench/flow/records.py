@@ -20,7 +20,8 @@ from workbench.data_files import path_of
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, replacing
 from workbench.flow.components import Components
-from workbench.flow.sequence import MethodMark, Sequence
+from workbench.flow.method import PARTS, Method, MethodMark
+from workbench.flow.sequence import Sequence
 from workbench.flow.systems import STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.problems import LinearSystem
 from workbench.problems.files import RECORD
@@ -68,10 +69,11 @@ def save(sequence: Sequence, path: str | Path) -> Path:
     about = {
         "configuration": sequence.configuration.to_dict(),
         "names": list(sequence.series),
-        "marks": [list(mark) for mark in sequence.marks],
+        "marks": [list(mark) for mark in sequence.methods[0].marks],
         "seconds": sequence.seconds,
+        "others": [_described(method) for method in sequence.methods[1:]],
     }
-    solutions = sequence.starts.solutions
+    starts = sequence.methods[0].starts
     arrays = {
         "format": np.array(FORMAT),
         "about": np.array(json.dumps(about)),
@@ -79,8 +81,8 @@ def save(sequence: Sequence, path: str | Path) -> Path:
         "phases": np.array(sequence.phases),
         "units": np.array(sequence.units),
         "b": np.array(sequence.kept).reshape(-1, sequence.labels.size),
-        "solutions": np.array(solutions),
-        "times": np.array(sequence.starts.times),
+        "solutions": np.array(starts.solutions),
+        "times": np.array(starts.times),
         "labels": sequence.labels,
         "shape": np.array(sequence.labels.shape),
         **{f"{STATE}{name}": values for name, values in sequence.systems.state().items()},
@@ -143,8 +145,8 @@ def _checked(found: Mapping[str, np.ndarray]) -> Record:
 
 
 def resume(path: str | Path) -> Sequence:
-    """The sequence of a record, as it was when it was saved; it continues as if it had not been. Raises InputError as
-    `load` does."""
+    """The sequence of a record, as it was when it was saved; it continues as if it had not been, but that methods other
+    than the leading one begin with its solutions. Raises InputError as `load` does."""
     record = load(path)
     arrays, about = record.arrays, record.about
     sequence = Sequence(record.configuration, keep=bool(arrays["b"].size))
@@ -156,14 +158,40 @@ def resume(path: str | Path) -> Sequence:
         ) from None
     sequence.series = {name: row.tolist() for name, row in zip(about["names"], arrays["series"], strict=True)}
     sequence.seconds = about["seconds"]
-    sequence.marks = [MethodMark(int(step), str(label)) for step, label in about["marks"]]
     sequence.phases, sequence.kept = list(arrays["phases"]), list(arrays["b"])
     sequence.units = arrays["units"].tolist()
     sequence.labels = arrays["labels"].astype(np.int32)
-    sequence.starts.solutions = [np.array(x) for x in arrays["solutions"]]
-    sequence.starts.times = arrays["times"].tolist()
-    sequence.x = sequence.starts.solutions[-1] if sequence.starts.solutions else None
+    try:
+        _restore_methods(sequence, record)
+    except (KeyError, ValueError, TypeError):
+        raise InputError(f"the record {printable_path(path)} has damaged methods; replay it instead") from None
     return sequence
+
+
+def _restore_methods(sequence: Sequence, record: Record) -> None:
+    (leading,) = sequence.methods
+    leading.starts.solutions = [np.array(x) for x in record.arrays["solutions"]]
+    leading.starts.times = record.arrays["times"].tolist()
+    for iterations, seconds in zip(sequence.series["iterations"], sequence.seconds, strict=True):
+        leading.note(iterations, {name: seconds[name] for name in PARTS})
+    leading.marks = [MethodMark(int(step), str(label)) for step, label in record.about["marks"]]
+    sequence.x = leading.starts.solutions[-1] if leading.starts.solutions else None
+    for described in record.about["others"]:
+        method = Method(Configuration.from_dict(described["configuration"]), leading.starts)
+        method.marks = [MethodMark(int(step), str(label)) for step, label in described["marks"]]
+        for name in SERIES:
+            setattr(method, name, np.array(described[name], float).reshape(sequence.steps).tolist())
+        method.failure = str(described["failure"])
+        sequence.methods.append(method)
+
+
+SERIES = ("iterations", "setup_seconds", "seconds")
+
+
+def _described(method: Method) -> dict[str, Any]:
+    """A method and its series as plain data."""
+    described = {name: getattr(method, name) for name in (*SERIES, "failure")}
+    return {**described, "configuration": method.configuration.to_dict(), "marks": [list(m) for m in method.marks]}
 
 
 @register

@@ -1,19 +1,20 @@
-"""Sequences of solves: a problem that makes systems step by step, and a method that solves them one after another."""
+"""Sequences of solves: a problem that makes systems step by step, and the methods that solve each of them."""
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Listed
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, quoted
-from workbench.flow.starts import StartVectors
-from workbench.flow.systems import StepSystem, SystemSequence
-from workbench.run import MACHINE_USE, Configuration, Prepared, Reason, configure
+from workbench.errors import InputError
+from workbench.flow.method import Method, changed, problem_of
+from workbench.flow.systems import StepSystem
+from workbench.run import MACHINE_USE, Configuration, Reason, configure
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells")
 """Of the series of every sequence, before what its problem measures."""
@@ -34,27 +35,20 @@ class Step(NamedTuple):
     measures: dict[str, float]
 
 
-class MethodMark(NamedTuple):
-    """From which step on a method is used. step: its number; label: the method's name."""
-
-    step: int
-    label: str
-
-
 class Sequence:
-    """A sequence of systems solved by one method, which may be changed between two steps.
+    """A sequence of systems, each solved by one method or by several, which may be changed between two steps.
 
     problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
     keep: whether the right-hand sides are kept, so that `workbench.flow.records.save` can write a record to replay, for
-    8 N bytes a step. Not safe for several threads at once.
+    8 N bytes a step. others: settings of further methods, see `add`. Not safe for several threads at once.
 
-    series: by column, a list with a number for each step; its first are `COLUMNS`. marks: where methods begin. phases:
-    of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution. systems: the state of
-    the problem, see `Systems`.
+    series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
+    those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
+    others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution.
+    systems: the state of the problem, see `Systems`.
 
-    The setup is kept while no cell changes its phase, vectors and programs always. Cost of a step: that of its problem,
-    a solve, and a setup where cells have changed. Raises InputError for a problem that is no sequence, and for a method
-    that cannot be prepared.
+    Cost of a step: that of its problem, and per method a solve and what `Prepared.update` takes for the cells that have
+    changed. Raises InputError for a problem that is no sequence, and for a method that cannot be prepared.
 
     Examples:
         >>> from workbench.flow.sequence import Sequence
@@ -63,23 +57,19 @@ class Sequence:
         ('CONVERGED', 1)
     """
 
-    def __init__(self, problem: Any, *, keep: bool = False, **settings: Any) -> None:
+    def __init__(
+        self, problem: Any, *, keep: bool = False, others: Listed[Mapping[str, Any]] = (), **settings: Any
+    ) -> None:
         if isinstance(problem, Configuration) and settings:
             raise InputError("settings belong to the configuration that is given; leave out one of the two")
         configuration = problem if isinstance(problem, Configuration) else configure(problem, **settings)
-        if not isinstance(configuration.problem, SystemSequence):
-            raise InputError(
-                f"problem {quoted(configuration.problem.name)} is one system; a sequence is rising-bubbles, "
-                "heat-steps or a record, .seq.npz"
-            )
-        self.configuration, self._keeps = configuration, keep
-        self.reset()
+        self.problem, self._keeps = problem_of(configuration), keep
+        self._begin([configuration, *(changed(configuration, **other) for other in others)])
 
     @property
-    def problem(self) -> SystemSequence:
-        """The problem of the configuration."""
-        assert isinstance(self.configuration.problem, SystemSequence)
-        return self.configuration.problem
+    def configuration(self) -> Configuration:
+        """The problem with the leading method."""
+        return self.methods[0].configuration
 
     @property
     def steps(self) -> int:
@@ -87,66 +77,56 @@ class Sequence:
         return len(self.seconds)
 
     def reset(self) -> None:
-        """Begin again, with the present method."""
-        self.systems = self.problem.systems()
-        self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
-        self.seconds: list[dict[str, float]] = []
-        self.marks = [MethodMark(1, self.configuration.label)]
-        self.phases: list[np.ndarray] = []
-        self.kept: list[np.ndarray] = []
-        self.units: list[float] = []
-        self.x: np.ndarray | None = None
-        self.starts = StartVectors(self.problem.start)
-        self.labels: np.ndarray | None = None
-        self._prepared: Prepared | None = None
-        self._pending: StepSystem | None = None
-        self.done = False
+        """Begin again, with the present methods."""
+        self._begin([method.configuration for method in self.methods])
 
     def use(self, **settings: Any) -> None:
-        """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
-        problem."""
-        names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
-        chosen = configure(self.problem, **{**{name: getattr(self.configuration, name) for name in names}, **settings})
-        if chosen.problem != self.problem:
-            raise InputError("the problem of a sequence stays; change only blocks and settings of its method")
-        self.configuration, self._prepared = chosen, None
-        mark = MethodMark(self.steps + 1, chosen.label)
-        self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
+        """Change the leading method from the next step on, see `Method.use`."""
+        self.methods[0].use(**settings)
+
+    def add(self, **settings: Any) -> Method:
+        """Let a further method solve the systems from the next step on: the leading one with these settings of
+        `configure`. It begins with the solutions of the leading one. Raises InputError as `Method.use`."""
+        method = Method(changed(self.configuration, **settings), self.methods[0].starts, self.steps)
+        self.methods = [*self.methods, method]
+        return method
+
+    def remove(self, method: Method) -> None:
+        """Let a method that is not the leading one solve no more."""
+        if method is self.methods[0]:
+            raise InputError("the leading method makes the steps; use another one in its place")
+        self.methods = [known for known in self.methods if known is not method]
 
     def step(self) -> Step | None:
         """Make one step; None at the end of the sequence.
 
-        Raises InputError where a solve or the flow fails. After a solve that failed, `use` another method and step on.
+        Raises InputError where the leading method or the flow fails. After a solve that failed, `use` another method
+        and step on. Of the other methods one that fails is noted, see `Method.failure`.
         """
-        begun = last = time.perf_counter()
+        begun = time.perf_counter()
         if self._pending is None:
             self._pending = self.systems.next()
             if self._pending is None:
                 self.done = True
                 return None
-            last = time.perf_counter()
-            moved = self._moved = self._extended(self._pending.labels)
-        else:
-            moved = self._moved
-        made = self._pending
-        seconds = {"setup": 0.0, "start": 0.0}
-        prepared = self._up_to_date(made)
-        seconds["setup"], last = time.perf_counter() - last, time.perf_counter()
-        x0 = self.starts.vector(made.time, made.b, self._product)
-        seconds["start"] = time.perf_counter() - last
-        result = prepared.solve(made.b, x0)
-        if not result.converged:
-            raise InputError(f"step {self.steps + 1} at time {made.time:.4g}: {result.reason.sentence} {result.detail}")
-        self._pending = None
+            self._moved = self._extended(self._pending.labels)
+        made, moved, (leading, *others) = self._pending, self._moved, self.methods
+        result, parts = leading.solve(made, moved)
         self.x = np.asarray(result.x)
-        self.starts.note(self.x, made.time)
+        for method in others:
+            self._also(method, made, moved)
+        if self._keeps:
+            # `end` may overwrite it.
+            self.kept.append(made.b.copy())
+        self._pending = None
         self.systems.end(self.x)
-        seconds = {**self.systems.seconds, **seconds, "solve": result.seconds}
         last = time.perf_counter()
         measured = self.systems.measures()
         now = time.perf_counter()
-        seconds["measures"] = now - last
-        self._note(made, result.iterations, now - begun, moved, measured, seconds)
+        seconds = {**self.systems.seconds, **parts, "measures": now - last}
+        leading.note(result.iterations, parts)
+        whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
+        self._note(made, result.iterations, whole, moved, measured, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
 
     def __iter__(self) -> Iterator[Step]:
@@ -162,33 +142,34 @@ class Sequence:
         bits = np.unpackbits(self.phases[step - 1], count=self.labels.size)
         return bits.astype(bool).reshape(self.labels.shape)
 
+    def _begin(self, configurations: list[Configuration]) -> None:
+        self.systems = self.problem.systems()
+        self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
+        self.seconds: list[dict[str, float]] = []
+        self.methods = [Method(each) for each in configurations]
+        self.phases: list[np.ndarray] = []
+        self.kept: list[np.ndarray] = []
+        self.units: list[float] = []
+        self.x: np.ndarray | None = None
+        self.labels: np.ndarray | None = None
+        self._pending: StepSystem | None = None
+        self._moved = 0
+        self.done = False
+
+    def _also(self, method: Method, made: StepSystem, moved: int) -> None:
+        if not method.failure:
+            with contextlib.suppress(InputError):
+                result, parts = method.solve(made, moved)
+                return method.note(result.iterations, parts)
+        return method.note(math.nan, {})
+
     def _extended(self, labels: np.ndarray) -> int:
         """Continue earlier solutions into changed cells; how many there are."""
-        moved = 0 if self.labels is None else self.starts.extend(labels, self.labels)
+        moved = 0
+        if self.labels is not None:
+            moved = max(method.starts.extend(labels, self.labels) for method in self.methods)
         self.labels = labels.copy()
         return moved
-
-    def _up_to_date(self, made: StepSystem) -> Prepared:
-        """The method set up for a step, with its absolute tolerance."""
-        if self._prepared is None:
-            self._prepared = Prepared(self.configuration, self.problem.system(made))
-        elif self._moved:
-            self._prepared.update(made.labels)
-        if made.unit:
-            atol = self.problem.tolerance * made.unit
-            stopping = self.configuration.stopping
-            if not math.isclose(self._prepared.configuration.stopping.atol, atol, rel_tol=1e-12):
-                stopping = stopping.changed({"rtol": 0.0, "atol": atol})
-                self._prepared.configuration = dataclasses.replace(self._prepared.configuration, stopping=stopping)
-        return self._prepared
-
-    def _product(self, x: np.ndarray) -> np.ndarray:
-        from workbench import devices
-
-        assert self._prepared is not None
-        out = np.empty_like(x)
-        self._prepared.system.operator.bind(devices.device("cpu")).apply(np.ascontiguousarray(x), out)
-        return out
 
     def _note(
         self, made: StepSystem, iterations: int, whole: float, moved: int, measured: dict[str, float],
@@ -199,6 +180,4 @@ class Sequence:
             self.series[name].append(value)
         self.phases.append(np.packbits(made.labels > 0))
         self.units.append(made.unit)
-        if self._keeps:
-            self.kept.append(made.b.copy())
         self.seconds.append(seconds)

@@ -32,22 +32,21 @@ def check_start(text: str) -> int:
 class StartVectors:
     """Earlier solutions, the newest last, and the start that they give.
 
-    kind: see `check_start`. Extrapolations are polynomials in time of degree 0, 1 or 2. fischer:m takes from the span
-    of m solutions the vector with the least error in the A-norm, for m products with A and m^2 dot products. Source:
-    Fischer, "Projection techniques for iterative solution of Ax = b with successive right-hand sides", Comput. Methods
-    Appl. Mech. Eng. 163 (1998).
+    kind: see `check_start`. known: start vectors whose solutions are copied. Extrapolations are polynomials in time of
+    degree 0, 1 or 2. fischer:m takes from the span of m solutions the vector with the least error in the A-norm, for m
+    products with A and m^2 dot products. Source: Fischer, "Projection techniques for iterative solution of Ax = b with
+    successive right-hand sides", Comput. Methods Appl. Mech. Eng. 163 (1998).
     """
 
-    def __init__(self, kind: str) -> None:
-        self.kind, self._most = kind, check_start(kind)
-        self.solutions: list[np.ndarray] = []
-        self.times: list[float] = []
+    def __init__(self, kind: str, known: StartVectors | None = None) -> None:
+        self.kind, self._most = kind, max(check_start(kind), 1)
+        self.solutions = [x.copy() for x in known.solutions[-self._most :]] if known else []
+        self.times = known.times[-self._most :] if known else []
 
     def note(self, x: np.ndarray, time: float) -> None:
         """Keep a solution, a copy."""
-        keep = max(self._most, 1)
-        self.solutions = [*self.solutions, np.array(x)][-keep:]
-        self.times = [*self.times, time][-keep:]
+        self.solutions = [*self.solutions, np.array(x)][-self._most :]
+        self.times = [*self.times, time][-self._most :]
 
     def extend(self, labels: np.ndarray, before: np.ndarray) -> int:
         """Give cells that changed their phase a value of the new one; how many changed. labels: shape of the grid."""

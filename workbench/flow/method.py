@@ -1,0 +1,125 @@
+"""One method on a sequence of systems: its setup, kept from step to step, its start vectors, and its series."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, quoted
+from workbench.flow.starts import StartVectors
+from workbench.flow.systems import StepSystem, SystemSequence
+from workbench.run import Configuration, Prepared, PreparedResult, configure
+
+PARTS = ("setup", "start", "solve")
+"""Of the seconds of a method in a step."""
+
+
+class MethodMark(NamedTuple):
+    """From which step on a method is used. step: its number; label: the method's name."""
+
+    step: int
+    label: str
+
+
+class Method:
+    """A method that solves every system of a sequence.
+
+    configuration: its problem is the sequence, and may have a start of its own. starts: earlier solutions, copied.
+    steps: of the sequence, before this method is added to it.
+
+    iterations, setup_seconds, seconds: lists with a number for each step of the sequence, NaN where the method did not
+    solve; seconds are those of start, setup and solve. marks: where it was changed. failure: a sentence once a solve
+    has failed; it solves no further system until it is changed.
+    """
+
+    def __init__(self, configuration: Configuration, starts: StartVectors | None = None, steps: int = 0) -> None:
+        self.configuration, self.failure = configuration, ""
+        self.starts = StartVectors(problem_of(configuration).start, starts)
+        self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
+        self.marks = [MethodMark(steps + 1, configuration.label)]
+        self._prepared: Prepared | None = None
+
+    @property
+    def label(self) -> str:
+        """The method's name."""
+        return self.configuration.label
+
+    def use(self, **settings: Any) -> None:
+        """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
+        problem. Raises InputError for those, and for a method that does not take the problem."""
+        self.configuration, self._prepared, self.failure = changed(self.configuration, **settings), None, ""
+        self.starts = StartVectors(problem_of(self.configuration).start, self.starts)
+        mark = MethodMark(len(self.iterations) + 1, self.label)
+        self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
+
+    def solve(self, made: StepSystem, moved: int) -> tuple[PreparedResult, dict[str, float]]:
+        """Solve a system whose cells differ in `moved` places from the one before; the result, and seconds by part.
+
+        Raises InputError where the solve does not converge, with the failure noted.
+        """
+        begun = time.perf_counter()
+        prepared = self._up_to_date(made, moved)
+        set_up = time.perf_counter()
+        x0 = self.starts.vector(made.time, made.b, self._product)
+        started = time.perf_counter()
+        result = prepared.solve(made.b, x0)
+        if not result.converged:
+            self.failure = f"step {len(self.iterations) + 1} at time {made.time:.4g}: {result.reason.sentence} "
+            self.failure += result.detail
+            raise InputError(self.failure)
+        self.starts.note(np.asarray(result.x), made.time)
+        return result, {"setup": set_up - begun, "start": started - set_up, "solve": result.seconds}
+
+    def note(self, iterations: float, seconds: dict[str, float]) -> None:
+        """Add a step to the lists."""
+        self.iterations.append(iterations)
+        self.setup_seconds.append(seconds.get("setup", math.nan))
+        self.seconds.append(sum(seconds.values()) if seconds else math.nan)
+
+    def _up_to_date(self, made: StepSystem, moved: int) -> Prepared:
+        """The method set up for a system, with its absolute tolerance."""
+        problem = problem_of(self.configuration)
+        if self._prepared is None:
+            self._prepared = Prepared(self.configuration, problem.system(made))
+        elif moved:
+            self._prepared.update(made.labels)
+        if made.unit:
+            atol = problem.tolerance * made.unit
+            stopping = self.configuration.stopping
+            if not math.isclose(self._prepared.configuration.stopping.atol, atol, rel_tol=1e-12):
+                stopping = stopping.changed({"rtol": 0.0, "atol": atol})
+                self._prepared.configuration = dataclasses.replace(self._prepared.configuration, stopping=stopping)
+        return self._prepared
+
+    def _product(self, x: np.ndarray) -> np.ndarray:
+        from workbench import devices
+
+        assert self._prepared is not None
+        out = np.empty_like(x)
+        self._prepared.system.operator.bind(devices.device("cpu")).apply(np.ascontiguousarray(x), out)
+        return out
+
+
+def problem_of(configuration: Configuration) -> SystemSequence:
+    """The sequence of a configuration. Raises InputError for a problem that is one system."""
+    if not isinstance(configuration.problem, SystemSequence):
+        raise InputError(
+            f"problem {quoted(configuration.problem.name)} is one system; a sequence is rising-bubbles, heat-steps "
+            "or a record, .seq.npz"
+        )
+    return configuration.problem
+
+
+def changed(configuration: Configuration, **settings: Any) -> Configuration:
+    """The configuration with other blocks, settings, and another start of its problem. Raises InputError for one that
+    changes the problem otherwise."""
+    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
+    before = problem_of(configuration)
+    chosen = configure(before, **{**{name: getattr(configuration, name) for name in names}, **settings})
+    if dataclasses.replace(problem_of(chosen), start=before.start) != before:
+        raise InputError("the problem of a sequence stays; change only its start, blocks and settings of its method")
+    return chosen
