@@ -141,12 +141,11 @@ class BandCholesky(Factor):
         except np.linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
         self.form = Banded(self._band, self._order)
+        self._substitute = lapack.band_solver(self._band)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        from scipy.linalg import cho_solve_banded
-
         solution = np.empty_like(right)
-        solution[self._order] = cho_solve_banded((self._band, True), right[self._order], check_finite=False)
+        solution[self._order] = self._substitute(right[self._order])
         return solution
 
     solve_columns = solve

@@ -76,8 +76,12 @@ class NullSpace:
     def complement(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
         """x minus its component in the null space, and the norm of that component; x itself without vectors.
 
-        Cost for each vector: three passes over it and a vector of memory.
+        Cost for each vector: three passes over it and a vector of memory; two for the constants in host memory.
         """
+        if self.is_constant and isinstance(x, np.ndarray):
+            size = device.total(x.size)
+            mean = device.total(x.sum(dtype=np.result_type(x.dtype, np.float64)).item()) / size
+            return x - x.dtype.type(mean), abs(mean) * math.sqrt(size)
         removed = 0.0
         for vector in self.vectors:
             square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size

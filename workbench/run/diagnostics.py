@@ -102,7 +102,7 @@ class Diagnostics(abc.ABC):
         In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
         unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return np.maximum(self._finite_residuals(self._returned()), unit_roundoff * self.norms_of_b())
+        return np.maximum(self._verified()[1], unit_roundoff * self.norms_of_b())
 
     def returned_x(self) -> np.ndarray:
         """x of the original system in host memory, orthogonal to the null space of A.
@@ -113,8 +113,7 @@ class Diagnostics(abc.ABC):
 
     def returned(self) -> tuple[Any, np.ndarray]:
         """The x that is returned, and ||b - A x|| of the scaled system for this very x."""
-        solution = self._returned()
-        residuals = self._finite_residuals(solution)
+        solution, residuals = self._verified()
         return self._as_given(solution), residuals
 
     def take_best(self, kept: BestIterates, iteration: int, done: Sequence[bool]) -> list[tuple[int, str, float]]:
@@ -142,6 +141,11 @@ class Diagnostics(abc.ABC):
         if not self._projection or r is None or setup.solver.has_user_lines or not setup.variant.keeps_z_orthogonal:
             return np.full(self.columns, np.nan)
         return np.atleast_1d(self._projection.drift(r))
+
+    def _verified(self) -> tuple[DeviceVector, np.ndarray]:
+        """What is returned, and ||b - A x|| for it."""
+        solution = self._returned()
+        return solution, self._finite_residuals(solution)
 
     def _finite_residuals(self, solution: DeviceVector) -> np.ndarray:
         """||b - A x||; infinite for an x that overflows where it is scaled back."""

@@ -25,6 +25,8 @@ class Watch:
     program cannot be stopped like that, or an operator waits for the host anyway, `every` is 1.
     """
 
+    stops = False
+
     def __init__(self, device: Launcher, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
         self._waits = waits(device, workspace)

@@ -17,6 +17,7 @@ class Watch:
     """
 
     every = 1
+    stops = True
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

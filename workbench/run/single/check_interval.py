@@ -27,19 +27,23 @@ def next_interval(
     most: int,
     seconds: float,
     may_end_in: float = math.inf,
+    stops: bool = False,
 ) -> int:
     """Iterations until the next check of the norms.
 
     norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host checks
     the true residual. before: the length of the last interval, 0 at the start. seconds: of one iteration, 0 if unknown.
-    may_end_in: iterations after which the run may end for another reason, an upper bound of the result.
+    may_end_in: iterations after which the run may end for another reason, an upper bound of the result. stops: whether
+    nothing is launched after the iteration that meets the target.
 
     The device stops by itself at the iteration that meets the target, so an interval that is too long costs empty
     launches, and one that is too short costs one check more. An interval therefore ends where the norm would meet the
     target at the fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its
     end, where an early check costs less than the launches.
     """
-    longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
+    longest = most
+    if not stops:
+        longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
     if seconds > 0:
         longest = min(longest, SECONDS / seconds)
     whole = max(least, int(longest) // least * least)
@@ -68,11 +72,11 @@ class CheckInterval:
     """The lengths of the intervals of one run: iterations between two checks of its norms.
 
     limit: iterations at most. least: what intervals are multiples of. length, seconds: of the last interval, and of one
-    of its iterations.
+    of its iterations. stops: see `next_interval`.
     """
 
-    def __init__(self, stopping: Stopping, limit: int, least: int) -> None:
-        self._stopping, self._limit, self._least = stopping, limit, least
+    def __init__(self, stopping: Stopping, limit: int, least: int, *, stops: bool = False) -> None:
+        self._stopping, self._limit, self._least, self._stops = stopping, limit, least, stops
         self.length, self.seconds = 0, 0.0
 
     def note(self, length: int, seconds: float) -> None:
@@ -113,4 +117,5 @@ class CheckInterval:
             most=longest,
             seconds=self.seconds,
             may_end_in=min(stalled, left),
+            stops=self._stops,
         )

@@ -26,6 +26,8 @@ class SingleDiagnostics(Diagnostics):
     def __init__(self, setup: SolveSetup) -> None:
         super().__init__(setup, 1, setup.projection)
         self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
+        self.verified: tuple[DeviceVector, np.ndarray] | None = None
+        """What `_verified` has found, until x is changed."""
 
     @property
     def x(self) -> DeviceVector:
@@ -36,7 +38,7 @@ class SingleDiagnostics(Diagnostics):
         return self._setup.b
 
     def release(self) -> None:
-        self.residual = self._projection = None
+        self.residual = self._projection = self.verified = None
 
     def b(self, column: int) -> DeviceVector:
         return self._setup.b
@@ -49,7 +51,7 @@ class SingleDiagnostics(Diagnostics):
 
         Its component in the null space of A is removed, whose rounding error in A x has the size of A.
         """
-        setup = self._setup
+        setup, self.verified = self._setup, None
         setup.x = x
         solution = self.solution()
         setup.x = self._copy(solution) if solution is x else solution
@@ -96,6 +98,11 @@ class SingleDiagnostics(Diagnostics):
     def _returned(self) -> DeviceVector:
         return self._setup.returned(self.solution(), self._setup.exponent)
 
+    def _verified(self) -> tuple[DeviceVector, np.ndarray]:
+        if self.verified is None:
+            self.verified = super()._verified()
+        return self.verified
+
     def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
         x, exponent = self._setup.device.to_host(solution), self._setup.exponent
         return scaled(x, exponent) if exponent else x
@@ -113,7 +120,7 @@ class SingleDiagnostics(Diagnostics):
         return None if self._setup.start is None else self._setup.device.to_device(self._setup.start)
 
     def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
-        setup, (which,) = self._setup, chosen
+        setup, (which,), self.verified = self._setup, chosen, None
         self._is_solution = self._is_solution or which > 1
         if which == 1:
             setup.x = best

@@ -51,8 +51,9 @@ class SingleIterations(Iterations):
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         limit = stopping.limit(setup.system.unknowns)
-        self._interval = CheckInterval(stopping, limit, setup.device.check_every)
         self._recurrence: Recurrence | None = recurrence or self._made_recurrence()
+        stops = self._recurrence.watch.stops
+        self._interval = CheckInterval(stopping, limit, setup.device.check_every, stops=stops)
 
     @property
     def recurrence(self) -> Recurrence | None:
@@ -111,6 +112,7 @@ class SingleIterations(Iterations):
     def _advanced(self, most: int | None) -> Termination | None:
         recurrence, test = self._recurrence, self._test
         assert recurrence is not None
+        self._measures.verified = None
         (column,) = test.columns
         count = self._interval.next(
             self.history,
