@@ -27,7 +27,7 @@ TWO = (
     "bubbles-3d n=17 preconditioner=neumann:3 deflation=levelset:4 coarse=multilevel variant=a-def2",
     "bubbles-3d n=16 preconditioner=chebyshev:3 deflation=levelset:3 variant=a-def2 solver=fcg",
     "bubbles-3d n=13 preconditioner=neumann:1 deflation=levelset:3 precision=mixed variant=a-def2",
-    "bubbles-3d n=13 preconditioner=none solver=cgcg",
+    "bubbles-3d n=13 preconditioner=jacobi solver=cgcg",
     "bubbles-2d n=41 preconditioner=neumann:1 deflation=levelset:4 variant=def2",
     "bubbles-2d n=31 preconditioner=jacobi solver=block-cg rhs=random:4",
     "bubbles-2d n=29 preconditioner=neumann:2 deflation=levelset:3 solver=block-cg rhs=random:5",

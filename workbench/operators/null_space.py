@@ -81,7 +81,9 @@ class NullSpace:
         if self.is_constant and isinstance(x, np.ndarray):
             size = device.total(x.size)
             mean = device.total(x.sum(dtype=np.result_type(x.dtype, np.float64)).item()) / size
-            return x - x.dtype.type(mean), abs(mean) * math.sqrt(size)
+            x = device.copy(x)
+            x -= mean
+            return x, abs(mean) * math.sqrt(size)
         removed = 0.0
         for vector in self.vectors:
             square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size
