@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 PROBLEM = "rising-bubbles, heat-steps, a record (.seq.npz), a share link, or a .cg.json file"
 SETTINGS = (*BLOCKS.values(), RUN["device"], RUN["precision"])
 CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
-ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circularity", "volume", "moved_cells")
-"""The first columns of the table, as far as a sequence has them."""
 
 
 def add(verbs: Any) -> None:
@@ -55,7 +51,7 @@ def add(verbs: Any) -> None:
 
 
 def _flow(options: argparse.Namespace) -> int:
-    from workbench.flow.records import save
+    from workbench.flow.records import save, table
 
     sequence, line, failure = _begun(options), StatusLine(), ""
     try:
@@ -102,17 +98,6 @@ def _begun(options: argparse.Namespace) -> Sequence:
         return sequence
     configuration = configure(options.problem, given, stopping=criteria, **method)
     return Sequence(configuration, keep=options.record is not None)
-
-
-def table(sequence: Sequence) -> str:
-    """The series as CSV, a row for every step."""
-    columns = [name for name in ORDER if name in sequence.series]
-    columns += [name for name in sequence.series if name not in columns]
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(columns)
-    rows.writerows(zip(*(sequence.series[name] for name in columns), strict=True))
-    return text.getvalue()
 
 
 def _summary(sequence: Sequence) -> dict[str, Any]:

@@ -20,39 +20,50 @@ def circularity(flow: TwoPhaseFlow) -> float:
     if not count:
         return math.nan
     if grid.directions == 2:
-        length, area = _contour(grid.inside(flow.phi))
+        length, area = _length_and_area(grid.inside(flow.phi))
         return 2 * math.sqrt(math.pi * area * count) / length if length and area > 0 else math.nan
     volume = float(flow.share().sum()) * grid.h**3
     area = _area(grid.inside(flow.phi), grid.h)
     return (36 * math.pi * count) ** (1 / 3) * volume ** (2 / 3) / area if area else math.nan
 
 
-def _contour(phi: np.ndarray) -> tuple[float, float]:
-    """Length and enclosed area, in cells: each square of four centres is cut by segments between roots on its edges."""
+def contour(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The line phi = 0 as segments x0, y0, x1, y1 in cells from the centre of the first one, shape (k, 4), and twice
+    the area between each and the origin, shape (k,), of which the sum is that of the inside. phi: shape (ny, nx).
+
+    Each square of four centres is cut between roots on its edges.
+    """
     a, b, c, d = phi[:-1, :-1], phi[:-1, 1:], phi[1:, 1:], phi[1:, :-1]
     cut = np.flatnonzero(((a < 0) != (b < 0)) | ((b < 0) != (c < 0)) | ((c < 0) != (d < 0)))
     corners = [corner.reshape(-1)[cut] for corner in (a, b, c, d)]
+    rows, columns = np.divmod(cut, phi.shape[1] - 1)
     edges = []
     for k, (x, y) in enumerate(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))):
         start, end = corners[k], corners[(k + 1) % 4]
         crossed = (start < 0) != (end < 0)
         at = np.divide(start, start - end, out=np.zeros_like(start), where=crossed)
         dx, dy = ((1, 0), (0, 1), (-1, 0), (0, -1))[k]
-        edges.append((crossed, x + at * dx, y + at * dy))
-    rows, columns = np.divmod(cut, phi.shape[1] - 1)
-    length, area = 0.0, 0.0
+        edges.append((crossed, columns + x + at * dx, rows + y + at * dy))
     crossings = np.sum([crossed for crossed, *_ in edges], axis=0)
+    found, areas = [], []
     # Squares with two roots have one segment; those with four, saddles, two that go around opposite corners.
     for k in range(4):
         for j in range(k + 1, 4):
             (in_k, x_k, y_k), (in_j, x_j, y_j) = edges[k], edges[j]
             both = in_k & in_j & ((crossings == 2) | ((crossings == 4) & ((k, j) in ((0, 1), (2, 3)))))
-            length += float(np.hypot(x_k - x_j, y_k - y_j)[both].sum())
+            segment = np.stack([x_k, y_k, x_j, y_j], axis=1)[both]
             # The corner after edge k lies to the right of the segment from edge k to edge j.
-            left = np.where(corners[(k + 1) % 4] < 0, -0.5, 0.5)
-            doubled = (x_k + columns) * (y_j + rows) - (x_j + columns) * (y_k + rows)
-            area += float((left * doubled)[both].sum())
-    return length, area
+            left = np.where(corners[(k + 1) % 4][both] < 0, -1.0, 1.0)
+            found.append(segment)
+            areas.append(left * (segment[:, 0] * segment[:, 3] - segment[:, 2] * segment[:, 1]))
+    return np.concatenate(found), np.concatenate(areas)
+
+
+def _length_and_area(phi: np.ndarray) -> tuple[float, float]:
+    """Of the interface, and within it, in cells."""
+    segments, doubled = contour(phi)
+    length = np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1])
+    return float(length.sum()), 0.5 * float(doubled.sum())
 
 
 def _area(phi: np.ndarray, h: float) -> float:

@@ -6,8 +6,10 @@ kept also b, in double precision, which is then its largest part.
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import functools
+import io
 import json
 import os
 from collections.abc import Mapping
@@ -34,6 +36,9 @@ ARRAYS = ("series", "phases", "units", "b", "solutions", "times", "labels", "sha
 TEXTS = ("format", "about")
 STATE = "state_"
 STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature")
+
+ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circularity", "volume", "moved_cells")
+"""The first columns of the table, as far as a sequence has them."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -90,6 +95,17 @@ def save(sequence: Sequence, path: str | Path) -> Path:
     with replacing(path) as stream:
         np.savez_compressed(stream, **arrays)
     return path
+
+
+def table(sequence: Sequence) -> str:
+    """The series as CSV, a row for every step."""
+    columns = [name for name in ORDER if name in sequence.series]
+    columns += [name for name in sequence.series if name not in columns]
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows(zip(*(sequence.series[name] for name in columns), strict=True))
+    return text.getvalue()
 
 
 def load(path: str | Path) -> Record:

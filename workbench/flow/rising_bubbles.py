@@ -45,7 +45,7 @@ class RisingBubbles(SystemSequence):
 
     name: ClassVar[str] = "rising-bubbles"
     title: ClassVar[str] = "Rising bubbles, step by step (2D and 3D)"
-    measured: ClassVar[tuple[str, ...]] = ("centre", "rise_velocity", "circularity", "volume", "bubbles")
+    measured: ClassVar[tuple[str, ...]] = ("centre", "rise_velocity", "circularity", "volume", "bubbles", "shift")
 
     n: int = parameter(64, "cells across the width", low=8, high=2048)
     dimensions: int = parameter(2, "2 or 3", low=2, high=3)
@@ -149,6 +149,7 @@ class BubbleSystems(Systems):
             "circularity": circularity(flow),
             "volume": total * flow.grid.h**flow.grid.directions,
             "bubbles": int(flow.components.numbers.size),
+            "shift": flow.shift,
         }
 
     def fields(self) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ from workbench.flow.method import Method, changed, problem_of
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Reason, configure
 
-COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells")
+COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Of the series of every sequence, before what its problem measures."""
 
 
@@ -126,7 +126,9 @@ class Sequence:
         seconds = {**self.systems.seconds, **parts, "measures": now - last}
         leading.note(result.iterations, parts)
         whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
-        self._note(made, result.iterations, whole, moved, measured, seconds)
+        left = float(np.linalg.norm(made.b)) * result.true_relative_residual / made.unit if made.unit else math.nan
+        row = {"time": made.time, "dt": made.dt, "iterations": result.iterations, "seconds": whole}
+        self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
 
     def __iter__(self) -> Iterator[Step]:
@@ -171,12 +173,8 @@ class Sequence:
         self.labels = labels.copy()
         return moved
 
-    def _note(
-        self, made: StepSystem, iterations: int, whole: float, moved: int, measured: dict[str, float],
-        seconds: dict[str, float],
-    ) -> None:  # fmt: skip
-        row = {"time": made.time, "dt": made.dt, "iterations": iterations, "seconds": whole, "moved_cells": moved}
-        for name, value in (row | measured).items():
+    def _note(self, made: StepSystem, row: Mapping[str, float], seconds: dict[str, float]) -> None:
+        for name, value in row.items():
             self.series[name].append(value)
         self.phases.append(np.packbits(made.labels > 0))
         self.units.append(made.unit)

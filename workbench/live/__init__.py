@@ -11,6 +11,7 @@ from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.volume_view import VolumeView
+from workbench.live.flows.flow_view import FlowView, flow
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.plain import html_of, page_of
 from workbench.live.inspect.replay import Replay, open_run
@@ -44,6 +45,7 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "FlowView",
     "Geometry2D",
     "InsideView",
     "Lesson",
@@ -72,6 +74,7 @@ __all__ = [
     "VolumeView",
     "Workbench",
     "explore",
+    "flow",
     "html_of",
     "open_run",
     "page_of",

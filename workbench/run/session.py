@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -12,16 +11,13 @@ from workbench.problems import LinearSystem
 from workbench.run.cancellation import GRACE
 from workbench.run.configuration import Configuration
 from workbench.run.filming import Camera
+from workbench.run.held_job import HeldJob
 from workbench.run.job import State
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.thread_job import ThreadJob
-
-SERVE_EVERY = 0.1
-"""Seconds between two tests for snapshot requests while a run is held."""
 
 
-class Session(ThreadJob):
+class Session(HeldJob):
     """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
     Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`
@@ -60,65 +56,6 @@ class Session(ThreadJob):
         self.result: Result | None = None
         self._system, self._x0 = system, x0
         self.traced, self._camera = trace, camera
-        self._go = threading.Event()
-        self._single = threading.Event()
-        self._paused_after_setup = False
-
-    @property
-    def state(self) -> State:
-        """The state; PAUSED and QUEUED also while the run exists, but is held or waits for its slot."""
-        state = super().state
-        if state is State.QUEUED:
-            return State.QUEUED if self._may_set_up else State.PAUSED
-        if state is State.RUNNING and not self.stopping:
-            if not self._go.is_set():
-                return State.PAUSED
-            return State.RUNNING if self.slot.held else State.QUEUED
-        return state
-
-    @property
-    def steady(self) -> bool:
-        """It iterates, with no request pending."""
-        return super().steady and not self._single.is_set()
-
-    @property
-    def pausing(self) -> bool:
-        """It is to pause, and finishes the iteration that is in progress; it holds its slot until then."""
-        return self.state is State.PAUSED and self.slot.held
-
-    def start(self, *, paused: bool = False) -> None:
-        """Start, or queue; with `paused` the run waits before its first iteration."""
-        with self._changing:
-            if self._state is State.IDLE:
-                self._state = State.QUEUED
-                self._paused_after_setup = paused
-                if not paused:
-                    self._go.set()
-                # Here and not in the thread, so that sessions are queued in the order in which they are started.
-                self.slot.enqueue()
-                self._thread.start()
-
-    def pause(self) -> None:
-        """Hold the run, and release its slot."""
-        self._go.clear()
-        self.slot.wake()
-
-    def resume(self) -> None:
-        """Continue a held run, at the end of the queue; a pending single step becomes a resume."""
-        self._single.clear()
-        self._continue()
-
-    def step(self) -> None:
-        """Make one iteration and pause; starts an idle session."""
-        self.start(paused=True)
-        self._single.set()
-        self._continue()
-
-    def stop(self) -> None:
-        """End the run; results so far stay."""
-        super().stop()
-        # After the request, so that no further iteration begins.
-        self._go.set()
 
     def wait(self, timeout: float | None = None) -> Result:
         """Start unless started, wait for the end and return the result. Interrupting the wait stops the run.
@@ -143,17 +80,6 @@ class Session(ThreadJob):
         """Wait until the thread has ended; a cancelled setup leaves nothing to wait for."""
         super().join(GRACE if self.stopping and self.run is None else timeout)
 
-    @property
-    def _may_set_up(self) -> bool:
-        return self._paused_after_setup or self._go.is_set()
-
-    def _continue(self) -> None:
-        # With the lock held, so that a session that ends meanwhile is not queued for ever.
-        with self._changing:
-            if self._state in (State.QUEUED, State.SETUP, State.RUNNING):
-                self.slot.enqueue()
-                self._go.set()
-
     def _set_up_and_iterate(self) -> None:
         self._wait_until(lambda: self._may_set_up)
         with self._entering(State.SETUP):
@@ -169,20 +95,5 @@ class Session(ThreadJob):
                 run.cancel()
                 break
             active = run.step(1 if self._single.is_set() else None)
-            if self._single.is_set():
-                self._single.clear()
-                self._go.clear()
+            self._stepped()
         self.result = run.result()
-
-    def _wait_until(self, wanted: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait until the run is wanted and holds the slot, or is cancelled. The slot is released while not wanted."""
-        while not self.stopping:
-            if not wanted():
-                self.slot.release()
-                while not (self.stopping or self._go.wait(SERVE_EVERY)):
-                    meanwhile()
-            elif not self.slot.held:
-                # It may be paused while it is woken, so that what is wanted is tested again.
-                self.slot.acquire(unless=lambda: self.stopping or not wanted())
-            else:
-                return

@@ -14,6 +14,7 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.flow.systems import SystemSequence
 from workbench.live.app.class_bar import ClassBar
 from workbench.live.app.class_page import ClassPage
 from workbench.live.app.frame import Frame
@@ -24,6 +25,7 @@ from workbench.live.compare.race import RaceView
 from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
+from workbench.live.flows.flow_view import FlowView, flow
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
 from workbench.live.papers.papers_page import PapersPage
@@ -43,6 +45,7 @@ from workbench.problems import Problem
 from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
+FLOW = "Flow"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
 SCHEDULES, SUGGEST, STORAGE, PAPERS = "Schedules", "Suggest", "Storage", "Papers"
 RUNS, CLASS = "Runs", "All pages"
@@ -89,6 +92,7 @@ class Workbench(View):
         self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
         self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
         self.frame.add("compare", STORAGE, Page(self._storage, self._rebase), flush=True)
+        self.frame.add("flow", FLOW, Page(self._flow), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
@@ -235,6 +239,12 @@ class Workbench(View):
 
     def _storage(self) -> StorageView:
         return StorageView(self.configuration, self.load)
+
+    def _flow(self) -> FlowView:
+        chosen = self.configuration
+        if not isinstance(chosen.problem, SystemSequence):
+            return flow(folder=self.folder)
+        return FlowView(chosen, folder=self.folder)
 
     def _papers(self) -> PapersPage:
         made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)

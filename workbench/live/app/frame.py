@@ -17,6 +17,7 @@ VIEWS = {
     "build": "Build",
     "solve": "Solve",
     "compare": "Compare",
+    "flow": "Flow",
     "inspect": "Inspect",
     "learn": "Learn",
     "papers": "Papers",

@@ -14,7 +14,7 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MUL
 CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments that fill a line. Every widget carries the text, so it is sent without them."""
-FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "app")
+FOLDERS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "papers", "runs", "flows", "app")
 SHEETS = ("ui/tokens", "ui/style", "ui/controls", *(f"{folder}/style" for folder in FOLDERS))
 """Style sheets in the order of the cascade: views override the small parts that they contain."""
 INDENT = re.compile(r"^ +", re.MULTILINE)

@@ -83,14 +83,15 @@ export class FieldPlot extends Stage {
   paintPlane(redrawn) {
     const { context, palette } = this;
     const [side, ends] = [MARGIN.left + this.numbers, this.above + MARGIN.bottom * palette.zoom];
-    const size = Math.max(10, Math.min(this.width - side - this.bar, this.height - ends));
-    const box = { left: side, top: this.above, right: side + size, bottom: this.above + size };
-    this.paintCells(box, size);
-    if (redrawn) this.paintAround(box, size);
+    const { aspect = 1 } = this.picture;
+    const size = Math.max(10, Math.min(this.width - side - this.bar, (this.height - ends) / aspect));
+    const box = { left: side, top: this.above, right: side + size, bottom: this.above + aspect * size };
+    this.paintCells(box);
+    if (redrawn) this.paintAround(box);
     else {
       context.strokeStyle = palette.soft;
       context.lineWidth = 1;
-      context.strokeRect(box.left, box.top, size, size);
+      context.strokeRect(box.left, box.top, size, aspect * size);
     }
   }
 
@@ -109,8 +110,8 @@ export class FieldPlot extends Stage {
       const least = Math.min(this.most - (MARGIN.top + MARGIN.bottom) * palette.zoom, width - MARGIN.left - this.numbers - this.bar);
       const onOneLine = picture.band || named + titled + 16 <= least + this.bar + MARGIN.left;
       this.above = MARGIN.top * palette.zoom + (onOneLine ? 0 : 15 * palette.zoom);
-      const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + this.above + MARGIN.bottom * palette.zoom;
-      tall = Math.round(Math.min(this.most, square));
+      const room = Math.max(60, width - MARGIN.left - this.numbers - this.bar) * (picture.aspect ?? 1);
+      tall = Math.round(Math.min(this.most, room + this.above + MARGIN.bottom * palette.zoom));
     }
     if (tall === this.tall) return;
     this.tall = this.height = tall;
@@ -125,33 +126,35 @@ export class FieldPlot extends Stage {
     drawBand(this.context, box, this.palette, this.picture, shares);
   }
 
-  paintCells(box, size) {
+  paintCells(box) {
     const { context, picture, scale } = this;
+    const [size, tall] = [box.right - box.left, box.bottom - box.top];
     if (picture.sparse) {
       context.fillStyle = "#ffffff";
-      context.fillRect(box.left, box.top, size, size);
+      context.fillRect(box.left, box.top, size, tall);
     }
     // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
     context.imageSmoothingEnabled = picture.width > size * scale;
     context.imageSmoothingQuality = picture.live ? "low" : "high";
     this.cells = coloured(this.cells, picture, wordsOf(mapOf(picture, this.palette)));
-    context.drawImage(this.cells.canvas, box.left, box.top, size, size);
+    context.drawImage(this.cells.canvas, box.left, box.top, size, tall);
     const { pixels, segments } = picture;
-    if (segments) this.drawBoundaries(box, size, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
+    if (segments) this.drawBoundaries(box, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
   }
 
-  paintAround(box, size) {
+  paintAround(box) {
     const { context, palette, picture } = this;
     const { x, y, down } = picture;
+    const [size, tall] = [box.right - box.left, box.bottom - box.top];
     const toX = (value) => box.left + ((value - x.low) / (x.high - x.low)) * size;
     const toY = (value) => {
       const share = (value - y.low) / (y.high - y.low);
-      return down ? box.top + share * size : box.bottom - share * size;
+      return down ? box.top + share * tall : box.bottom - share * tall;
     };
-    const most = Math.max(2, Math.floor(size / 55));
+    const most = (length) => Math.max(2, Math.floor(length / 55));
     drawAxes(context, box, palette, {
-      xTicks: linearTicks(x.low, x.high, most).map((value) => [toX(value), tick(value)]),
-      yTicks: linearTicks(y.low, y.high, most).map((value) => [toY(value), tick(value)]),
+      xTicks: linearTicks(x.low, x.high, most(size)).map((value) => [toX(value), tick(value)]),
+      yTicks: linearTicks(y.low, y.high, most(tall)).map((value) => [toY(value), tick(value)]),
       xTitle: x.label,
       yTitle: y.label,
       grid: false,
@@ -161,15 +164,16 @@ export class FieldPlot extends Stage {
   }
 
   // A dark line under a light one can be seen on every colour.
-  drawBoundaries(box, size, segments) {
+  drawBoundaries(box, segments) {
     const { context } = this;
+    const [size, tall] = [box.right - box.left, box.bottom - box.top];
     for (const [colour, breadth] of [["rgba(0, 0, 0, 0.55)", 2.2], ["#ffffff", 1]]) {
       context.strokeStyle = colour;
       context.lineWidth = breadth;
       context.beginPath();
       for (let k = 0; k < segments.length; k += 4) {
-        context.moveTo(box.left + segments[k] * size, box.bottom - segments[k + 1] * size);
-        context.lineTo(box.left + segments[k + 2] * size, box.bottom - segments[k + 3] * size);
+        context.moveTo(box.left + segments[k] * size, box.bottom - segments[k + 1] * tall);
+        context.lineTo(box.left + segments[k + 2] * size, box.bottom - segments[k + 3] * tall);
       }
       context.stroke();
     }

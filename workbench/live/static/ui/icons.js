@@ -4,6 +4,7 @@ const PATHS = {
   build: '<rect x="2.5" y="2.5" width="15" height="15" rx="2"/><circle cx="7.5" cy="12" r="2.8"/><circle cx="13" cy="7" r="2"/>',
   solve: '<path d="M2.5 2.5v15h15"/><path d="M5 5c2 .5 2 4 4 5s2 0 3.5 2 1.5 3 4.5 3.2"/>',
   compare: '<path d="M3 5h14M3 10h9M3 15h5"/><path d="M14.5 8v9" stroke-dasharray="2 2"/>',
+  flow: '<circle cx="7" cy="13.500" r="3.500"/><circle cx="13.500" cy="7" r="2.500"/><path d="M7 7V2.500M5 4.500l2-2 2 2M13.500 17v-4.500"/>',
   inspect: '<circle cx="8.5" cy="8.5" r="5.5"/><path d="m13 13 4.5 4.5M6 9.5l1.8-2 1.7 1.3L11 7"/>',
   learn: '<path d="M3 5h5M3 10h8M3 15h6"/><path d="m14 7 3 3-3 3"/>',
   papers: '<path d="M5 2.500h7l3.500 3.500v11.500H5z"/><path d="M12 2.500V6h3.500M7.500 14l2.500-3 1.500 1.500L13 10"/>',

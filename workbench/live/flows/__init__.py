@@ -1,0 +1,1 @@
+"""Flows, stepped and watched."""

@@ -1,0 +1,113 @@
+"""The picture of a flow: a quantity with the interface on it, up to fifteen times a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.live.field.frame_batch import Frame, FrameBatch
+from workbench.live.flows.pictures import PRESSURE, Look, picture_of, plane_of_flow
+from workbench.live.flows.player import Player
+from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.transport.rate_limit import RateLimit
+from workbench.live.ui.assets import module, script
+from workbench.live.ui.stream_view import StreamView
+from workbench.scenes.plane import Plane
+
+PERIOD = 1 / 15
+"""Seconds between two pictures."""
+
+
+class FlowField(StreamView):
+    """What `follow` names, as it is stepped. quantity: what is drawn, see `pictures.quantities`. normal, index: of a
+    box, the plane. step: an earlier step, 0 for the present one. height: in pixels, 0 follows the window.
+
+    A picture is taken between two steps, by the thread that makes them, and only when the page has room for it.
+    """
+
+    _script = script("field/field.js")
+    _worker = traitlets.Unicode(module("field/fieldworker.js")).tag(sync=True)
+
+    height = traitlets.Int(0).tag(sync=True)
+    normal = traitlets.Enum(("x", "y", "z"), "y").tag(sync=True)
+    index = traitlets.Int(0).tag(sync=True)
+    quantity = traitlets.Unicode(PRESSURE)
+    step = traitlets.Int(0)
+    choices = traitlets.Bool(False).tag(sync=True)
+    # What the script shares with other fields, and a flow does not have.
+    colours = traitlets.Unicode("automatic").tag(sync=True)
+    overlay = traitlets.Bool(True).tag(sync=True)
+    level = traitlets.Int(0).tag(sync=True)
+    frame = traitlets.Int(-1).tag(sync=True)
+
+    def __init__(self, publisher: Publisher, **traits: Any) -> None:
+        self._player: Player | None = None
+        self._plane: Plane | None = None
+        self._taken: tuple[Any, ...] = ()
+        self._asked = False
+        self._fresh = False
+        self._pace = RateLimit(PERIOD)
+        self._reel = FrameBatch()
+        super().__init__(publisher, **traits)
+        self.observe(lambda _change: self.publisher.wake(), ["normal", "index", "quantity", "step"])
+
+    def follow(self, player: Player) -> None:
+        """Draw this from now on."""
+        if self._player is None or player.sequence is not self._player.sequence:
+            self._plane = None
+        self._player, self._taken = player, ()
+        self.publisher.wake()
+
+    @property
+    def look(self) -> Look:
+        """What is to be seen."""
+        return Look(self.quantity, self.normal, self.index, self.step)
+
+    def figure(self) -> Figure | None:
+        """What is shown as a figure for print; None before the first step."""
+        return figures.draw_plane(self._plane) if self._plane is not None else None
+
+    def close(self) -> None:
+        self._player = self._plane = None
+        super().close()
+
+    def publish(self) -> PollAgain:
+        if self.link.restart():
+            self._taken = ()
+        player = self._player
+        if player is None or not self.link.free:
+            return False
+        if self._fresh:
+            self._fresh = False
+            plane, grid, normal = self._plane, self._grid(player), self.normal
+            made = self._reel.add(Frame(lambda: picture_of(plane, grid, normal), player.steady), self.look)
+        else:
+            made = self._reel.due()
+        if made is not None:
+            self.link.send(*made)
+        wanted = (player.sequence, player.sequence.steps, self.look)
+        if wanted != self._taken and not self._asked:
+            if not self._pace.take():
+                return self._pace.wait
+            self._asked = True
+            player.ask(lambda: self._take(player))
+        return self._reel.waits
+
+    def _take(self, player: Player) -> None:
+        """Take a picture, in the thread that steps."""
+        look = self.look
+        try:
+            before = self._plane.colours if self._plane is not None and self._plane.bar == look.quantity else None
+            self._plane = plane_of_flow(player.sequence, look, before)
+            self._taken = (player.sequence, player.sequence.steps, look)
+        finally:
+            self._asked, self._fresh = False, True
+            self.publisher.wake()
+
+    @staticmethod
+    def _grid(player: Player) -> tuple[int, ...]:
+        labels = player.sequence.labels
+        return labels.shape if labels is not None else ()

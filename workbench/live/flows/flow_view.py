@@ -1,0 +1,401 @@
+"""Bubbles that rise, live: the interface, the iterations of two methods on the same systems, and what is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError
+from workbench.flow import records
+from workbench.flow.method import Method
+from workbench.flow.reference import FIRST_CASE, is_first_case
+from workbench.flow.sequence import Sequence
+from workbench.live.flows.flow_field import FlowField
+from workbench.live.flows.flow_form import FlowForm
+from workbench.live.flows.pictures import PHASE, quantities
+from workbench.live.flows.player import Player
+from workbench.live.plots.chart import ChartView
+from workbench.live.solve.controlled_view import PausableView
+from workbench.live.solve.controller import Controller
+from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.ui.controls import button
+from workbench.live.ui.rows import row
+from workbench.live.ui.save_bar import SaveBar
+from workbench.live.ui.saver import Saver
+from workbench.live.ui.share_bar import ShareBar
+from workbench.live.ui.status import StatusLine
+from workbench.number_text import count, duration, number
+from workbench.problems import Problem
+from workbench.run import Configuration, State, configure
+from workbench.scenes.flow import band_scene, iterations_scene, measure_scene, seconds_scene
+
+PERIOD = 0.4
+"""Seconds between two updates of curves while it plays."""
+MEASURES = {
+    "centre": "height of the centre (widths)",
+    "rise_velocity": "rise velocity (widths/time)",
+    "circularity": "circularity",
+    "heat": "heat in the box",
+    "hottest": "highest temperature",
+    "coldest": "lowest temperature",
+}
+KEPT_BYTES = 256 << 20
+"""Right-hand sides are kept for replays up to so many bytes."""
+SECOND = {"preconditioner": "jacobi", "deflation": "none"}
+
+
+class FlowView(PausableView):
+    """A sequence of systems played step by step, solved by two methods.
+
+    configuration: of the first method, on a problem that is a sequence. second: settings of the other one. folder: of
+    files, by default exports/ next to the notebook. `play`, `pause`, `step`, `stop` and `reset` do what the
+    buttons do; `sequence` has all numbers. A change of a method holds from the next step on, one of the problem from
+    the next reset on. Raises InputError for a problem that is one system.
+
+    Examples:
+        >>> from workbench.live import FlowView
+        >>> from workbench.run import configure
+        >>> view = FlowView(configure("rising-bubbles", n=16, preconditioner="mg"))
+        >>> view.sequence.steps
+        0
+        >>> view.close()
+    """
+
+    def __init__(
+        self, configuration: Configuration, second: dict[str, Any] | None = None, folder: str | Path | None = None
+    ) -> None:
+        self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
+        self.sequence = Sequence(configuration, others=[SECOND if second is None else second])
+        self.publisher = Publisher()
+        first, other = self.sequence.methods
+        self.form = FlowForm((first.configuration, other.configuration), self._problem_changed, self._method_changed)
+        self.controller = Controller(
+            self.publisher,
+            self._play,
+            self._words,
+            refresh=self._refresh,
+            why_not=self._why_not,
+            step=self.step,
+            starting=lambda: "Play" if not self.sequence.steps else "Play on",
+            about="step from here to the end",
+            period=PERIOD,
+        )
+        self.again = button(
+            "Begin again", "return to the start, with the problem of the form", self.reset, width="110px"
+        )
+        self.field = FlowField(self.publisher)
+        self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
+        self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
+        self.quantity.observe(self._look, "value")
+        self.past.observe(self._look, "value")
+        self.iterations, self.seconds, self.parts = (ChartView(self.publisher) for _ in range(3))
+        self.measures = [ChartView(self.publisher) for _ in range(3)]
+        self.facts = widgets.HTML()
+        self.status = StatusLine()
+        self.saver = Saver(self.status, self.folder)
+        self.exports = [
+            button(words, tip, lambda kind=kind: self._export(kind), width="112px")
+            for kind, (words, tip) in {
+                "csv": ("Steps (CSV)", "a row for every step"),
+                "record": ("Record", "phases and right-hand sides as .seq.npz, to be replayed with any method"),
+            }.items()
+        ]
+        self.save_bar = SaveBar(
+            self._pictures,
+            provenance=lambda: {"configuration": self.sequence.configuration.to_dict()},
+            about=lambda: self.sequence.problem.label,
+            folder=self.folder,
+            status=self.status,
+        )
+        self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
+        self.box = self._layout()
+        self._shown: tuple[Any, ...] = ()
+        self._filling = False
+        self._complaint = ""
+        self._new_player()
+        self.publisher.add(self._serve)
+        self.controller.serve()
+
+    def play(self) -> None:
+        """Step from here to the end; returns at once."""
+        self.controller.attempt(self._play)()
+
+    def step(self) -> None:
+        """Make one step, and hold."""
+        if not self.player.alive:
+            self._new_player()
+        self.player.step()
+        self.publisher.wake()
+
+    def reset(self) -> None:
+        """Return to time 0, with the problem and the methods of the form."""
+        self.controller.attempt(self._reset)()
+
+    def wait(self, timeout: float | None = None) -> Sequence:
+        """Wait until it has ended or is stopped; returns the sequence.
+
+        Raises InputError with the sentence of a step that failed, TimeoutError if it takes longer than `timeout` s.
+        """
+        self.player.join(timeout)
+        if self.player.working:
+            raise TimeoutError(f"the flow is still playing after {timeout} s; stop() ends it")
+        if self.player.error:
+            raise InputError(self.player.error)
+        return self.sequence
+
+    def use(self, place: int, **settings: Any) -> None:
+        """Change a method from the next step on, 0 or 1. settings: of `configure`."""
+        method = self.sequence.methods[place]
+        self.form.of_methods[place].load(configure(self.sequence.problem, **{**_settings(method), **settings}))
+
+    def close(self) -> None:
+        """End it and take everything off the page."""
+        self.stop()
+        self.publisher.close()
+        super().close()
+
+    def hide(self, hidden: bool) -> None:
+        """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
+        for view in (self.field, self.iterations, self.seconds, self.parts, *self.measures):
+            view.link.hidden = hidden
+        self.publisher.wake()
+
+    def _layout(self) -> widgets.Box:
+        looks = row("wb-buttons", self.quantity, self.past)
+        left = widgets.VBox([self.field, looks, self.facts]).add_class("wb-flowleft")
+        right = widgets.VBox([self.iterations, self.seconds]).add_class("wb-flowright")
+        exports = row("wb-buttons", self.save_bar.box, *self.exports)
+        stage = [
+            row("wb-canvases", left, right),
+            row("wb-flowmeasures", *self.measures),
+            row("wb-flowmeasures", self.parts),
+            exports,
+            self.status,
+            self.share,
+        ]
+        columns = row("wb-cols", self.form.box, widgets.VBox(stage).add_class("wb-stage"))
+        bar = row("wb-flowbar", self.controller.bar, self.again)
+        box = widgets.VBox([bar, columns])
+        return box.add_class("wb").add_class("wb-explorer").add_class("wb-solving").add_class("wb-flow")
+
+    def _new_player(self) -> None:
+        self.player = Player(self.sequence, self.publisher.wake)
+        self.controller.add(self.player)
+        self.field.follow(self.player)
+
+    def _play(self) -> None:
+        if self.sequence.done:
+            self._reset()
+        self._new_player()
+        self.player.start()
+        self.publisher.wake()
+
+    def _reset(self) -> None:
+        first, second = (self.form.configuration(place) for place in range(2))
+        made = Sequence(first, others=[_method_of(second)])
+        self.stop()
+        self.player.join(5.0)
+        self.sequence, self._complaint = made, ""
+        self._new_player()
+        self.past.value = 0
+        self.publisher.wake()
+
+    def _load(self, configuration: Configuration) -> None:
+        Sequence(configuration)
+        self.form.load(configuration)
+        self.reset()
+
+    def _problem_changed(self) -> None:
+        for form in self.form.of_methods:
+            form.settle()
+        if not self.sequence.steps and not self.player.alive:
+            self.reset()
+        self.publisher.wake()
+
+    def _method_changed(self, place: int) -> None:
+        if not hasattr(self, "player"):
+            return
+        try:
+            chosen, self._complaint = self.form.configuration(place), ""
+        except InputError as error:
+            self._complaint = str(error)
+        else:
+            method = self.sequence.methods[place]
+            if _method_of(chosen) != _method_of(method.configuration):
+                self.player.ask(self.controller.attempt(lambda: method.use(**_method_of(chosen))))
+        self.publisher.wake()
+
+    def _why_not(self) -> str:
+        if self._complaint:
+            return self._complaint
+        try:
+            self.form.of_problem.problem()
+        except InputError as error:
+            return str(error)
+        return ""
+
+    def _words(self, player: Player, state: State) -> tuple[str, str]:
+        sequence = self.sequence
+        steps = f"{count(sequence.steps)} steps" if sequence.steps else ""
+        if state is State.FAILED:
+            return f"{player.error} Choose another method and play on, or begin again.", "bad"
+        if self._is_another():
+            return "The problem of the form is another; press Begin again to play it.", "busy"
+        if state is State.QUEUED:
+            return f"waits for {player.ahead} runs before it", "busy"
+        if not steps:
+            return "Press Play. Two methods solve the pressure of every step; change them while it plays.", "plain"
+        rate = f"{self._rate():.0f} steps a second" if self._rate() else ""
+        at = f"time {number(sequence.series['time'][-1])} of {number(_until(sequence.problem))}"
+        if state is State.RUNNING:
+            return ", ".join(filter(None, (steps, at, rate))), "busy"
+        if sequence.done:
+            return f"ended after {steps}, {duration(sum(sequence.series['seconds']))} of work", "good"
+        return f"{'paused' if state is State.PAUSED else 'stopped'} after {steps}, {at}", "plain"
+
+    def _rate(self) -> float:
+        recent = self.sequence.series["seconds"][-50:]
+        others = [sum(filter(_known, method.seconds[-50:])) for method in self.sequence.methods[1:]]
+        whole = sum(recent) + sum(others)
+        return len(recent) / whole if whole else 0.0
+
+    def _is_another(self) -> bool:
+        try:
+            return self.form.of_problem.problem() != self.sequence.problem
+        except InputError:
+            return False
+
+    def _look(self, _change: Any = None) -> None:
+        if self._filling:
+            return
+        self.field.quantity = str(self.quantity.value or PHASE)
+        self.field.step = 0 if self.past.value >= self.past.max else int(self.past.value)
+        self.publisher.wake()
+
+    def _refresh(self) -> None:
+        """Bring the controls below the picture up to date."""
+        sequence = self.sequence
+        offered = quantities(sequence)
+        self._filling = True
+        if tuple(self.quantity.options) != offered:
+            self.quantity.options, self.quantity.value = offered, offered[0]
+            self.field.quantity = offered[0]
+        if self.past.max != sequence.steps:
+            latest = self.past.value >= self.past.max
+            self.past.max = sequence.steps
+            if latest:
+                self.past.value = sequence.steps
+        self._filling = False
+        for press in self.exports:
+            press.disabled = not sequence.steps or self.player.steady
+
+    def _serve(self) -> PollAgain:
+        """Draw the curves anew where there are new steps."""
+        sequence = self.sequence
+        wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], self.field.step)
+        if wanted != self._shown:
+            self._shown = wanted
+            live = self.player.steady
+            for chart, scene in zip(self._charts, self._scenes(), strict=True):
+                chart.layout.display = None if scene is not None else "none"
+                if scene is not None:
+                    chart.show(scene, live=live)
+            self.facts.value = _facts(sequence)
+        return PERIOD if self.player.alive else False
+
+    @property
+    def _charts(self) -> tuple[ChartView, ...]:
+        return self.iterations, self.seconds, *self.measures, self.parts
+
+    def _scenes(self) -> list[Any]:
+        sequence, steps = self.sequence, self.sequence.steps
+        methods, series = sequence.methods, {name: list(values) for name, values in sequence.series.items()}
+        marks = [(mark.step, mark.label) for method in methods for mark in method.marks if mark.step > 1]
+        names = [f"{place}. {method.label}" for place, method in enumerate(methods, 1)]
+        told = [(name, method.iterations[:steps]) for name, method in zip(names, methods, strict=True)]
+        spent = [(name, method.seconds[:steps]) for name, method in zip(names, methods, strict=True)]
+        shown = [name for name in MEASURES if name in series][: len(self.measures)]
+        until, known = _until(sequence.problem), (FIRST_CASE if is_first_case(sequence.problem) else {})
+        measured = [
+            measure_scene(MEASURES[name], series["time"][:steps], series[name][:steps], until, known.get(name))
+            for name in shown
+        ]
+        empty = [None] * (len(self.measures) - len(measured))
+        return [
+            iterations_scene(told, marks, self.field.step),
+            seconds_scene(spent, marks),
+            *measured,
+            *empty,
+            band_scene(sequence.seconds[:steps]),
+        ]
+
+    def _pictures(self) -> dict[str, Any]:
+        drawn = {chart.scene.name: chart.scene for chart in self._charts if chart.layout.display is None}
+        field = self.field.figure()
+        return {**({"flow": field} if field is not None else {}), **drawn}
+
+    def _export(self, kind: str) -> None:
+        self.saver.save(lambda folder: [self._written(kind, folder)], lambda: self.sequence.problem.label, "saving")
+
+    def _written(self, kind: str, folder: Path) -> Path:
+        path = folder / f"{self.sequence.problem.name}.{'csv' if kind == 'csv' else 'seq.npz'}"
+        if kind == "csv":
+            path.write_text(records.table(self.sequence), encoding="utf-8")
+            return path
+        return records.save(self.sequence, path)
+
+
+def flow(
+    problem: str | Problem | Configuration = "rising-bubbles",
+    second: dict[str, Any] | None = None,
+    folder: str | Path | None = None,
+    **choices: Any,
+) -> FlowView:
+    """The view of a sequence, filled as by `configure`: flow("rising-bubbles", n=64, preconditioner="mg").
+
+    problem may also be a record, .seq.npz. second: settings of the method next to it, by default Jacobi. Raises
+    InputError for unknown names, and a problem that is one system.
+
+    Examples:
+        >>> from workbench.live import flow
+        >>> view = flow(n=16)
+        >>> view.close()
+    """
+    if isinstance(problem, Configuration):
+        return FlowView(problem, second, folder)
+    suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "rising-bubbles" else {}
+    return FlowView(configure(problem, **{**suggested, **choices}), second, folder)
+
+
+def _method_of(configuration: Configuration) -> dict[str, Any]:
+    """All settings but the problem."""
+    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
+    return {name: getattr(configuration, name) for name in names}
+
+
+def _settings(method: Method) -> dict[str, Any]:
+    return _method_of(method.configuration)
+
+
+def _until(problem: Problem) -> float:
+    return float(getattr(problem, "until", 0.0))
+
+
+def _known(value: float) -> bool:
+    return value == value  # NaN is not equal to itself.
+
+
+def _facts(sequence: Sequence) -> str:
+    """What is said below the picture."""
+    if not sequence.steps:
+        return ""
+    series = sequence.series
+    said = [f"dt rms(div u) = {number(series['volume_error'][-1])}"] if _known(series["volume_error"][-1]) else []
+    said += [f"{count(int(series['moved_cells'][-1]))} cells changed their phase in this step"]
+    if series.get("shift"):
+        said.append(f"the interface was shifted by {number(series['shift'][-1])} widths in all to keep volumes")
+    failed = [f"{method.label}: {method.failure}" for method in sequence.methods[1:] if method.failure]
+    return f'<p class="wb-note">{"; ".join([*said, *failed])}</p>'

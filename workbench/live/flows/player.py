@@ -1,0 +1,54 @@
+"""A sequence of systems, stepped in a thread of its own, which also does what views ask for between two steps."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from workbench.flow.sequence import Sequence
+from workbench.run.held_job import HeldJob
+from workbench.run.job import State
+from workbench.run.run_queue import MACHINE, QueueSlot
+
+Act = Callable[[], object]
+
+
+class Player(HeldJob):
+    """Plays a sequence from where it is. heard: called after each step, and when it ends.
+
+    The sequence belongs to the thread as long as that works; `ask` has something done between two steps.
+    """
+
+    def __init__(self, sequence: Sequence, heard: Act) -> None:
+        super().__init__(self._play, "workbench-flow", QueueSlot(MACHINE), lambda _job: self._end())
+        self.sequence, self._heard = sequence, heard
+        self._asked: deque[Act] = deque()
+        self._serving = threading.RLock()
+
+    def ask(self, act: Act) -> None:
+        """Do this between two steps, in the thread; at once where it does not work. The act reports its errors."""
+        self._asked.append(act)
+        if not self.working:
+            self._serve()
+
+    def _serve(self) -> None:
+        with self._serving:
+            while self._asked:
+                self._asked.popleft()()
+
+    def _play(self) -> None:
+        self._wait_until(lambda: self._may_set_up, meanwhile=self._serve)
+        with self._entering(State.RUNNING):
+            pass
+        while not self.stopping:
+            self._wait_until(self._go.is_set, meanwhile=self._serve)
+            if self.stopping or self.sequence.step() is None:
+                return
+            self._stepped()
+            self._serve()
+            self._heard()
+
+    def _end(self) -> None:
+        self._serve()
+        self._heard()

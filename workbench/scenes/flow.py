@@ -1,0 +1,97 @@
+"""Sequences of solves over time: iterations and seconds of methods, what is measured, and where a step's time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workbench.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
+
+STEP = Axis("step", "count", whole=True, word="step")
+BINS = 30
+"""Bars of a band at most."""
+PARTS = {
+    "transport": ("advection",),
+    "interface": ("interface", "distance", "volume", "properties"),
+    "viscosity": ("viscosity",),
+    "pressure: setup and start": ("setup", "start"),
+    "pressure: solve": ("solve",),
+}
+"""Parts of a step as they are drawn; what is in none of them is the rest."""
+ROOM = 0.05
+"""Above and below what is drawn."""
+
+
+def iterations_scene(
+    methods: Sequence[tuple[str, Sequence[float]]], marks: Sequence[tuple[int, str]] = (), at: int = 0
+) -> Scene:
+    """Iterations of each step by method. marks: the steps at which a method was changed, and to what. at: a step to
+    mark, 0 for none.
+
+    Examples:
+        >>> from workbench.scenes.flow import iterations_scene
+        >>> len(iterations_scene([("mg", [7, 5, 4])]).layers)
+        1
+    """
+    layers = [_of_steps(name, np.array(values, float), style) for style, (name, values) in enumerate(methods)]
+    layers += [LineAt(step, upright=True, name=f"from here {label}") for step, label in marks]
+    layers += [LineAt(at, upright=True)] if at else []
+    spoken = "; ".join(f"{name}: {np.nanmean(values):.1f} iterations a step" for name, values in methods if len(values))
+    return Scene("iterations of steps", STEP, Axis("iterations", "count", log=True), layers, spoken=spoken, logs="y")
+
+
+def seconds_scene(methods: Sequence[tuple[str, Sequence[float]]], marks: Sequence[tuple[int, str]] = ()) -> Scene:
+    """Seconds of start, setup and iterations so far, by method; a method that was added later begins at 0."""
+    layers = [
+        _of_steps(name, np.nancumsum(np.array(values, float)), style) for style, (name, values) in enumerate(methods)
+    ]
+    layers += [LineAt(step, upright=True, name=f"from here {label}") for step, label in marks]
+    return Scene("seconds of methods", STEP, Axis("start, setup and solve so far", "s"), layers)
+
+
+def measure_scene(
+    title: str,
+    times: Sequence[float],
+    values: Sequence[float],
+    until: float = 0.0,
+    reference: tuple[str, float, float] | None = None,
+) -> Scene:
+    """A measured quantity over time. until: where the axis of time ends at least. reference: what it is, its value in
+    the literature and its time."""
+    layers: list[Layer] = [CurveOf("", np.array(times, float), np.array(values, float), plain=True)]
+    seen = [value for value in values if np.isfinite(value)]
+    if reference is not None:
+        what, value, time = reference
+        said = [[what, f"{value:g} at time {time:g}"]]
+        layers.append(PointsOf(what, np.array([time]), np.array([value]), 1, size=6, texts=said, outlined=True))
+        seen.append(value)
+    low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
+    room = ROOM * (high - low) or ROOM * abs(high) or 1.0
+    along = Axis("time", span=(0.0, max([until, *times]) or 1.0))
+    return Scene(title, along, Axis(title, span=(low - room, high + room)), layers)
+
+
+def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
+    """Where the time of a step goes: its parts as stacked bars of some steps each. seconds: of each step by part."""
+    count = len(seconds)
+    if not count:
+        return Scene("parts of a step", STEP, Axis("share of a step"), note="The first step has not been made yet.")
+    table = np.array([[sum(each.get(name, 0.0) for name in names) for names in PARTS.values()] for each in seconds])
+    rest = np.array([sum(each.values()) for each in seconds]) - table.sum(axis=1)
+    parts, table = [*PARTS, "rest"], np.column_stack([table, rest])
+    edges = np.unique(np.linspace(0, count, min(count, BINS) + 1).astype(int))
+    sums = np.add.reduceat(table, edges[:-1], axis=0)
+    shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    tops = np.cumsum(shares, axis=1)
+    middle, wide = (edges[:-1] + edges[1:] + 1) / 2, float(np.diff(edges).max())
+    layers = [
+        BarsOf(part, middle, tops[:, k], wide, base=tops[:, k] - shares[:, k], style=k) for k, part in enumerate(parts)
+    ]
+    mean = sums.sum(axis=0) / sums.sum()
+    spoken = ", ".join(f"{part} {share:.0%}" for part, share in zip(parts, mean, strict=True))
+    return Scene("parts of a step", STEP, Axis("share of a step", span=(0.0, 1.0)), layers, spoken=spoken)
+
+
+def _of_steps(name: str, values: np.ndarray, style: int) -> CurveOf:
+    return CurveOf(name, np.arange(1, values.size + 1), values, style, mark=False)
