@@ -1,7 +1,7 @@
 """Saved sequences, `.seq.npz`: what was solved, to replay it with any method, and the state, to continue it.
 
 A record holds the configuration, the series, a bit a cell and step for the phases, and where the right-hand sides were
-kept also b, in double precision, which is then its largest part.
+kept also b of all steps or the last ones, in double precision, which is then its largest part.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def save(sequence: Sequence, path: str | Path) -> Path:
         "series": np.array(list(sequence.series.values())),
         "phases": np.array(sequence.phases),
         "units": np.array(sequence.units),
-        "b": np.array(sequence.kept).reshape(-1, sequence.labels.size),
+        "b": np.array(list(sequence.kept)).reshape(-1, sequence.labels.size),
         "solutions": np.array(starts.solutions),
         "times": np.array(starts.times),
         "labels": sequence.labels,
@@ -145,7 +145,7 @@ def _checked(found: Mapping[str, np.ndarray]) -> Record:
         "series": (len(names), steps),
         "phases": (steps, (size + 7) // 8),
         "units": (steps,),
-        "b": (steps if arrays["b"].size else 0, size),
+        "b": (min(len(arrays["b"]), steps), size),
         "labels": shape,
         "solutions": (len(arrays["times"]), size),
     }
@@ -165,7 +165,8 @@ def resume(path: str | Path) -> Sequence:
     than the leading one begin with its solutions. Raises InputError as `load` does."""
     record = load(path)
     arrays, about = record.arrays, record.about
-    sequence = Sequence(record.configuration, keep=bool(arrays["b"].size))
+    kept = len(arrays["b"])
+    sequence = Sequence(record.configuration, keep=kept if kept < record.steps else bool(kept))
     try:
         sequence.systems.restore(record.state)
     except (KeyError, ValueError, IndexError):
@@ -174,7 +175,8 @@ def resume(path: str | Path) -> Sequence:
         ) from None
     sequence.series = {name: row.tolist() for name, row in zip(about["names"], arrays["series"], strict=True)}
     sequence.seconds = about["seconds"]
-    sequence.phases, sequence.kept = list(arrays["phases"]), list(arrays["b"])
+    sequence.phases = list(arrays["phases"])
+    sequence.kept.extend(arrays["b"])
     sequence.units = arrays["units"].tolist()
     sequence.labels = arrays["labels"].astype(np.int32)
     try:
@@ -213,7 +215,8 @@ def _described(method: Method) -> dict[str, Any]:
 @register
 @dataclasses.dataclass(frozen=True)
 class Recorded(SystemSequence):
-    """A recorded sequence of systems, solved again: phases and b as they were, whatever the method.
+    """A recorded sequence of systems, solved again: phases and b as they were, whatever the method; those steps whose b
+    was kept.
 
     Two methods on a record get the same systems, so that their iterations and seconds compare. The tolerance is that of
     the record's problem, times `looser`.
@@ -280,14 +283,15 @@ class RecordedSystems(Systems):
 
     def __init__(self, problem: Recorded) -> None:
         self._record, self.seconds, self._steps = problem.record, {}, 0
-        self._count = min(problem.most or self._record.steps, self._record.steps)
+        known = len(self._record.arrays["b"])
+        self._first, self._count = self._record.steps - known, min(problem.most or known, known)
         self._components: Components | None = None
         names = self._record.about["names"]
         self._times, self._dts = (self._record.arrays["series"][names.index(name)] for name in ("time", "dt"))
 
     def next(self) -> StepSystem | None:
-        at, arrays = self._steps, self._record.arrays
-        if at >= self._count:
+        at, arrays = self._first + self._steps, self._record.arrays
+        if self._steps >= self._count:
             return None
         shape = tuple(arrays["shape"].tolist())
         bits = np.unpackbits(arrays["phases"][at], count=int(np.prod(shape)))
@@ -296,7 +300,8 @@ class RecordedSystems(Systems):
             self._components = Components(inside)
         self._components.follow(inside)
         dt, unit = float(self._dts[at]), float(arrays["units"][at])
-        return StepSystem(float(self._times[at]), dt, arrays["b"][at], self._components.labels, unit)
+        b = arrays["b"][self._steps]
+        return StepSystem(float(self._times[at]), dt, b, self._components.labels, unit)
 
     def end(self, x: np.ndarray) -> None:
         self._steps += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Listed
 from typing import Any, NamedTuple
@@ -39,8 +40,9 @@ class Sequence:
     """A sequence of systems, each solved by one method or by several, which may be changed between two steps.
 
     problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
-    keep: whether the right-hand sides are kept, so that `workbench.flow.records.save` can write a record to replay, for
-    8 N bytes a step. others: settings of further methods, see `add`. Not safe for several threads at once.
+    keep: whether right-hand sides are kept, all or those of so many last steps, so that `workbench.flow.records.save`
+    can write a record to replay; 8 N bytes each. others: settings of further methods, see `add`. Not safe for
+    several threads at once.
 
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
@@ -58,7 +60,7 @@ class Sequence:
     """
 
     def __init__(
-        self, problem: Any, *, keep: bool = False, others: Listed[Mapping[str, Any]] = (), **settings: Any
+        self, problem: Any, *, keep: bool | int = False, others: Listed[Mapping[str, Any]] = (), **settings: Any
     ) -> None:
         if isinstance(problem, Configuration) and settings:
             raise InputError("settings belong to the configuration that is given; leave out one of the two")
@@ -150,7 +152,7 @@ class Sequence:
         self.seconds: list[dict[str, float]] = []
         self.methods = [Method(each) for each in configurations]
         self.phases: list[np.ndarray] = []
-        self.kept: list[np.ndarray] = []
+        self.kept: deque[np.ndarray] = deque(maxlen=None if self._keeps is True else int(self._keeps))
         self.units: list[float] = []
         self.x: np.ndarray | None = None
         self.labels: np.ndarray | None = None

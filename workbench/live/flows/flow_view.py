@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,8 @@ MEASURES = {
     "hottest": "highest temperature",
     "coldest": "lowest temperature",
 }
-KEPT_BYTES = 256 << 20
-"""Right-hand sides are kept for replays up to so many bytes."""
+KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
+"""Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 
 
@@ -68,7 +69,7 @@ class FlowView(PausableView):
         self, configuration: Configuration, second: dict[str, Any] | None = None, folder: str | Path | None = None
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self.sequence = Sequence(configuration, others=[SECOND if second is None else second])
+        self.sequence = _sequence(configuration, SECOND if second is None else second)
         self.publisher = Publisher()
         first, other = self.sequence.methods
         self.form = FlowForm((first.configuration, other.configuration), self._problem_changed, self._method_changed)
@@ -195,7 +196,7 @@ class FlowView(PausableView):
 
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))
-        made = Sequence(first, others=[_method_of(second)])
+        made = _sequence(first, _method_of(second))
         self.stop()
         self.player.join(5.0)
         self.sequence, self._complaint = made, ""
@@ -368,6 +369,13 @@ def flow(
         return FlowView(problem, second, folder)
     suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "rising-bubbles" else {}
     return FlowView(configure(problem, **{**suggested, **choices}), second, folder)
+
+
+def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
+    """Begun, with as many right-hand sides kept as there is room for."""
+    size = first.problem.known_size
+    bytes_of_b = 8 * size.unknowns if size is not None and size.unknowns else KEPT_BYTES
+    return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])
 
 
 def _method_of(configuration: Configuration) -> dict[str, Any]:
