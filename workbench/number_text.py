@@ -153,3 +153,9 @@ def _grouped(text: str) -> str:
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", THIN)
     return whole + dot + rest
+
+
+def ordinal(number: int) -> str:
+    """An ordinal number as text: 2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

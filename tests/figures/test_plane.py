@@ -7,8 +7,9 @@ from scipy import sparse
 
 from workbench.figures import boundaries, draw_plane, pattern_counts
 from workbench.live.field.pictures import Scene, plane_of
+from workbench.number_text import ordinal
 from workbench.scenes.colormap import Colormap
-from workbench.scenes.plane import Plane, ordinal
+from workbench.scenes.plane import Plane
 
 
 def figure_of(values, labels=None, normal="z", index=0):

@@ -11,8 +11,9 @@ from matplotlib.path import Path
 
 from workbench.figures.colormaps import MAPS
 from workbench.figures.style import new_figure
+from workbench.number_text import ordinal
 from workbench.scenes.colormap import DECADES, LOG, SYMLOG, Colormap
-from workbench.scenes.plane import Plane, ordinal
+from workbench.scenes.plane import Plane
 from workbench.scenes.style import COLOURS
 
 DRAWABLE = (1e-300, 1e300)

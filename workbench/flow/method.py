@@ -12,6 +12,7 @@ import numpy as np
 from workbench.errors import InputError, quoted
 from workbench.flow.starts import StartVectors
 from workbench.flow.systems import StepSystem, SystemSequence
+from workbench.number_text import ordinal
 from workbench.run import Configuration, Prepared, PreparedResult, configure
 
 PARTS = ("setup", "start", "solve")
@@ -29,15 +30,22 @@ class Method:
     """A method that solves every system of a sequence.
 
     configuration: its problem is the sequence, and may have a start of its own. starts: earlier solutions, copied.
-    steps: of the sequence, before this method is added to it.
+    steps: of the sequence, before this method is added to it. renewed_every: steps that preconditioner mg keeps its
+    coarse levels for; 1 renews them with every cell that changes.
 
     iterations, setup_seconds, seconds: lists with a number for each step of the sequence, NaN where the method did not
     solve; seconds are those of start, setup and solve. marks: where it was changed. failure: a sentence once a solve
     has failed; it solves no further system until it is changed.
     """
 
-    def __init__(self, configuration: Configuration, starts: StartVectors | None = None, steps: int = 0) -> None:
-        self.configuration, self.failure = configuration, ""
+    def __init__(
+        self,
+        configuration: Configuration,
+        starts: StartVectors | None = None,
+        steps: int = 0,
+        renewed_every: int = 1,
+    ) -> None:
+        self.configuration, self.failure, self.renewed_every = configuration, "", renewed_every
         self.starts = StartVectors(problem_of(configuration).start, starts)
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
         self.marks = [MethodMark(steps + 1, configuration.label)]
@@ -46,12 +54,14 @@ class Method:
     @property
     def label(self) -> str:
         """The method's name."""
-        return self.configuration.label
+        kept = f", levels of every {ordinal(self.renewed_every)} step" if self.renewed_every > 1 else ""
+        return f"{self.configuration.label}{kept}"
 
-    def use(self, **settings: Any) -> None:
+    def use(self, *, renewed_every: int = 1, **settings: Any) -> None:
         """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
         problem. Raises InputError for those, and for a method that does not take the problem."""
         self.configuration, self._prepared, self.failure = changed(self.configuration, **settings), None, ""
+        self.renewed_every = renewed_every
         self.starts = StartVectors(problem_of(self.configuration).start, self.starts)
         mark = MethodMark(len(self.iterations) + 1, self.label)
         self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
@@ -86,7 +96,8 @@ class Method:
         if self._prepared is None:
             self._prepared = Prepared(self.configuration, problem.system(made))
         elif moved:
-            self._prepared.update(made.labels)
+            keep = len(self.iterations) % self.renewed_every > 0
+            self._prepared.update(made.labels, numbered=True, keep_coarse=keep)
         if made.unit:
             atol = problem.tolerance * made.unit
             stopping = self.configuration.stopping

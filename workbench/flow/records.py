@@ -195,7 +195,8 @@ def _restore_methods(sequence: Sequence, record: Record) -> None:
     leading.marks = [MethodMark(int(step), str(label)) for step, label in record.about["marks"]]
     sequence.x = leading.starts.solutions[-1] if leading.starts.solutions else None
     for described in record.about["others"]:
-        method = Method(Configuration.from_dict(described["configuration"]), leading.starts)
+        every = int(described["renewed_every"])
+        method = Method(Configuration.from_dict(described["configuration"]), leading.starts, renewed_every=every)
         method.marks = [MethodMark(int(step), str(label)) for step, label in described["marks"]]
         for name in SERIES:
             setattr(method, name, np.array(described[name], float).reshape(sequence.steps).tolist())
@@ -208,7 +209,7 @@ SERIES = ("iterations", "setup_seconds", "seconds")
 
 def _described(method: Method) -> dict[str, Any]:
     """A method and its series as plain data."""
-    described = {name: getattr(method, name) for name in (*SERIES, "failure")}
+    described = {name: getattr(method, name) for name in (*SERIES, "failure", "renewed_every")}
     return {**described, "configuration": method.configuration.to_dict(), "marks": [list(m) for m in method.marks]}
 
 

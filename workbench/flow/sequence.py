@@ -66,7 +66,7 @@ class Sequence:
             raise InputError("settings belong to the configuration that is given; leave out one of the two")
         configuration = problem if isinstance(problem, Configuration) else configure(problem, **settings)
         self.problem, self._keeps = problem_of(configuration), keep
-        self._begin([configuration, *(changed(configuration, **other) for other in others)])
+        self._begin([Method(configuration), *(_other(configuration, **other) for other in others)])
 
     @property
     def configuration(self) -> Configuration:
@@ -80,7 +80,7 @@ class Sequence:
 
     def reset(self) -> None:
         """Begin again, with the present methods."""
-        self._begin([method.configuration for method in self.methods])
+        self._begin([Method(known.configuration, renewed_every=known.renewed_every) for known in self.methods])
 
     def use(self, **settings: Any) -> None:
         """Change the leading method from the next step on, see `Method.use`."""
@@ -88,8 +88,8 @@ class Sequence:
 
     def add(self, **settings: Any) -> Method:
         """Let a further method solve the systems from the next step on: the leading one with these settings of
-        `configure`. It begins with the solutions of the leading one. Raises InputError as `Method.use`."""
-        method = Method(changed(self.configuration, **settings), self.methods[0].starts, self.steps)
+        `Method.use`. It begins with the solutions of the leading one. Raises InputError as that."""
+        method = _other(self.configuration, self.methods[0].starts, self.steps, **settings)
         self.methods = [*self.methods, method]
         return method
 
@@ -146,11 +146,11 @@ class Sequence:
         bits = np.unpackbits(self.phases[step - 1], count=self.labels.size)
         return bits.astype(bool).reshape(self.labels.shape)
 
-    def _begin(self, configurations: list[Configuration]) -> None:
+    def _begin(self, methods: list[Method]) -> None:
         self.systems = self.problem.systems()
         self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
         self.seconds: list[dict[str, float]] = []
-        self.methods = [Method(each) for each in configurations]
+        self.methods = methods
         self.phases: list[np.ndarray] = []
         self.kept: deque[np.ndarray] = deque(maxlen=None if self._keeps is True else int(self._keeps))
         self.units: list[float] = []
@@ -181,3 +181,8 @@ class Sequence:
         self.phases.append(np.packbits(made.labels > 0))
         self.units.append(made.unit)
         self.seconds.append(seconds)
+
+
+def _other(configuration: Configuration, *known: Any, renewed_every: int = 1, **settings: Any) -> Method:
+    """A method that differs from a configuration in some settings. known: of `Method`."""
+    return Method(changed(configuration, **settings), *known, renewed_every=renewed_every)

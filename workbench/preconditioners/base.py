@@ -88,3 +88,7 @@ class Preconditioner(Block):
         workers: those of a cluster, where `on_workers`; None for this process.
         """
         return self.setup(system.operator, device)
+
+    def with_coarse_of(self, before: Any, operator: Operator, device: Device) -> BoundOperator | ElementWise:
+        """M^-1 for A with the coarse levels of an earlier M^-1. Raises InputError where there are none."""
+        raise InputError(f"preconditioner {self.name} has no coarse levels to keep; use mg")

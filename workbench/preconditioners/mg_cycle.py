@@ -39,6 +39,11 @@ class GridCycle(OperatorTraits):
         self._work, self._coarse_traffic, self._product_work = work, coarse_traffic, product_work
         self.waits = coarse.waits
 
+    @property
+    def below(self) -> tuple[Restriction, CoarseLevel, int]:
+        """Prolongation, solver and bytes of a solve of what lies below the finest level."""
+        return self._z, self._coarse, self._coarse_traffic
+
     def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r, with all three dot products of r and u, which must be distinct vectors."""
         y = self._smoothing.before(r, u)

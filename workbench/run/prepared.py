@@ -19,7 +19,7 @@ from workbench.run.configuration import Configuration, configure
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, has_columns, system_of
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.right_hand_side import prepare_vectors
-from workbench.run.setup import assembled
+from workbench.run.setup import assembled, renewed
 from workbench.run.setup import prepare as set_up
 from workbench.run.single.iterations import SingleIterations
 from workbench.run.single.recurrence import Recurrence
@@ -70,8 +70,8 @@ class PreparedResult:
 class Update:
     """What `Prepared.update` renewed.
 
-    changed: cells whose phase changed, or None where entries of A were given. full: the setup was made anew; False
-    where nothing had changed. detail: why, as a sentence. seconds: wall-clock time.
+    changed: cells whose phase changed, or None where entries of A were given. full: all of the setup was made anew.
+    detail: what has changed, as a sentence. seconds: wall-clock time.
 
     Examples:
         >>> from workbench.run import configure, prepare
@@ -158,12 +158,15 @@ class Prepared:
         ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
-    def update(self, values: Any) -> Update:
+    def update(self, values: Any, *, numbered: bool = False, keep_coarse: bool = False) -> Update:
         """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
 
-        phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases; connected components
-        are numbered, and keep their numbers. Where no cell has changed nothing is renewed, else the setup is made anew:
-        the outcome is the same, bit by bit, as of another `prepare`.
+        phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
+        are numbered, and keep their numbers; numbered: they are already. Where no cell has changed nothing is renewed.
+        Else A and both levels are made anew, by the functions that make them first, so that the outcome is the same,
+        bit by bit, as of another `prepare`; the device, the null space, vectors and compiled programs are kept. With
+        entries of A all is made anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those
+        of an earlier phase.
 
         Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
         with the present system kept.
@@ -174,12 +177,22 @@ class Prepared:
         if array is None:
             system, changed, detail = self._with_entries(values), None, "the entries of A were replaced"
         else:
-            system, changed = self._with_phase(array)
+            system, changed = self._with_phase(array, numbered=numbered)
             detail = f"{changed} of {size} cells changed phase"
-        if changed != 0:
-            with MACHINE_USE:
+        with MACHINE_USE:
+            if changed is None:
                 self._begin(system)
-        return Update(changed, changed != 0, detail, time.perf_counter() - begun)
+            elif changed:
+                self._renew(system, keep_coarse=keep_coarse)
+        return Update(changed, changed is None, detail, time.perf_counter() - begun)
+
+    def _renew(self, system: LinearSystem, *, keep_coarse: bool) -> None:
+        """A and both levels for a moved phase. Nothing of this object is changed where that fails."""
+        moved = dataclasses.replace(self._setup.system, operator=system.operator, phase=system.phase)
+        setup = renewed(self.configuration, self._setup, moved, keep_coarse=keep_coarse)
+        if self._recurrence and not self._recurrence.renew(setup):
+            self._recurrence = None
+        self._setup, self._system = setup, dataclasses.replace(system, phase=setup.system.phase)
 
     def _begin(self, system: LinearSystem) -> None:
         """The full setup. Nothing of this object is changed where it fails."""
@@ -247,7 +260,7 @@ class Prepared:
         checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
-    def _with_phase(self, phase: np.ndarray) -> tuple[LinearSystem, int]:
+    def _with_phase(self, phase: np.ndarray, *, numbered: bool) -> tuple[LinearSystem, int]:
         """The system with moved phases, numbered, and the number of cells that changed."""
         system, grid = self._system, self._system.grid
         operator = system.operator
@@ -266,7 +279,8 @@ class Prepared:
         changed = int(np.count_nonzero((flat > 0) != (before > 0)))
         if not changed:
             return system, 0
-        numbers = numbered_components(flat, grid, before.astype(np.int64))
+        # Of its own, since who gives it may change it.
+        numbers = flat.copy() if numbered else numbered_components(flat, grid, before.astype(np.int64))
         moved = operator.assemble(numbers.reshape(grid))
         return dataclasses.replace(system, operator=moved, phase=numbers), changed
 

@@ -11,9 +11,10 @@ from workbench.errors import InputError
 from workbench.figures import Boundaries, boundaries, pattern_counts
 from workbench.live.field.cuts import MOST_PIXELS, Cut
 from workbench.number_text import count as grouped
+from workbench.number_text import ordinal
 from workbench.problems import LinearSystem
 from workbench.scenes.colormap import Colormap
-from workbench.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane, ordinal
+from workbench.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane
 
 SIDE = "side lengths"
 Picture = tuple[dict[str, Any], bytes]

@@ -11,6 +11,8 @@ from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
+from workbench.lines.schedule import Inlined, factor_name
+from workbench.run.single.kept_operator import KeptOperator
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
 
@@ -62,6 +64,9 @@ class Recurrence:
         allowed = self._uniform and on_host and {self._square, "delta", "gamma"} <= workspace.slots.keys()
         if allowed:
             workspace.keep()
+            for name, operator in workspace.operators.items():
+                if not workspace.inlines(name):
+                    workspace.operators[name] = KeptOperator(operator)
             gather = getattr(self.watch, "gather", None)
             if gather and not self._single:
                 gather(ROWS)
@@ -76,6 +81,26 @@ class Recurrence:
         if b is not setup.b:
             setup.device.assign(b, setup.solver_b)
         self._generator = self._iterates()
+
+    def renew(self, setup: SolveSetup) -> bool:
+        """Go on with another setup of the same device, vectors and kinds of operators, see `keep`; False where they are
+        not of the same kind, and nothing has changed."""
+        space, pairs = self.workspace, {"A": setup.A, "M": setup.M}
+        before = {name: space.operators[name] for name in pairs}
+        factors = {name: getattr(operator, "factors", {}) for name, operator in pairs.items()}
+        for name, known in before.items():
+            kept = isinstance(known, KeptOperator)
+            if kept == isinstance(pairs[name], Inlined) or (not kept and known.formula != pairs[name].formula):
+                return False
+            if kept and tuple(known.inner.fused_dots) != tuple(pairs[name].fused_dots):
+                return False
+        for name, known in before.items():
+            if isinstance(known, KeptOperator):
+                known.inner = pairs[name]
+            for factor, vector in factors[name].items():
+                setup.device.assign(space.vectors[factor_name(name, factor)], vector)
+        self._setup = setup
+        return True
 
     def _before(self) -> None:
         """What precedes the iterations of an interval, and counts as their time."""

@@ -1,0 +1,21 @@
+"""An operator in whose place another may be put, while the programs that apply it stay compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.devices.operator_protocols import DeviceVector, Dots
+
+
+class KeptOperator:
+    """Whatever `inner` is; all but an application is asked of it directly."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
+        """out = A x, and the dot products that are asked for."""
+        return self.inner.apply(x, out, *wanted)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
