@@ -61,7 +61,9 @@ MAKERS = by_front_end, by_numba
 
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
-_array_kinds: dict[tuple, Any] = {}
+_kinds: dict[Any, Any] = {}
+VALUELESS = (bool, float, complex, np.generic)
+"""Of numbers whose numba type does not depend on their value, as that of an int does."""
 _unsettled: dict[tuple[Kernel, tuple], None] = {}
 """Kernels and types requested and not linked yet, in order of request."""
 
@@ -173,13 +175,16 @@ def kinds_of(arguments: tuple) -> tuple:
 
 def _kind(argument: Any) -> Any:
     """Numba makes the type of an array anew each time, which takes longer than all else of preparing a kernel."""
-    if type(argument) is not np.ndarray:
+    if type(argument) is np.ndarray:
+        dtype = argument.dtype
+        key = dtype.num, dtype.isnative, argument.ndim, argument.flags.num
+    elif isinstance(argument, VALUELESS):
+        key = type(argument)
+    else:
         return numba.typeof(argument)
-    flags = argument.flags
-    key = argument.dtype, argument.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
-    if key not in _array_kinds:
-        _array_kinds[key] = numba.typeof(argument)
-    return _array_kinds[key]
+    if key not in _kinds:
+        _kinds[key] = numba.typeof(argument)
+    return _kinds[key]
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:

@@ -22,7 +22,7 @@ from workbench.kernel_language.of_lines import WHOLE, LineTrees
 from workbench.kernel_language.tree import Argument, Constant, Element, Type
 from workbench.lines.entries import of_lines
 from workbench.lines.schedule import Pass
-from workbench.lines.types import Shapes, Solve, accumulator, work_of
+from workbench.lines.types import Shape, Shapes, Solve, accumulator, work_of
 
 
 class PassKernel(NamedTuple):
@@ -47,10 +47,22 @@ def compile_pass(
 
     stored: the dtypes of vectors that are not kept in dtype.
     """
-    numbers = _numbers(step)
+    known = tuple(shapes.items()), tuple(slots.items()), np.dtype(dtype), tuple((stored or {}).items())
+    return _compiled(step, *known)
+
+
+@functools.lru_cache(512)
+def _compiled(
+    step: Pass,
+    shapes_: tuple[tuple[str, Shape], ...],
+    slots_: tuple[tuple[str, int], ...],
+    dtype: np.dtype,
+    stored: tuple[tuple[str, np.dtype], ...],
+) -> PassKernel:
+    shapes, slots, numbers = dict(shapes_), dict(slots_), _numbers(step)
     step, shapes = step.renamed(numbers), {numbers[name]: shapes[name] for name in numbers if name in shapes}
     used = {numbers[name]: slots[name] for name in numbers if name in slots}
-    named = {numbers[name]: kind for name, kind in (stored or {}).items() if name in numbers}
+    named = {numbers[name]: kind for name, kind in stored if name in numbers}
     places = {name: Element("slots", Constant(k, WHOLE), WHOLE) for k, name in enumerate(used)}
     text = source(LineTrees(shapes, places, np.dtype(dtype), accumulator(dtype), named), step)
     return PassKernel(generated.kernel(text), np.array(list(used.values()), np.int64), len(of_lines(step.dots, shapes)))

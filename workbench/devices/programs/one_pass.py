@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.lines import count, schedule
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
-from workbench.lines.types import SCALAR, VECTOR, LinesError, tall_names
+from workbench.lines.types import SCALAR, VECTOR, LinesError, Shapes, tall_names
 
 
 class OnePass:
@@ -29,19 +30,17 @@ class OnePass:
         numbers: Mapping[str, complex] | None = None,
     ) -> None:
         self._numbers = dict(numbers or {})
-        lines = schedule.inline(parse(text), operators or {})
         factors: dict[str, Any] = {
             schedule.factor_name(name, factor): vector
             for name, operator in (operators or {}).items()
             for factor, vector in operator.factors.items()
         }
         self._factors = tuple(factors.values())
+        formulas = tuple(
+            (name, _Formula(each.formula, tuple(each.factors))) for name, each in (operators or {}).items()
+        )
+        self._step, self._shapes = _planned(text, (*vectors, *factors), tuple(self._numbers), formulas)
         known = [*vectors, *factors]
-        self._shapes = infer(lines, dict.fromkeys(known, VECTOR) | dict.fromkeys(self._numbers, SCALAR))
-        steps = schedule.plan(lines, tall_names(self._shapes), known, {})
-        if len(steps) != 1 or not isinstance(steps[0], schedule.Pass) or steps[0].scalars:
-            raise LinesError(f"these lines take {len(steps)} steps, not one pass over the vectors:\n{text}")
-        self._step = steps[0]
         self._places = [known.index(name) for name in self._step.arrays]
         """Of the kernel's arrays among the vectors and factors."""
 
@@ -59,3 +58,28 @@ class OnePass:
         """The kernel's arrays."""
         given = (*vectors, *self._factors)
         return [given[place] for place in self._places]
+
+
+class _Formula(NamedTuple):
+    """An element-wise operator without its vectors."""
+
+    formula: str
+    names: tuple[str, ...]
+
+    @property
+    def factors(self) -> dict[str, None]:
+        """The names of its vectors."""
+        return dict.fromkeys(self.names)
+
+
+@functools.lru_cache(512)
+def _planned(
+    text: str, known: tuple[str, ...], numbers: tuple[str, ...], formulas: tuple[tuple[str, _Formula], ...]
+) -> tuple[schedule.Pass, Shapes]:
+    """The one pass of some lines; a setup has a dozen, most of which earlier ones had too."""
+    lines = schedule.inline(parse(text), dict(formulas))
+    shapes = infer(lines, dict.fromkeys(known, VECTOR) | dict.fromkeys(numbers, SCALAR))
+    steps = schedule.plan(lines, tall_names(shapes), known, {})
+    if len(steps) != 1 or not isinstance(steps[0], schedule.Pass) or steps[0].scalars:
+        raise LinesError(f"these lines take {len(steps)} steps, not one pass over the vectors:\n{text}")
+    return steps[0], shapes
