@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 PROBLEM = "rising-bubbles, heat-steps, a record (.seq.npz), a share link, or a .cg.json file"
 SETTINGS = (*BLOCKS.values(), RUN["device"], RUN["precision"])
+AGAINST = (
+    'a further method on the same systems, as what differs from the first: "preconditioner=mg deflation=none", or '
+    "start=zero, or renewed_every=20 for an mg that keeps its levels for 20 steps; repeatable"
+)
 CRITERIA = (STOPPING["rtol"], STOPPING["maxiter"])
 
 
@@ -44,6 +48,8 @@ def add(verbs: Any) -> None:
     for declared in (*SETTINGS, *CRITERIA):
         add_option(flow, declared)
     flow.add_argument("--csv", metavar="FILE", help="write a row for every step as CSV")
+    flow.add_argument("--film", metavar="FILE", help="write a film of the interface and of the iterations as .gif")
+    flow.add_argument("--against", metavar="METHOD", action="append", default=[], help=AGAINST)
     flow.add_argument("--record", metavar="FILE", help="write the sequence as .seq.npz, to replay and to continue")
     flow.add_argument("--resume", action="store_true", help="continue the record from where it was saved")
     flow.add_argument("--json", action="store_true", help="print one JSON object")
@@ -51,17 +57,25 @@ def add(verbs: Any) -> None:
 
 
 def _flow(options: argparse.Namespace) -> int:
+    from workbench.flow.method import ranking
     from workbench.flow.records import save, table
 
     sequence, line, failure = _begun(options), StatusLine(), ""
+    reel = _reel(sequence) if options.film else None
     try:
         for step in sequence:
+            if reel:
+                reel.note()
             line.show(f"step {step.number}, time {step.time:.4g}: {step.iterations} iterations")
     except KeyboardInterrupt:
         failure = "interrupted"
     except InputError as error:
         failure = str(error)
     line.show("")
+    if options.film and reel:
+        from workbench.figures.film import film_of
+
+        write(Path(options.film), film_of(reel))
     # What was done stays, also where a step failed.
     if options.csv and sequence.steps:
         write(Path(options.csv), table(sequence).encode())
@@ -69,13 +83,15 @@ def _flow(options: argparse.Namespace) -> int:
         log(f"wrote the record to {save(sequence, options.record)}")
     if failure and not sequence.steps:
         raise InputError(failure)
-    summary = _summary(sequence)
+    summary, ranked = _summary(sequence), ranking(sequence)
     if options.json:
-        print(json.dumps(finite({**summary, "failure": failure or None, "series": sequence.series})))
+        print(json.dumps(finite({**summary, "methods": ranked, "failure": failure or None, "series": sequence.series})))
     else:
         width = max(map(len, summary))
         for name, value in summary.items():
             print(f"{name.replace('_', ' '):{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
+        if len(ranked) > 1:
+            _print_methods(ranked)
     if failure:
         log(f"ended after {sequence.steps} steps: {failure}")
     return NOT_CONVERGED if failure else CONVERGED
@@ -96,8 +112,35 @@ def _begun(options: argparse.Namespace) -> Sequence:
         if method or criteria:
             sequence.use(**method, **({"stopping": criteria} if criteria else {}))
         return sequence
-    configuration = configure(options.problem, given, stopping=criteria, **method)
-    return Sequence(configuration, keep=options.record is not None)
+    configuration, others = configure(options.problem, given, stopping=criteria, **method), _others(options)
+    return Sequence(configuration, keep=options.record is not None, others=others)
+
+
+def _others(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Settings of the further methods."""
+    made = []
+    for text in options.against:
+        pairs = [word.partition("=") for word in text.split()]
+        wrong = next((word for word, sign, _ in pairs if not sign), "")
+        if wrong or not pairs:
+            raise InputError(f"--against takes words such as preconditioner=mg, got {wrong or text!r}")
+        made.append({name: value for name, _, value in pairs})
+    return made
+
+
+def _reel(sequence: Sequence) -> Any:
+    from workbench.scenes.flow import Reel
+    from workbench.scenes.flow_plane import Look, quantities
+
+    return Reel(sequence, Look(quantities(sequence)[0]))
+
+
+def _print_methods(ranked: list[dict[str, Any]]) -> None:
+    width = max(len(row["method"]) for row in ranked)
+    print(f"\n{'method':{width}}  iterations a step  ms a step  of these setup")
+    for row in ranked:
+        numbers = f"{row['iterations']:17.3g}  {row['milliseconds']:9.3g}  {row['setup_milliseconds']:14.3g}"
+        print(f"{row['method']:{width}}  {row['failure'] or numbers}")
 
 
 def _summary(sequence: Sequence) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ticked
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullFormatter
 
 from workbench.errors import InputError
@@ -73,7 +73,15 @@ def draw(
     return figure
 
 
-def _legend(figure: Figure, panels: Iterable[Axes]) -> int:
+def panels(figure: Figure | SubFigure, scenes: Sequence[Scene]) -> None:
+    """The scenes one above the other in a part of a figure, with their legend."""
+    drawn = figure.subplots(len(scenes), 1, squeeze=False).ravel()
+    for axes, scene in zip(drawn, scenes, strict=True):
+        _panel(axes, scene)
+    _legend(figure, drawn)
+
+
+def _legend(figure: Figure | SubFigure, panels: Iterable[Axes]) -> int:
     """One legend of all panels: runs first, then what belongs to them; returns its rows."""
     found = [pair for axes in panels for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     found.sort(key=lambda pair: isinstance(pair[0], Artist) and pair[0].get_gid() not in (None, "", pair[1]))

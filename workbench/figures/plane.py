@@ -37,24 +37,31 @@ def draw_plane(plane: Plane, *, width: float = 4.2) -> Figure:
     if not plane.sides[0]:
         _band(axes, plane)
         return figure
+    paint(axes, plane)
+    if plane.step > 1:
+        figure.supxlabel(f"every {ordinal(plane.step)} subdomain boundary is drawn", fontsize="small")
+    return figure
+
+
+def paint(axes: Axes, plane: Plane, *, bar: bool = True) -> None:
+    """The cells of a plane, lines on them, what the axes are called, and a colour bar."""
     values, end = plane.values, plane.matrix or 1
     if plane.matrix:
         values, extent, origin = np.ma.masked_equal(values, 0), (0, end, end, 0), "upper"
     else:
-        extent, origin = (0, 1, 0, 1), "lower"
+        extent, origin = (0, 1, 0, plane.aspect), "lower"
     norm = _norm(plane.colours)
     image = axes.imshow(values, cmap=MAPS[plane.map], norm=norm, extent=extent, origin=origin, interpolation="nearest")
     image.set_label(plane.where or image.get_label())
-    linear = f", linear within ±{plane.colours.threshold:.3g}" if isinstance(norm, SymLogNorm) else ""
-    figure.colorbar(image, ax=axes, label=f"{plane.bar}{linear}")
+    figure = axes.get_figure()
+    if bar and figure is not None:
+        linear = f", linear within ±{plane.colours.threshold:.3g}" if isinstance(norm, SymLogNorm) else ""
+        figure.colorbar(image, ax=axes, label=f"{plane.bar}{linear}")
     if len(plane.segments):
-        _outline(axes, plane.segments)
-    if plane.step > 1:
-        figure.supxlabel(f"every {ordinal(plane.step)} subdomain boundary is drawn", fontsize="small")
+        _outline(axes, plane.segments * (1, plane.aspect, 1, plane.aspect))
     across, up = plane.sides
-    unit = "" if plane.matrix else " (side lengths)"
+    unit = "" if plane.matrix else f" ({plane.unit})"
     axes.set(xlabel=f"{across}{unit}", ylabel=f"{up}{unit}")
-    return figure
 
 
 def _band(axes: Axes, plane: Plane) -> None:

@@ -13,10 +13,16 @@ from workbench.errors import InputError, quoted
 from workbench.flow.starts import StartVectors
 from workbench.flow.systems import StepSystem, SystemSequence
 from workbench.number_text import ordinal
+from workbench.registry import Parameter
 from workbench.run import Configuration, Prepared, PreparedResult, configure
 
 PARTS = ("setup", "start", "solve")
 """Of the seconds of a method in a step."""
+
+
+RENEWED_EVERY = Parameter(
+    "renewed_every", int, 1, "steps for which mg keeps its coarse levels; 1 for none", low=1, high=10**6
+)
 
 
 class MethodMark(NamedTuple):
@@ -45,7 +51,8 @@ class Method:
         steps: int = 0,
         renewed_every: int = 1,
     ) -> None:
-        self.configuration, self.failure, self.renewed_every = configuration, "", renewed_every
+        self.configuration, self.failure = configuration, ""
+        self.renewed_every: int = RENEWED_EVERY.check(renewed_every)
         self.starts = StartVectors(problem_of(configuration).start, starts)
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
         self.marks = [MethodMark(steps + 1, configuration.label)]
@@ -57,11 +64,16 @@ class Method:
         kept = f", levels of every {ordinal(self.renewed_every)} step" if self.renewed_every > 1 else ""
         return f"{self.configuration.label}{kept}"
 
+    @property
+    def series(self) -> tuple[list[float], list[float], list[float]]:
+        """Iterations, seconds, and seconds of setup."""
+        return self.iterations, self.seconds, self.setup_seconds
+
     def use(self, *, renewed_every: int = 1, **settings: Any) -> None:
         """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
         problem. Raises InputError for those, and for a method that does not take the problem."""
         self.configuration, self._prepared, self.failure = changed(self.configuration, **settings), None, ""
-        self.renewed_every = renewed_every
+        self.renewed_every = RENEWED_EVERY.check(renewed_every)
         self.starts = StartVectors(problem_of(self.configuration).start, self.starts)
         mark = MethodMark(len(self.iterations) + 1, self.label)
         self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
@@ -134,3 +146,16 @@ def changed(configuration: Configuration, **settings: Any) -> Configuration:
     if dataclasses.replace(problem_of(chosen), start=before.start) != before:
         raise InputError("the problem of a sequence stays; change only its start, blocks and settings of its method")
     return chosen
+
+
+def ranking(sequence: Any) -> list[dict[str, Any]]:
+    """The methods of a sequence by milliseconds a step, the fastest first, those that failed last: label, means of
+    iterations, milliseconds and milliseconds of setup over the steps that each has solved, and why it failed."""
+    rows = []
+    for method in sequence.methods:
+        solved = np.isfinite(method.seconds)
+        means = [np.array(values)[solved].mean() if solved.any() else math.nan for values in method.series]
+        names = ("iterations", "milliseconds", "setup_milliseconds")
+        numbers = dict(zip(names, np.multiply(means, (1, 1000, 1000)).tolist(), strict=True))
+        rows.append({"method": method.label, **numbers, "failure": method.failure})
+    return sorted(rows, key=lambda row: (bool(row["failure"]), row["milliseconds"]))

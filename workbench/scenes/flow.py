@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.flow.sequence import Sequence as Flow
+from workbench.scenes.flow_plane import Look, plane_of_flow
+from workbench.scenes.plane import Plane
 from workbench.scenes.scene import Axis, BarsOf, CurveOf, Layer, LineAt, PointsOf, Scene
 
 STEP = Axis("step", "count", whole=True, word="step")
@@ -95,3 +98,40 @@ def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
 
 def _of_steps(name: str, values: np.ndarray, style: int) -> CurveOf:
     return CurveOf(name, np.arange(1, values.size + 1), values, style, mark=False)
+
+
+class Reel:
+    """What a film of a sequence shows: a plane and the curves so far, at most `most` of them, over its whole time.
+
+    look: of the plane. note: called after each step. Memory: a plane and the curves for each frame.
+    """
+
+    def __init__(self, sequence: Flow, look: Look, most: int = 60) -> None:
+        self._sequence, self._look, self._most = sequence, look, most
+        self.frames: list[tuple[Plane, list[Scene]]] = []
+        self._every = 1
+
+    def note(self) -> None:
+        """Keep the present state where it is its turn; where there are too many, every second one goes."""
+        sequence = self._sequence
+        if sequence.steps % self._every:
+            return
+        before = self.frames[-1][0].colours if self.frames else None
+        plane = plane_of_flow(sequence, self._look, before)
+        if plane is None:
+            return
+        self.frames.append((plane, curves(sequence)))
+        if len(self.frames) > self._most:
+            self.frames, self._every = self.frames[1::2], 2 * self._every
+
+
+def curves(sequence: Flow, at: int = 0) -> list[Scene]:
+    """Iterations and seconds of the methods of a sequence. at: a step to mark, 0 for none."""
+    steps, methods = sequence.steps, sequence.methods
+    marks = [(mark.step, mark.label) for method in methods for mark in method.marks if mark.step > 1]
+    names = [f"{place}. {method.label}" for place, method in enumerate(methods, 1)]
+    counts, spent = (
+        [(name, values[:steps]) for name, values in zip(names, series, strict=True)]
+        for series in ([method.iterations for method in methods], [method.seconds for method in methods])
+    )
+    return [iterations_scene(counts, marks, at), seconds_scene(spent, marks)]

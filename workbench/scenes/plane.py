@@ -20,7 +20,8 @@ class Plane:
 
     bar: the quantity. map: of colours, as for `CellsOf`. sides: what lies across and up, empty for a band. matrix: its
     number of rows, 0 for a grid. segments: lines between subdomains x0, y0, x1, y1 in side lengths, shape (k, 4), of
-    which every `step`-th is there. title: of what, and when. where: the plane of a cube, as in y = 0.258.
+    which every `step`-th is there. title: of what, and when. where: the plane of a cube, as in y = 0.258. unit: of
+    lengths. aspect: height over width; segments are in shares of both.
     """
 
     values: np.ndarray
@@ -33,3 +34,5 @@ class Plane:
     step: int = 1
     title: str = ""
     where: str = ""
+    unit: str = "side lengths"
+    aspect: float = 1.0

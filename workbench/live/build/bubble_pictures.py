@@ -12,9 +12,9 @@ from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
 from workbench.figures import boundaries
 from workbench.live.build.bubble_drawing import Drawing
-from workbench.live.field.cuts import Cut
 from workbench.number_text import count, ordinal
 from workbench.problems.bubble_geometry import Geometry
+from workbench.scenes.cuts import Cut
 
 SIDES = {2: (128, 512), 3: (32, 128)}
 """Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""

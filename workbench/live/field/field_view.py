@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from workbench import figures
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.field.cuts import plane_words
 from workbench.live.field.frame_batch import Frame, FrameBatch
 from workbench.live.field.pictures import Picture, Scene, blank, picture, plane_of, scene
 from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
@@ -27,6 +26,7 @@ from workbench.live.ui.assets import module, script
 from workbench.live.ui.run_handle import RunSource
 from workbench.live.ui.stream_view import StreamView
 from workbench.run.snapshots import Quantity, Snapshot
+from workbench.scenes.cuts import plane_words
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.live.field.cuts import Cut
 from workbench.number_text import amount, count
 from workbench.recording.film import Film
 from workbench.run.filming import CELLS, PIXELS, film_cut
 from workbench.run.snapshots import Quantity, Snapshot
+from workbench.scenes.cuts import Cut
 
 LATER = (
     "the exact solution is not known; once the run has ended, the {count} states of x kept so far are compared with "

@@ -9,14 +9,13 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.figures import Boundaries, boundaries, pattern_counts
-from workbench.live.field.cuts import MOST_PIXELS, Cut
 from workbench.number_text import count as grouped
 from workbench.number_text import ordinal
 from workbench.problems import LinearSystem
 from workbench.scenes.colormap import Colormap
+from workbench.scenes.cuts import MOST_PIXELS, Cut
 from workbench.scenes.plane import COEFFICIENT, ENTRIES, NO_SEGMENTS, Plane
 
-SIDE = "side lengths"
 Picture = tuple[dict[str, Any], bytes]
 """A message for the browser, and its buffer."""
 
@@ -124,7 +123,7 @@ def notes_on(step: int) -> list[str]:
 def plane_picture(plane: Plane, cells: int) -> Picture:
     """The part of a message on a plane of values, and its buffer. cells: of a cube, along the normal."""
     is_matrix, (across, up) = bool(plane.matrix), plane.sides
-    ends, unit = {"low": 0, "high": plane.matrix or 1}, "" if is_matrix else f" ({SIDE})"
+    end, unit = plane.matrix or 1, "" if is_matrix else f" ({plane.unit})"
     message = {
         "width": plane.values.shape[1],
         "height": plane.values.shape[0],
@@ -132,8 +131,9 @@ def plane_picture(plane: Plane, cells: int) -> Picture:
         "bar": plane.bar,
         "sparse": is_matrix,
         "down": is_matrix,
-        "x": {"label": f"{across}{unit}", **ends},
-        "y": {"label": f"{up}{unit}", **ends},
+        "x": {"label": f"{across}{unit}", "low": 0, "high": end},
+        "y": {"label": f"{up}{unit}", "low": 0, "high": end * plane.aspect},
+        "aspect": plane.aspect,
         "cells": cells,
         "segments": len(plane.segments),
     }

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from workbench.figures import Boundaries
-from workbench.live.field.cuts import Cut
 from workbench.live.field.pictures import NONE, Picture, blank, notes_on, plane_picture
 from workbench.number_text import count as grouped
 from workbench.run.snapshots import Quantity, Snapshot
 from workbench.scenes.colormap import Colormap
+from workbench.scenes.cuts import Cut
 from workbench.scenes.plane import Plane
 
 COEFFICIENT = "coefficient"

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from workbench import figures
 from workbench.figures import Boundaries
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.field.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 from workbench.live.field.film_frames import AGAINST, BAR, film_look, film_plane, reported
 from workbench.live.field.frame_batch import Frame
 from workbench.live.field.pictures import NONE, Picture, blank, outlines
@@ -24,6 +23,7 @@ from workbench.live.ui.run_handle import RunSource
 from workbench.number_text import count as grouped
 from workbench.run.snapshots import Quantity, Snapshot
 from workbench.scenes.colormap import Colormap
+from workbench.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.flows.pictures import PRESSURE, Look, picture_of, plane_of_flow
+from workbench.live.field.pictures import Picture, blank, plane_picture
 from workbench.live.flows.player import Player
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.assets import module, script
 from workbench.live.ui.stream_view import StreamView
+from workbench.scenes.flow_plane import PRESSURE, Look, plane_of_flow
 from workbench.scenes.plane import Plane
 
 PERIOD = 1 / 15
@@ -83,7 +84,7 @@ class FlowField(StreamView):
         if self._fresh:
             self._fresh = False
             plane, grid, normal = self._plane, self._grid(player), self.normal
-            made = self._reel.add(Frame(lambda: picture_of(plane, grid, normal), player.steady), self.look)
+            made = self._reel.add(Frame(lambda: _picture(plane, grid, normal), player.steady), self.look)
         else:
             made = self._reel.due()
         if made is not None:
@@ -111,3 +112,13 @@ class FlowField(StreamView):
     def _grid(player: Player) -> tuple[int, ...]:
         labels = player.sequence.labels
         return labels.shape if labels is not None else ()
+
+
+def _picture(plane: Plane | None, grid: tuple[int, ...], normal: str) -> Picture:
+    """The message for the page. grid: of the sequence."""
+    about = {"matrix": False, "outlined": False, "levels": (), "quantity": plane.bar if plane else PRESSURE}
+    if plane is None:
+        return {**blank("", "The first step has not been made yet."), **about}, b""
+    message, buffer = plane_picture(plane, grid["zyx".index(normal)] if len(grid) == 3 else 0)
+    title = ", ".join(filter(None, (plane.bar, plane.where, plane.title)))
+    return {**message, **about, "title": title, "note": ""}, buffer

@@ -16,7 +16,6 @@ from workbench.flow.reference import FIRST_CASE, is_first_case
 from workbench.flow.sequence import Sequence
 from workbench.live.flows.flow_field import FlowField
 from workbench.live.flows.flow_form import FlowForm
-from workbench.live.flows.pictures import PHASE, quantities
 from workbench.live.flows.player import Player
 from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controlled_view import PausableView
@@ -31,7 +30,8 @@ from workbench.live.ui.status import StatusLine
 from workbench.number_text import count, duration, number
 from workbench.problems import Problem
 from workbench.run import Configuration, State, configure
-from workbench.scenes.flow import band_scene, iterations_scene, measure_scene, seconds_scene
+from workbench.scenes.flow import band_scene, curves, measure_scene
+from workbench.scenes.flow_plane import PHASE, quantities
 
 PERIOD = 0.4
 """Seconds between two updates of curves while it plays."""
@@ -313,11 +313,7 @@ class FlowView(PausableView):
 
     def _scenes(self) -> list[Any]:
         sequence, steps = self.sequence, self.sequence.steps
-        methods, series = sequence.methods, {name: list(values) for name, values in sequence.series.items()}
-        marks = [(mark.step, mark.label) for method in methods for mark in method.marks if mark.step > 1]
-        names = [f"{place}. {method.label}" for place, method in enumerate(methods, 1)]
-        told = [(name, method.iterations[:steps]) for name, method in zip(names, methods, strict=True)]
-        spent = [(name, method.seconds[:steps]) for name, method in zip(names, methods, strict=True)]
+        series = {name: list(values) for name, values in sequence.series.items()}
         shown = [name for name in MEASURES if name in series][: len(self.measures)]
         until, known = _until(sequence.problem), (FIRST_CASE if is_first_case(sequence.problem) else {})
         measured = [
@@ -325,13 +321,7 @@ class FlowView(PausableView):
             for name in shown
         ]
         empty = [None] * (len(self.measures) - len(measured))
-        return [
-            iterations_scene(told, marks, self.field.step),
-            seconds_scene(spent, marks),
-            *measured,
-            *empty,
-            band_scene(sequence.seconds[:steps]),
-        ]
+        return [*curves(sequence, self.field.step), *measured, *empty, band_scene(sequence.seconds[:steps])]
 
     def _pictures(self) -> dict[str, Any]:
         drawn = {chart.scene.name: chart.scene for chart in self._charts if chart.layout.display is None}

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from workbench.figures import boundaries
 from workbench.flow.measures import contour
 from workbench.flow.sequence import Sequence
-from workbench.live.field.cuts import Cut
-from workbench.live.field.pictures import Picture, blank, plane_picture
 from workbench.number_text import number
 from workbench.scenes.colormap import Colormap
+from workbench.scenes.cuts import Cut, stride
 from workbench.scenes.plane import Plane
 
 PRESSURE, SPEED, VORTICITY, PHASE, TEMPERATURE = "pressure", "vertical velocity", "vorticity", "phase", "temperature"
@@ -48,36 +46,23 @@ def plane_of_flow(sequence: Sequence, look: Look, before: Colormap | None = None
     cut = Cut(sequence.labels.shape, look.normal, look.index, most=LIVE_CELLS)
     past = 0 < look.step < sequence.steps
     fields = {} if past else sequence.systems.fields()
-    if past or look.quantity == PHASE or not fields:
-        inside = sequence.phase_at(look.step) if past else sequence.labels > 0
-        values, colours = cut.plane(inside).astype(float), Colormap(0.0, 1.0)
-        segments = _edges(cut.plane(inside))
-    else:
+    inside = cut.plane(sequence.phase_at(look.step) if past else sequence.labels > 0).astype(float)
+    # Between the centres of cells of two phases.
+    level = cut.plane(fields["phi"]) if "phi" in fields else 0.5 - inside
+    if fields and look.quantity != PHASE:
         values = MADE[look.quantity](fields, cut, sequence)
         colours = Colormap.of(values, logarithmic=False).kept_from(before)
-        segments = _interface(cut.plane(fields["phi"])) if "phi" in fields else _edges(cut.plane(sequence.labels))
+    else:
+        values, colours = inside, Colormap(0.0, 1.0)
     at = look.step if past else sequence.steps
     title = f"step {at}, time {number(sequence.series['time'][at - 1])}"
     bar = PHASE if past else look.quantity
-    thinned = np.array(values[:: _step(values), :: _step(values)])
-    return Plane(thinned, bar, colours, "viridis", cut.sides, segments=segments, title=title, where=cut.where)
-
-
-def picture_of(plane: Plane | None, grid: tuple[int, ...], normal: str) -> Picture:
-    """The message for the page. grid: of the sequence."""
-    if plane is None:
-        return {**blank("", "The first step has not been made yet."), **ABOUT, "quantity": PRESSURE}, b""
-    message, buffer = plane_picture(plane, grid["zyx".index(normal)] if len(grid) == 3 else 0)
-    rows, columns = plane.values.shape
-    across, up = plane.sides
-    wide = {"label": f"{across} ({SIDE})", "low": 0, "high": 1}
-    high = {"label": f"{up} ({SIDE})", "low": 0, "high": rows / columns}
-    title = ", ".join(filter(None, (plane.bar, plane.where, plane.title)))
-    about = {"x": wide, "y": high, "aspect": rows / columns, "title": title, "note": "", "quantity": plane.bar}
-    return {**message, **ABOUT, **about}, buffer
-
-
-ABOUT = {"matrix": False, "outlined": False, "levels": ()}
+    (rows, columns), step = values.shape, stride(values.shape, LIVE_CELLS)
+    thinned = np.array(values[::step, ::step])
+    lengths = {"unit": SIDE, "aspect": rows / columns}
+    shades = "signed" if colours.signed else "viridis"
+    lines = _interface(level)
+    return Plane(thinned, bar, colours, shades, cut.sides, segments=lines, title=title, where=cut.where, **lengths)
 
 
 def _pressure(fields: Mapping[str, np.ndarray], cut: Cut, _sequence: Sequence) -> np.ndarray:
@@ -105,16 +90,8 @@ MADE: dict[str, Callable[[Mapping[str, np.ndarray], Cut, Sequence], np.ndarray]]
 }  # fmt: skip
 
 
-def _step(values: np.ndarray) -> int:
-    return -(-max(values.shape) // LIVE_CELLS)
-
-
 def _interface(phi: np.ndarray) -> np.ndarray:
     """Segments of phi = 0 in shares of the sides, shape (k, 4)."""
     rows, columns = phi.shape
     segments, _ = contour(phi)
     return ((segments + 0.5) / (columns, rows, columns, rows)).astype(np.float32)
-
-
-def _edges(labels: np.ndarray) -> np.ndarray:
-    return boundaries(labels.astype(np.int32)).segments.astype(np.float32)

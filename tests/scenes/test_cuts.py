@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.live.field.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.scenes.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 
 
 def test_one_hot_spot_of_a_large_grid_is_seen():

@@ -1,0 +1,68 @@
+"""Films: figures one after the other, as a GIF."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from workbench.errors import InputError
+from workbench.figures.drawing import panels
+from workbench.figures.plane import paint
+from workbench.figures.style import new_figure
+from workbench.scenes.flow import Reel
+from workbench.scenes.plane import Plane
+from workbench.scenes.scene import Scene
+
+COLOURS = 96
+"""Of the palette of a GIF."""
+DPI = 100
+
+
+def frame(plane: Plane, scenes: Sequence[Scene], *, width: float = 7.2, height: float = 4.2) -> Figure:
+    """A plane at the left, scenes one above the other at the right. Sizes in inches.
+
+    Cost: about a tenth of a second to draw.
+    """
+    figure = new_figure(width, height)
+    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.4)) if scenes else (figure, None)
+    axes = left.add_subplot()
+    axes.set_title(f"{plane.bar}, {plane.title}", fontsize="medium")
+    paint(axes, plane, bar=False)
+    if right is not None:
+        panels(right, scenes)
+    return figure
+
+
+def gif(figures: Iterable[Figure], *, seconds: float = 0.08) -> bytes:
+    """The figures as a GIF that repeats, each shown for so long. All must have one size.
+
+    Raises InputError without a figure.
+    """
+    images = [_image(figure) for figure in figures]
+    if not images:
+        raise InputError("a film has no frame yet; make a step first")
+    # One palette, of the last picture, which has all that is drawn: others would flicker.
+    palette = images[-1].quantize(COLOURS)
+    pages = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    out = io.BytesIO()
+    pages[0].save(
+        out, "GIF", save_all=True, append_images=pages[1:], duration=round(1000 * seconds), loop=0, optimize=True
+    )
+    return out.getvalue()
+
+
+def film_of(reel: Reel) -> bytes:
+    """The film of a sequence. Raises InputError before its first step."""
+    return gif(frame(plane, scenes) for plane, scenes in reel.frames)
+
+
+def _image(figure: Figure) -> Image.Image:
+    figure.set_dpi(DPI)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
