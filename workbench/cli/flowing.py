@@ -57,7 +57,6 @@ def add(verbs: Any) -> None:
 
 
 def _flow(options: argparse.Namespace) -> int:
-    from workbench.flow.method import ranking
     from workbench.flow.records import save, table
 
     sequence, line, failure = _begun(options), StatusLine(), ""
@@ -83,15 +82,15 @@ def _flow(options: argparse.Namespace) -> int:
         log(f"wrote the record to {save(sequence, options.record)}")
     if failure and not sequence.steps:
         raise InputError(failure)
-    summary, ranked = _summary(sequence), ranking(sequence)
+    summary, rows = _summary(sequence), sequence.ranking()
     if options.json:
-        print(json.dumps(finite({**summary, "methods": ranked, "failure": failure or None, "series": sequence.series})))
+        print(json.dumps(finite({**summary, "methods": rows, "failure": failure or None, "series": sequence.series})))
     else:
         width = max(map(len, summary))
         for name, value in summary.items():
             print(f"{name.replace('_', ' '):{width}}  {f'{value:.6g}' if isinstance(value, float) else value}")
-        if len(ranked) > 1:
-            _print_methods(ranked)
+        if len(rows) > 1:
+            print(f"\n{sequence.ranked()}")
     if failure:
         log(f"ended after {sequence.steps} steps: {failure}")
     return NOT_CONVERGED if failure else CONVERGED
@@ -133,14 +132,6 @@ def _reel(sequence: Sequence) -> Any:
     from workbench.scenes.flow_plane import Look, quantities
 
     return Reel(sequence, Look(quantities(sequence)[0]))
-
-
-def _print_methods(ranked: list[dict[str, Any]]) -> None:
-    width = max(len(row["method"]) for row in ranked)
-    print(f"\n{'method':{width}}  iterations a step  ms a step  of these setup")
-    for row in ranked:
-        numbers = f"{row['iterations']:17.3g}  {row['milliseconds']:9.3g}  {row['setup_milliseconds']:14.3g}"
-        print(f"{row['method']:{width}}  {row['failure'] or numbers}")
 
 
 def _summary(sequence: Sequence) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, quoted
-from workbench.flow.starts import StartVectors
+from workbench.flow.starts import DEFAULT, StartVectors
 from workbench.flow.systems import StepSystem, SystemSequence
 from workbench.number_text import ordinal
 from workbench.registry import Parameter
@@ -62,7 +62,8 @@ class Method:
     def label(self) -> str:
         """The method's name."""
         kept = f", levels of every {ordinal(self.renewed_every)} step" if self.renewed_every > 1 else ""
-        return f"{self.configuration.label}{kept}"
+        start = f", start {self.starts.kind}" if self.starts.kind != DEFAULT else ""
+        return f"{self.configuration.label}{kept}{start}"
 
     @property
     def series(self) -> tuple[list[float], list[float], list[float]]:
@@ -146,16 +147,3 @@ def changed(configuration: Configuration, **settings: Any) -> Configuration:
     if dataclasses.replace(problem_of(chosen), start=before.start) != before:
         raise InputError("the problem of a sequence stays; change only its start, blocks and settings of its method")
     return chosen
-
-
-def ranking(sequence: Any) -> list[dict[str, Any]]:
-    """The methods of a sequence by milliseconds a step, the fastest first, those that failed last: label, means of
-    iterations, milliseconds and milliseconds of setup over the steps that each has solved, and why it failed."""
-    rows = []
-    for method in sequence.methods:
-        solved = np.isfinite(method.seconds)
-        means = [np.array(values)[solved].mean() if solved.any() else math.nan for values in method.series]
-        names = ("iterations", "milliseconds", "setup_milliseconds")
-        numbers = dict(zip(names, np.multiply(means, (1, 1000, 1000)).tolist(), strict=True))
-        rows.append({"method": method.label, **numbers, "failure": method.failure})
-    return sorted(rows, key=lambda row: (bool(row["failure"]), row["milliseconds"]))

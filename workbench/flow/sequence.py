@@ -133,10 +133,41 @@ class Sequence:
         self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
 
+    def run(self) -> Sequence:
+        """Step to the end; returns this sequence. Raises InputError as `step`."""
+        for _ in self:
+            pass
+        return self
+
     def __iter__(self) -> Iterator[Step]:
         with MACHINE_USE:
             while (step := self.step()) is not None:
                 yield step
+
+    def ranking(self) -> list[dict[str, Any]]:
+        """The methods by milliseconds a step, the fastest first, those that failed last: label, means of iterations,
+        milliseconds and milliseconds of setup over the steps after the first that each has solved, whose setup is that
+        of everything, and why it failed."""
+        rows = []
+        for method in self.methods:
+            solved = np.isfinite(method.seconds)
+            if solved.sum() > 1:
+                solved[solved.argmax()] = False
+            means = [np.array(values)[solved].mean() if solved.any() else math.nan for values in method.series]
+            names = ("iterations", "milliseconds", "setup_milliseconds")
+            numbers = dict(zip(names, np.multiply(means, (1, 1000, 1000)).tolist(), strict=True))
+            rows.append({"method": method.label, **numbers, "failure": method.failure})
+        return sorted(rows, key=lambda row: (bool(row["failure"]), row["milliseconds"]))
+
+    def ranked(self) -> str:
+        """The ranking as a table."""
+        rows = self.ranking()
+        width = max(len(row["method"]) for row in rows)
+        lines = [f"{'method':{width}}  iterations a step  ms a step  of these setup"]
+        for row in rows:
+            numbers = f"{row['iterations']:17.3g}  {row['milliseconds']:9.3g}  {row['setup_milliseconds']:14.3g}"
+            lines.append(f"{row['method']:{width}}  {row['failure'] or numbers}")
+        return "\n".join(lines)
 
     def phase_at(self, step: int) -> np.ndarray:
         """Whether each cell was inside after a step, from 1; bool, shape of the grid."""

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 
 KINDS = {"zero": 0, "last": 1, "linear": 2, "quadratic": 3}
 """How many earlier solutions each takes."""
+DEFAULT = "linear"
 MOST_FISCHER = 32
 LARGEST_RATIO = 2.0
 """Of two time steps; beyond it a start extrapolates no more."""
