@@ -13,6 +13,7 @@ FILES = {
     "hybrid-pipecg": "hybrid_pipecg",
     "block-cg": "block_cg_opencl",
     "mpcg": "mpcg_erlang_cuda",
+    "hysing": "hysing",
 }
 """The papers, and their files."""
 

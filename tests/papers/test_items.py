@@ -56,6 +56,7 @@ def test_results_of_the_papers_can_be_turned(paper):
             | {"crossover", *(f"fig{k}-2021" for k in (1, 2, 4, 5)), "fig3"},
             "block-cg": {"table1", "table2", "table3", "fig1", "fig2", "fig3", "fig4"},
             "mpcg": {"fig1", "fig2", "fig3"},
+            "hysing": set(),
         }[paper]
     )
 
@@ -202,7 +203,9 @@ def test_another_overlap_is_modelled_with_the_iterations_that_it_needs():
 
 
 def test_an_unknown_paper_or_item_is_a_sentence_that_lists_them():
-    with pytest.raises(InputError, match=r"a paper is one of two-level, hybrid-pipecg, block-cg, mpcg, got 'three'"):
+    with pytest.raises(
+        InputError, match=r"a paper is one of two-level, hybrid-pipecg, block-cg, mpcg, hysing, got 'three'"
+    ):
         item_of("three", "table1")
     with pytest.raises(InputError, match=r"is one of table1, table2, table3, fig4, fig5, fig6, got 'fig7'"):
         item_of("mpcg", "fig7")

@@ -25,6 +25,7 @@ UNUSED = {
     ("mpcg", "claims.sweeps_per_unknown"): "by which the sweeps are counted",
     ("mpcg", "claims.master_cores"): "of a machine that is not modelled",
     ("mpcg", "claims.master_workers"): "of a machine that is not modelled",
+    ("hysing", "year"): "of the paper",
 }
 """Numbers by paper and place that no row holds."""
 

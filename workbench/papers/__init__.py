@@ -18,6 +18,7 @@ from workbench.papers import (
     hybrid_model,
     hybrid_pipecg,
     hybrid_schematics,
+    hysing,
     mpcg,
     mpcg_figures,
     mpcg_schematics,
@@ -126,6 +127,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         **schematic(mpcg_schematics, 1, 2, 3),
         **turning("mpcg", *mpcg_figures.FIGURES),
     },
+    "hysing": turning("hysing", hysing.CASE1),
 }
 """Tables and figures by the names of their paper and their own."""
 
@@ -152,7 +154,7 @@ def papers() -> dict[str, Paper]:
     Examples:
         >>> from workbench.papers import papers
         >>> list(papers())
-        ['two-level', 'hybrid-pipecg', 'block-cg', 'mpcg']
+        ['two-level', 'hybrid-pipecg', 'block-cg', 'mpcg', 'hysing']
     """
     found = {}
     for name in FILES:

@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.method import Method
-from workbench.flow.reference import FIRST_CASE, is_first_case
+from workbench.flow.reference import first_case, is_first_case
 from workbench.flow.sequence import Sequence
 from workbench.live.flows.flow_field import FlowField
 from workbench.live.flows.flow_form import FlowForm
@@ -315,7 +315,7 @@ class FlowView(PausableView):
         sequence, steps = self.sequence, self.sequence.steps
         series = {name: list(values) for name, values in sequence.series.items()}
         shown = [name for name in MEASURES if name in series][: len(self.measures)]
-        until, known = _until(sequence.problem), (FIRST_CASE if is_first_case(sequence.problem) else {})
+        until, known = _until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
         measured = [
             measure_scene(MEASURES[name], series["time"][:steps], series[name][:steps], until, known.get(name))
             for name in shown

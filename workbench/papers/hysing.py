@@ -1,0 +1,106 @@
+"""Hysing et al. 2009, "Quantitative benchmark computations of two-dimensional bubble dynamics": test case 1."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.flow.reference import first_case
+from workbench.flow.sequence import Sequence
+from workbench.number_text import count
+from workbench.papers import items
+from workbench.papers.comparison import Compared
+from workbench.papers.items import Case, Drawn, Item, Turned, Values, Work
+from workbench.scenes.scene import Axis
+
+GRIDS = (20, 40, 80, 160)
+"""Cells across the width; the box is twice as high."""
+METHOD = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rise:
+    """What the reference values are of, and the relative change of the bubble's area."""
+
+    circularity: float
+    circularity_time: float
+    rise_velocity: float
+    rise_velocity_time: float
+    centre: float
+    area_change: float
+    steps: int
+    iterations: float
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstCase:
+    """Test case 1 on n x 2n cells to time 3. Cost: a second for n = 20, eight times as much for each doubling."""
+
+    n: int
+
+    def __call__(self) -> Rise:
+        series = {name: np.array(values) for name, values in self._run().series.items()}
+        least, most = int(series["circularity"].argmin()), int(series["rise_velocity"].argmax())
+        return Rise(
+            float(series["circularity"][least]),
+            float(series["time"][least]),
+            float(series["rise_velocity"][most]),
+            float(series["time"][most]),
+            float(series["centre"][-1]),
+            float(series["volume"][-1] / series["volume"][0] - 1),
+            series["time"].size,
+            float(series["iterations"].mean()),
+        )
+
+    def _run(self) -> Sequence:
+        return Sequence("rising-bubbles", n=self.n, **METHOD).run()
+
+
+def _cases(values: Values) -> Iterator[Case]:
+    known = {f"reference_{name}": reference.value for name, reference in first_case().items()}
+    known |= {f"reference_{name}_time": reference.time for name, reference in first_case().items()}
+    columns = {field.name: field.name for field in dataclasses.fields(Rise)}
+    for n in GRIDS:
+        if n <= min(values["largest"], values.get("max_n", n)):
+            work = Work(f"test case 1 on {n} x {2 * n} cells", FirstCase(n), columns)
+            yield Case({"cells": f"{n} x {2 * n}", "n": n, **known}, [work])
+
+
+def _deviations(rows: list[dict[str, object]]) -> None:
+    for row in rows:
+        for name, reference in first_case().items():
+            found = row.get(name)
+            row[f"{name}_percent"] = 100 * abs(float(found) / reference.value - 1) if isinstance(found, float) else None
+
+
+def _compared(name: str) -> Compared:
+    reason = {"": "a grid of few cells; the deviation falls with every refinement"}
+    return Compared(printed=f"reference_{name}", ours=name, reasons=reason)
+
+
+CASE1 = Item(
+    name="case1",
+    title="Test case 1: a bubble that rises, against the reference values",
+    cases=_cases,
+    named=("cells",),
+    x=Axis("cells across the width", "count", log=True, marks=list(GRIDS)),
+    y=Axis("deviation from the reference, %", log=True),
+    across="n",
+    compared=tuple(map(_compared, ("circularity", "rise_velocity", "centre"))),
+    drawn=(
+        Drawn("circularity_percent", items.COUNTED, "least circularity"),
+        Drawn("rise_velocity_percent", items.COUNTED, "greatest rise velocity"),
+        Drawn("centre_percent", items.COUNTED, "centre at time 3"),
+    ),
+    finish=_deviations,
+    turned=(Turned("largest", "largest grid, cells across", GRIDS, 160, count, limit=True, whose=""),),
+    notes=(
+        "The reference values are quoted from memory of Hysing et al. (2009), since no printed table was at hand: "
+        "check them before you quote them.",
+        "Scheme: level set and projection, docs/flow.md; each pressure equation to dt rms(div u) of 1e-6.",
+    ),
+    smallest=20,
+    quick=40,
+)
