@@ -60,10 +60,11 @@ class Record:
         return self.arrays["series"].shape[1]
 
 
-def save(sequence: Sequence, path: str | Path) -> Path:
+def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
     """Write the steps so far, and the state. Returns the path, which ends with .seq.npz.
 
-    Raises InputError before the first step, and for paths that cannot be written.
+    last: with the right-hand sides of so many last steps, by default all that are kept. Raises InputError before the
+    first step, and for paths that cannot be written.
     """
     path = path_of(path)
     if not path.name.endswith(RECORD):
@@ -85,7 +86,7 @@ def save(sequence: Sequence, path: str | Path) -> Path:
         "series": np.array(list(sequence.series.values())),
         "phases": np.array(sequence.phases),
         "units": np.array(sequence.units),
-        "b": np.array(list(sequence.kept)).reshape(-1, sequence.labels.size),
+        "b": np.array(list(sequence.kept)[-last:]).reshape(-1, sequence.labels.size),
         "solutions": np.array(starts.solutions),
         "times": np.array(starts.times),
         "labels": sequence.labels,

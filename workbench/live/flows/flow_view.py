@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ from workbench.flow.method import Method
 from workbench.flow.reference import first_case, is_first_case
 from workbench.flow.sequence import Sequence
 from workbench.live.flows.flow_field import FlowField
-from workbench.live.flows.flow_form import FlowForm
+from workbench.live.flows.flow_form import FlowForm, method_of
 from workbench.live.flows.player import Player
+from workbench.live.flows.step_race import StepRace
 from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
@@ -111,6 +111,7 @@ class FlowView(PausableView):
             folder=self.folder,
             status=self.status,
         )
+        self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
         self.box = self._layout()
         self._shown: tuple[Any, ...] = ()
@@ -155,6 +156,7 @@ class FlowView(PausableView):
     def close(self) -> None:
         """End it and take everything off the page."""
         self.stop()
+        self.race.close()
         self.publisher.close()
         super().close()
 
@@ -173,6 +175,7 @@ class FlowView(PausableView):
             row("wb-canvases", left, right),
             row("wb-flowmeasures", *self.measures),
             row("wb-flowmeasures", self.parts),
+            self.race.box,
             exports,
             self.status,
             self.share,
@@ -196,7 +199,7 @@ class FlowView(PausableView):
 
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))
-        made = _sequence(first, _method_of(second))
+        made = _sequence(first, method_of(second))
         self.stop()
         self.player.join(5.0)
         self.sequence, self._complaint = made, ""
@@ -225,8 +228,8 @@ class FlowView(PausableView):
             self._complaint = str(error)
         else:
             method = self.sequence.methods[place]
-            if _method_of(chosen) != _method_of(method.configuration):
-                self.player.ask(self.controller.attempt(lambda: method.use(**_method_of(chosen))))
+            if method_of(chosen) != method_of(method.configuration):
+                self.player.ask(self.controller.attempt(lambda: method.use(**method_of(chosen))))
         self.publisher.wake()
 
     def _why_not(self) -> str:
@@ -290,6 +293,7 @@ class FlowView(PausableView):
             if latest:
                 self.past.value = sequence.steps
         self._filling = False
+        self.race.update()
         for press in self.exports:
             press.disabled = not sequence.steps or self.player.steady
 
@@ -305,7 +309,8 @@ class FlowView(PausableView):
                 if scene is not None:
                     chart.show(scene, live=live)
             self.facts.value = _facts(sequence)
-        return PERIOD if self.player.alive else False
+        racing = self.race.racing
+        return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
 
     @property
     def _charts(self) -> tuple[ChartView, ...]:
@@ -368,14 +373,8 @@ def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
     return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])
 
 
-def _method_of(configuration: Configuration) -> dict[str, Any]:
-    """All settings but the problem."""
-    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
-    return {name: getattr(configuration, name) for name in names}
-
-
 def _settings(method: Method) -> dict[str, Any]:
-    return _method_of(method.configuration)
+    return method_of(method.configuration)
 
 
 def _until(problem: Problem) -> float:
