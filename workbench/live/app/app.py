@@ -174,7 +174,9 @@ class Workbench(View):
             drawn, _ = _built(builder) if builder and self.frame.in_front is self.pages[BUILD] else (None, None)
             looked_into = inside.view.shown if inside.view and self.frame.in_front is inside else None
             chosen = looked_into.handle.configuration() if looked_into else form.configuration()
-            can_undo = form.can_undo if drawn is None else self._undoable(builder)
+            played = self.pages[FLOW].view if self.frame.in_front is self.pages[FLOW] else None
+            drawn = played.sequence.problem if played else drawn
+            can_undo = form.can_undo if drawn is None else not played and self._undoable(builder)
             self.frame.name(drawn or chosen.problem, can_undo=can_undo)
 
     def _note_place(self) -> None:

@@ -25,6 +25,8 @@ def problem_words(problem: Problem) -> tuple[str, str]:
 
 def _unknowns(problem: Any) -> str:
     dimensions = DIMENSIONS.get(problem.name)
+    if problem.name == "rising-bubbles":
+        return f"{' x '.join(map(count, problem.cells))} cells"
     if dimensions is None:
         return f"{count(problem.n - 1)}² unknowns" if problem.name == "poisson-fd" else ""
     unknowns = problem.n**dimensions

@@ -17,6 +17,7 @@ from workbench.live.ui.form_fields import BlockChoice
 from workbench.run import Configuration
 
 OFFERED = ("rising-bubbles", "heat-steps", "recorded")
+IN_SIGHT = ("dimensions", "count", "eotvos", "archimedes", "density_ratio", "until")
 METHODS = ("Method 1", "Method 2")
 
 
@@ -26,7 +27,12 @@ class SequenceForm(FieldForm):
     def __init__(self, problem: SystemSequence, changed: Callable[[], object]) -> None:
         blocks = [BlockChoice("problem", lambda: None, problem.name, names=OFFERED)]
         super().__init__(
-            {}, blocks, title="Flow", about="Problem of the flow", typed=lambda _name: self._settle(changed)
+            {},
+            blocks,
+            title="Flow",
+            about="Problem of the flow",
+            in_sight=IN_SIGHT,
+            typed=lambda _name: self._settle(changed),
         )
         self.load(problem)
 

@@ -24,9 +24,9 @@ class FieldForm:
     """fields, blocks: by the names that the page uses. Display `box`.
 
     title: above the form. about: what it is a form of. main: what is always in sight, in its order, by default all;
-    advanced: what is folded away. example: label, hint and names of the menu of examples. acts: what buttons and the
-    links Undo, Redo and Reset do, by name. typed: called with the name of each field that the page has changed, on the
-    thread that hears of it.
+    advanced: what is folded away. in_sight: parameters of blocks that are not, next to the first of each. example:
+    label, hint and names of the menu of examples. acts: what buttons and the links Undo, Redo and Reset do, by name.
+    typed: called with the name of each field that the page has changed, on the thread that hears of it.
     """
 
     off_reason = ""
@@ -41,6 +41,7 @@ class FieldForm:
         about: str,
         main: Sequence[str] = (),
         advanced: Sequence[str] = (),
+        in_sight: Sequence[str] = (),
         example: Mapping[str, Any] | None = None,
         acts: Mapping[str, Act] | None = None,
         typed: Callable[[str], object] = lambda _name: None,
@@ -71,6 +72,7 @@ class FieldForm:
             "settings": {name: field_schema(field) for name, field in fields.items()},
             "main": list(main or [*fields, *self.blocks]),
             "advanced": list(advanced),
+            "inSight": list(in_sight),
             "example": example and dict(example),
             "undo": "undo" in self._acts,
         }

@@ -42,13 +42,14 @@ function render({ model, el }) {
     if (held) fields.get(held)?.control.focus();
   }
 
-  // In sight: the choice and the first parameter of its block. Under Advanced: all other parameters.
+  // In sight: the choice, the first parameter of its block, and those that the form names. Under Advanced: all others.
   function group(at, main) {
     const isMain = schema.main.includes(at);
     const made = isMain === main ? [at in schema.blocks ? blockField(at) : plainField(at, schema.settings[at])] : [];
     if (!(at in schema.blocks)) return made;
     const { parameters } = schema.blocks[at][state().values[at]];
-    const shown = isMain ? (main ? parameters.slice(0, 1) : parameters.slice(1)) : parameters;
+    const inSight = ({ name: called }, place) => place === 0 || schema.inSight.includes(called);
+    const shown = isMain ? parameters.filter((parameter, place) => inSight(parameter, place) === main) : parameters;
     return [...made, ...shown.map((parameter) => plainField(`${at}.${parameter.name}`, parameter))];
   }
 
