@@ -118,3 +118,14 @@ def test_what_is_asked_for_is_done_between_two_steps():
 def test_one_system_is_refused():
     with pytest.raises(InputError, match="is one system; a sequence is"):
         flow("two-layer", n=16)
+
+
+def test_drawn_bubbles_are_taken():
+    drawn = configure("bubbles-2d", n=64, layout="list", bubbles="0.3,0.4,0.15; 0.7,0.6,0.17").problem
+    made = FlowView(configure("rising-bubbles", n=32), drawn=lambda: drawn)
+    made.take_drawn()
+    assert made.sequence.problem.geometry().radii.tolist() == [0.15, 0.17]
+    made._drawn = lambda: configure("two-layer", n=16).problem
+    made.take_drawn()
+    assert "there are no bubbles in Build" in made.controller.complaint
+    made.close()

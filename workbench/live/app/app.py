@@ -25,7 +25,7 @@ from workbench.live.compare.race import RaceView
 from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
-from workbench.live.flows.flow_view import FlowView, flow
+from workbench.live.flows.flow_view import FlowView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
 from workbench.live.papers.papers_page import PapersPage
@@ -245,8 +245,8 @@ class Workbench(View):
     def _flow(self) -> FlowView:
         chosen = self.configuration
         if not isinstance(chosen.problem, SystemSequence):
-            return flow(folder=self.folder)
-        return FlowView(chosen, folder=self.folder)
+            chosen = configure("rising-bubbles", preconditioner="neumann:2", deflation="levelset:8")
+        return FlowView(chosen, folder=self.folder, drawn=lambda: self.configuration.problem)
 
     def _papers(self) -> PapersPage:
         made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)

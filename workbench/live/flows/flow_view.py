@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.reference import first_case, is_first_case
+from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.live.flows.flow_field import FlowField
 from workbench.live.flows.flow_form import FlowForm, method_of
@@ -29,6 +31,7 @@ from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
 from workbench.number_text import count, duration, number
 from workbench.problems import Problem
+from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
 from workbench.scenes.flow import band_scene, curves, measure_scene
 from workbench.scenes.flow_plane import PHASE, quantities
@@ -52,7 +55,8 @@ class FlowView(PausableView):
     """A sequence of systems played step by step, solved by two methods.
 
     configuration: of the first method, on a problem that is a sequence. second: settings of the other one. folder: of
-    files, by default exports/ next to the notebook. `play`, `pause`, `step`, `stop` and `reset` do what the
+    files, by default exports/ next to the notebook. drawn: returns the problem on a canvas, whose bubbles can then be
+    taken. `play`, `pause`, `step`, `stop` and `reset` do what the
     buttons do; `sequence` has all numbers. A change of a method holds from the next step on, one of the problem from
     the next reset on. Raises InputError for a problem that is one system.
 
@@ -66,7 +70,11 @@ class FlowView(PausableView):
     """
 
     def __init__(
-        self, configuration: Configuration, second: dict[str, Any] | None = None, folder: str | Path | None = None
+        self,
+        configuration: Configuration,
+        second: dict[str, Any] | None = None,
+        folder: str | Path | None = None,
+        drawn: Callable[[], Problem] | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.sequence = _sequence(configuration, SECOND if second is None else second)
@@ -87,6 +95,11 @@ class FlowView(PausableView):
         self.again = button(
             "Begin again", "return to the start, with the problem of the form", self.reset, width="110px"
         )
+        self.take = button(
+            "Bubbles of Build", "begin again with the bubbles that are drawn in Build", self.take_drawn, width="130px"
+        )
+        self._drawn = drawn
+        self.take.layout.display = None if drawn else "none"
         self.field = FlowField(self.publisher)
         self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
         self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
@@ -136,6 +149,10 @@ class FlowView(PausableView):
         """Return to time 0, with the problem and the methods of the form."""
         self.controller.attempt(self._reset)()
 
+    def take_drawn(self) -> None:
+        """Begin again with the bubbles on the canvas, on the grid and with the groups of the form."""
+        self.controller.attempt(self._take_drawn)()
+
     def wait(self, timeout: float | None = None) -> Sequence:
         """Wait until it has ended or is stopped; returns the sequence.
 
@@ -181,7 +198,7 @@ class FlowView(PausableView):
             self.share,
         ]
         columns = row("wb-cols", self.form.box, widgets.VBox(stage).add_class("wb-stage"))
-        bar = row("wb-flowbar", self.controller.bar, self.again)
+        bar = row("wb-flowbar", self.controller.bar, self.take, self.again)
         box = widgets.VBox([bar, columns])
         return box.add_class("wb").add_class("wb-explorer").add_class("wb-solving").add_class("wb-flow")
 
@@ -196,6 +213,18 @@ class FlowView(PausableView):
         self._new_player()
         self.player.start()
         self.publisher.wake()
+
+    def _take_drawn(self) -> None:
+        assert self._drawn is not None
+        drawn = self._drawn()
+        found = getattr(drawn, "geometry", None)
+        if found is None:
+            raise InputError("there are no bubbles in Build to take; choose bubbles there, and draw some")
+        geometry = found()
+        kept = self.sequence.problem if isinstance(self.sequence.problem, RisingBubbles) else RisingBubbles()
+        taken = dataclasses.replace(kept, bubbles=to_text(geometry), dimensions=geometry.centres.shape[1])
+        self.form.of_problem.load(taken)
+        self._reset()
 
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))

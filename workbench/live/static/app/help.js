@@ -5,7 +5,7 @@ import { tellKernel } from "../transport/kernel.js";
 // The help panel: keys, pages of documentation, a block's text, and the tour.
 
 const KEYS = [
-  ["1 to 7", "Build, Solve, Compare, Inspect, Learn, Papers, Runs"],
+  ["1 to 8", "Build, Solve, Compare, Flow, Inspect, Learn, Papers, Runs"],
   ["R", "run"],
   ["S", "stop"],
   ["/", "search the choices of this view"],

@@ -1,4 +1,4 @@
-// Keys of the page: 1 to 7 views, R run, S stop, / search a choice, ? help. Not while something is typed.
+// Keys of the page: 1 to 8 views, R run, S stop, / search a choice, ? help. Not while something is typed.
 
 const TYPING = "input:not([type=checkbox], [type=range], [type=radio]), select, textarea, [contenteditable=true], [role=slider]";
 
