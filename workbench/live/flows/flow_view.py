@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 
 from workbench.errors import InputError
+from workbench.figures.film import frame, gif
 from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.reference import first_case, is_first_case
@@ -25,6 +27,7 @@ from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
+from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.saver import Saver
 from workbench.live.ui.share_bar import ShareBar
@@ -34,7 +37,7 @@ from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
 from workbench.scenes.flow import band_scene, curves, measure_scene
-from workbench.scenes.flow_plane import PHASE, quantities
+from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
 
 PERIOD = 0.4
 """Seconds between two updates of curves while it plays."""
@@ -48,6 +51,8 @@ MEASURES = {
 }
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
+FRAMES = 40
+"""Of a film."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 
 
@@ -114,6 +119,7 @@ class FlowView(PausableView):
             button(words, tip, lambda kind=kind: self._export(kind), width="112px")
             for kind, (words, tip) in {
                 "csv": ("Steps (CSV)", "a row for every step"),
+                "gif": ("Film (GIF)", "the interface over time, with the iterations, from the kept phases"),
                 "record": ("Record", "phases and right-hand sides as .seq.npz, to be replayed with any method"),
             }.items()
         ]
@@ -366,11 +372,16 @@ class FlowView(PausableView):
         self.saver.save(lambda folder: [self._written(kind, folder)], lambda: self.sequence.problem.label, "saving")
 
     def _written(self, kind: str, folder: Path) -> Path:
-        path = folder / f"{self.sequence.problem.name}.{'csv' if kind == 'csv' else 'seq.npz'}"
-        if kind == "csv":
-            path.write_text(records.table(self.sequence), encoding="utf-8")
-            return path
-        return records.save(self.sequence, path)
+        sequence = self.sequence
+        path = folder / f"{sequence.problem.name}.{'seq.npz' if kind == 'record' else kind}"
+        match kind:
+            case "csv":
+                path.write_text(records.table(sequence), encoding="utf-8")
+            case "gif":
+                path.write_bytes(_film(sequence))
+            case _:
+                records.save(sequence, path)
+        return path
 
 
 def flow(
@@ -404,6 +415,15 @@ def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
 
 def _settings(method: Method) -> dict[str, Any]:
     return method_of(method.configuration)
+
+
+def _film(sequence: Sequence) -> bytes:
+    """The film of the phases that are kept."""
+    steps = np.unique(np.linspace(1, sequence.steps, min(FRAMES, sequence.steps)).astype(int)).tolist()
+    index = sequence.problem.known_size.grid[0] // 2 if sequence.problem.known_size else 0
+    with PAINTING:
+        shown = ((plane_of_flow(sequence, Look(PHASE, "y", index, step)), step) for step in steps)
+        return gif(frame(plane, curves(sequence, step)) for plane, step in shown if plane is not None)
 
 
 def _until(problem: Problem) -> float:
