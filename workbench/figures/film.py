@@ -29,12 +29,11 @@ def frame(plane: Plane, scenes: Sequence[Scene], *, width: float = 7.2, height: 
     Cost: about a tenth of a second to draw.
     """
     figure = new_figure(width, height)
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.4)) if scenes else (figure, None)
-    axes = left.add_subplot()
+    halves = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.4))[0]
+    axes = halves[0].add_subplot()
     axes.set_title(f"{plane.bar}, {plane.title}", fontsize="medium")
     paint(axes, plane, bar=False)
-    if right is not None:
-        panels(right, scenes)
+    panels(halves[1], scenes)
     return figure
 
 

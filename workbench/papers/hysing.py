@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from workbench.scenes.scene import Axis
 
 GRIDS = (20, 40, 80, 160)
 """Cells across the width; the box is twice as high."""
-METHOD = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
+METHOD: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,14 +14,14 @@ from workbench.errors import InputError
 from workbench.figures.film import frame, gif
 from workbench.flow import records
 from workbench.flow.method import Method
-from workbench.flow.reference import first_case, is_first_case
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
+from workbench.live.flows.flow_curves import FlowCurves
 from workbench.live.flows.flow_field import FlowField
 from workbench.live.flows.flow_form import FlowForm, method_of
+from workbench.live.flows.flow_text import ANOTHER, facts, sentence
 from workbench.live.flows.player import Player
 from workbench.live.flows.step_race import StepRace
-from workbench.live.plots.chart import ChartView
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import PollAgain, Publisher
@@ -32,23 +32,14 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.saver import Saver
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
-from workbench.number_text import count, duration, number
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
-from workbench.scenes.flow import band_scene, curves, measure_scene
+from workbench.scenes.flow import curves
 from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
 
 PERIOD = 0.4
 """Seconds between two updates of curves while it plays."""
-MEASURES = {
-    "centre": "height of the centre (widths)",
-    "rise_velocity": "rise velocity (widths/time)",
-    "circularity": "circularity",
-    "heat": "heat in the box",
-    "hottest": "highest temperature",
-    "coldest": "lowest temperature",
-}
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
 FRAMES = 40
@@ -110,8 +101,7 @@ class FlowView(PausableView):
         self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
         self.quantity.observe(self._look, "value")
         self.past.observe(self._look, "value")
-        self.iterations, self.seconds, self.parts = (ChartView(self.publisher) for _ in range(3))
-        self.measures = [ChartView(self.publisher) for _ in range(3)]
+        self.curves = FlowCurves(self.publisher)
         self.facts = widgets.HTML()
         self.status = StatusLine()
         self.saver = Saver(self.status, self.folder)
@@ -133,7 +123,6 @@ class FlowView(PausableView):
         self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
         self.box = self._layout()
-        self._shown: tuple[Any, ...] = ()
         self._filling = False
         self._complaint = ""
         self._new_player()
@@ -185,19 +174,19 @@ class FlowView(PausableView):
 
     def hide(self, hidden: bool) -> None:
         """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
-        for view in (self.field, self.iterations, self.seconds, self.parts, *self.measures):
+        for view in (self.field, *self.curves.charts):
             view.link.hidden = hidden
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
         looks = row("wb-buttons", self.quantity, self.past)
         left = widgets.VBox([self.field, looks, self.facts]).add_class("wb-flowleft")
-        right = widgets.VBox([self.iterations, self.seconds]).add_class("wb-flowright")
+        right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
             row("wb-canvases", left, right),
-            row("wb-flowmeasures", *self.measures),
-            row("wb-flowmeasures", self.parts),
+            row("wb-flowmeasures", *self.curves.measures),
+            row("wb-flowmeasures", self.curves.parts),
             self.race.box,
             exports,
             self.status,
@@ -277,29 +266,7 @@ class FlowView(PausableView):
         return ""
 
     def _words(self, player: Player, state: State) -> tuple[str, str]:
-        sequence = self.sequence
-        steps = f"{count(sequence.steps)} steps" if sequence.steps else ""
-        if state is State.FAILED:
-            return f"{player.error} Choose another method and play on, or begin again.", "bad"
-        if self._is_another():
-            return "The problem of the form is another; press Begin again to play it.", "busy"
-        if state is State.QUEUED:
-            return f"waits for {player.ahead} runs before it", "busy"
-        if not steps:
-            return "Press Play. Two methods solve the pressure of every step; change them while it plays.", "plain"
-        rate = f"{self._rate():.0f} steps a second" if self._rate() else ""
-        at = f"time {number(sequence.series['time'][-1])} of {number(_until(sequence.problem))}"
-        if state is State.RUNNING:
-            return ", ".join(filter(None, (steps, at, rate))), "busy"
-        if sequence.done:
-            return f"ended after {steps}, {duration(sum(sequence.series['seconds']))} of work", "good"
-        return f"{'paused' if state is State.PAUSED else 'stopped'} after {steps}, {at}", "plain"
-
-    def _rate(self) -> float:
-        recent = self.sequence.series["seconds"][-50:]
-        others = [sum(filter(_known, method.seconds[-50:])) for method in self.sequence.methods[1:]]
-        whole = sum(recent) + sum(others)
-        return len(recent) / whole if whole else 0.0
+        return (ANOTHER, "busy") if self._is_another() and state is not State.FAILED else sentence(player, state)
 
     def _is_another(self) -> bool:
         try:
@@ -334,39 +301,14 @@ class FlowView(PausableView):
 
     def _serve(self) -> PollAgain:
         """Draw the curves anew where there are new steps."""
-        sequence = self.sequence
-        wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], self.field.step)
-        if wanted != self._shown:
-            self._shown = wanted
-            live = self.player.steady
-            for chart, scene in zip(self._charts, self._scenes(), strict=True):
-                chart.layout.display = None if scene is not None else "none"
-                if scene is not None:
-                    chart.show(scene, live=live)
-            self.facts.value = _facts(sequence)
+        if self.curves.show(self.sequence, self.field.step, live=self.player.steady):
+            self.facts.value = facts(self.sequence)
         racing = self.race.racing
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
 
-    @property
-    def _charts(self) -> tuple[ChartView, ...]:
-        return self.iterations, self.seconds, *self.measures, self.parts
-
-    def _scenes(self) -> list[Any]:
-        sequence, steps = self.sequence, self.sequence.steps
-        series = {name: list(values) for name, values in sequence.series.items()}
-        shown = [name for name in MEASURES if name in series][: len(self.measures)]
-        until, known = _until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
-        measured = [
-            measure_scene(MEASURES[name], series["time"][:steps], series[name][:steps], until, known.get(name))
-            for name in shown
-        ]
-        empty = [None] * (len(self.measures) - len(measured))
-        return [*curves(sequence, self.field.step), *measured, *empty, band_scene(sequence.seconds[:steps])]
-
     def _pictures(self) -> dict[str, Any]:
-        drawn = {chart.scene.name: chart.scene for chart in self._charts if chart.layout.display is None}
         field = self.field.figure()
-        return {**({"flow": field} if field is not None else {}), **drawn}
+        return {**({"flow": field} if field is not None else {}), **self.curves.scenes}
 
     def _export(self, kind: str) -> None:
         self.saver.save(lambda folder: [self._written(kind, folder)], lambda: self.sequence.problem.label, "saving")
@@ -424,24 +366,3 @@ def _film(sequence: Sequence) -> bytes:
     with PAINTING:
         shown = ((plane_of_flow(sequence, Look(PHASE, "y", index, step)), step) for step in steps)
         return gif(frame(plane, curves(sequence, step)) for plane, step in shown if plane is not None)
-
-
-def _until(problem: Problem) -> float:
-    return float(getattr(problem, "until", 0.0))
-
-
-def _known(value: float) -> bool:
-    return value == value  # NaN is not equal to itself.
-
-
-def _facts(sequence: Sequence) -> str:
-    """What is said below the picture."""
-    if not sequence.steps:
-        return ""
-    series = sequence.series
-    said = [f"dt rms(div u) = {number(series['volume_error'][-1])}"] if _known(series["volume_error"][-1]) else []
-    said += [f"{count(int(series['moved_cells'][-1]))} cells changed their phase in this step"]
-    if series.get("shift"):
-        said.append(f"the interface was shifted by {number(series['shift'][-1])} widths in all to keep volumes")
-    failed = [f"{method.label}: {method.failure}" for method in sequence.methods[1:] if method.failure]
-    return f'<p class="wb-note">{"; ".join([*said, *failed])}</p>'

@@ -1,0 +1,61 @@
+"""The curves of a flow: iterations and seconds of its methods, what is measured, and the parts of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.flow.reference import first_case, is_first_case
+from workbench.flow.sequence import Sequence
+from workbench.live.flows.flow_text import until
+from workbench.live.plots.chart import ChartView
+from workbench.live.transport.publisher import Publisher
+from workbench.scenes.flow import band_scene, curves, measure_scene
+from workbench.scenes.scene import Scene
+
+MEASURES = {
+    "centre": "height of the centre (widths)",
+    "rise_velocity": "rise velocity (widths/time)",
+    "circularity": "circularity",
+    "heat": "heat in the box",
+    "hottest": "highest temperature",
+    "coldest": "lowest temperature",
+}
+
+
+class FlowCurves:
+    """methods: the two charts of methods. measures: up to three of what is measured. parts: of a step."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self.charts = tuple(ChartView(publisher) for _ in range(6))
+        """All, in the order of their scenes."""
+        self.methods, self.measures, self.parts = self.charts[:2], self.charts[2:5], self.charts[5]
+        self._shown: tuple[Any, ...] = ()
+
+    def show(self, sequence: Sequence, at: int, *, live: bool) -> bool:
+        """Draw a sequence with a mark at a step, 0 for none; whether anything was new."""
+        wanted = (sequence, sequence.steps, [method.marks for method in sequence.methods], at)
+        if wanted == self._shown:
+            return False
+        self._shown = wanted
+        for chart, scene in zip(self.charts, _scenes(sequence, at, len(self.measures)), strict=True):
+            chart.layout.display = None if scene is not None else "none"
+            if scene is not None:
+                chart.show(scene, live=live)
+        return True
+
+    @property
+    def scenes(self) -> dict[str, Scene]:
+        """What is shown, by name."""
+        return {chart.scene.name: chart.scene for chart in self.charts if chart.layout.display is None}
+
+
+def _scenes(sequence: Sequence, at: int, most: int) -> list[Scene | None]:
+    """None where a sequence measures less. most: of what is measured."""
+    steps, series = sequence.steps, {name: list(values) for name, values in sequence.series.items()}
+    end, known = until(sequence.problem), (first_case() if is_first_case(sequence.problem) else {})
+    measured = [
+        measure_scene(title, series["time"][:steps], series[name][:steps], end, known.get(name))
+        for name, title in MEASURES.items()
+        if name in series
+    ][:most]
+    return [*curves(sequence, at), *measured, *[None] * (most - len(measured)), band_scene(sequence.seconds[:steps])]
