@@ -34,7 +34,7 @@ def root(a, b, second):  # pragma: no cover
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def redistance(taken, rows, nx, strides, phi, start, h, old, a, b, out):  # pragma: no cover
+def redistance(taken, rows, ends, strides, phi, start, h, old, a, b, out):  # pragma: no cover
     """out = a old + b (a step of phi_tau = -sgn(start) (|grad phi| - 1)), with the interface where `start` has it.
 
     One-sided differences are ENO2, towards the interface those to the root of a quadratic through `start`; the step is
@@ -42,7 +42,7 @@ def redistance(taken, rows, nx, strides, phi, start, h, old, a, b, out):  # prag
     """
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
+            for i in range(rows[row], ends[row]):
                 f0, f = start[i], phi[i]
                 sign = 1.0 if f0 > 0 else -1.0
                 total, tau = 0.0, h
@@ -67,12 +67,12 @@ def redistance(taken, rows, nx, strides, phi, start, h, old, a, b, out):  # prag
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def shares(taken, rows, nx, strides, phi, h, share, delta):  # pragma: no cover
+def shares(taken, rows, ends, strides, phi, h, share, delta):  # pragma: no cover
     """share: the part of each cell where phi < 0, cut by the plane phi + grad phi . x; delta: a cosine of |phi| < 1.5 h
     whose integral is the area of the interface."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
+            for i in range(rows[row], ends[row]):
                 f = phi[i]
                 x = abs(phi[i + strides[0]] - phi[i - strides[0]])
                 y = abs(phi[i + strides[1]] - phi[i - strides[1]])
@@ -114,12 +114,12 @@ def below_plane(x, y, z, f):  # pragma: no cover
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def properties(taken, rows, nx, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
+def properties(taken, rows, ends, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
     """kappa = div(grad phi / |grad phi|) within |phi| < 3 h, at most that of a sphere of one cell; mu: the arithmetic
     mean of both viscosities by a smoothed step of half-width 1.5 h."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
+            for i in range(rows[row], ends[row]):
                 f = phi[i]
                 x = min(max(f / (1.5 * h), -1.0), 1.0)
                 share = 0.5 * (1 - x - math.sin(math.pi * x) / math.pi)

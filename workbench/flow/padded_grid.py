@@ -37,6 +37,7 @@ class PaddedGrid:
         self.nx = cells[0]
         places = np.arange(self.size).reshape(self.shape)[self.inner]
         self.rows = places.reshape(-1, self.nx)[:, 0].copy()
+        self.ends = self.rows + self.nx
         across = np.indices(places.shape)[..., 0].reshape(self.directions, -1)
         self.heights = (across[0] + 0.5) * h
         self.lower = np.zeros((self.directions, self.rows.size), np.bool_)
@@ -66,7 +67,7 @@ class PaddedGrid:
 
     def launch(self, kernel: Kernel, *arguments: Any) -> None:
         """Run a stencil kernel, whose first arguments are the rows and the strides."""
-        launch(HEAVY * self.count, kernel, self.rows, self.nx, self.strides, *arguments)
+        launch(HEAVY * self.count, kernel, self.rows, self.ends, self.strides, *arguments)
 
     def fill(self, cells: np.ndarray) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
