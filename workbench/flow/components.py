@@ -12,7 +12,7 @@ class Components:
 
     labels: int32, shape of the grid, 0 outside, else the number of the bubble. volumes: of each number, what it keeps;
     where bubbles merge the sum, where one splits a part in proportion to its cells. changed: whether components have
-    merged, split or vanished since it was last set to False.
+    merged, split or vanished when it last followed them.
 
     Cost: that of `numbered_components` where a cell has changed, and two passes.
     """
@@ -30,7 +30,7 @@ class Components:
 
     def follow(self, inside: np.ndarray) -> bool:
         """Number the components of the next step; whether any cell has changed."""
-        before = self.labels.reshape(-1)
+        before, self.changed = self.labels.reshape(-1), False
         if np.array_equal(inside.reshape(-1), before > 0):
             return False
         labels = numbered_components(inside.view(np.uint8), inside.shape, before.astype(np.int64))
@@ -40,7 +40,7 @@ class Components:
         volumes = np.zeros(max(old, new))
         volumes[1:new] = self.volumes[1:] @ shares
         was = np.flatnonzero(self.volumes[1:])
-        self.changed |= not np.array_equal(np.flatnonzero(volumes[1:]), was) or bool(
+        self.changed = not np.array_equal(np.flatnonzero(volumes[1:]), was) or bool(
             ((shares > 0) & (shares < 1)).any()
         )
         self.labels, self.volumes = labels.reshape(inside.shape), volumes

@@ -162,8 +162,7 @@ class BubbleSystems(Systems):
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
         kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "numbers": numbers}
         # The owners are renewed every few steps, so that they do not follow from the labels.
-        owner = np.zeros(0, np.int32) if flow.owner is None else flow.owner
-        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": owner}
+        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": flow.owner}
         return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -174,4 +173,5 @@ class BubbleSystems(Systems):
         flow.steps = int(steps)
         flow.components.labels = state["labels"].astype(np.int32)
         flow.components.volumes = np.array(state["volumes"])
-        flow.owner = np.array(state["owner"]) if state["owner"].size else None
+        flow.begin_anew()
+        flow.owner[:] = state["owner"]

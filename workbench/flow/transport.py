@@ -44,8 +44,8 @@ def upwind(q, i, s, v):  # pragma: no cover
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, out):  # pragma: no cover
-    """out = a old + b (phi - dt u . grad phi): a stage of a Runge-Kutta method."""
+def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # pragma: no cover
+    """out = a old + b (phi - dt u . grad phi) within -most and most: a stage of a Runge-Kutta method."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             first, end = rows[row], ends[row]
@@ -56,6 +56,8 @@ def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, out):  # pragma:
                 for i in range(first, end):
                     rate = upwind(phi, i, s, 0.5 * (at(v, i) + at(v, i + s)))
                     set_at(out, i, at(out, i) - b * dt_h * rate)
+            for i in range(first, end):
+                set_at(out, i, min(max(at(out, i), -most), most))
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
