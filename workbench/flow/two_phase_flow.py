@@ -177,9 +177,9 @@ class TwoPhaseFlow:
         return 0.5 * (self.grid.inside(u) + self.grid.inside(np.roll(u, -stride)))
 
     def share(self) -> np.ndarray:
-        """The part of each cell that lies in bubbles, shape of the grid."""
+        """The part of each cell that lies in bubbles, padded, a view."""
         self._measure_shares()
-        return self.grid.inside(self._share)
+        return self._share
 
     def _time_step(self, until: float) -> float:
         h, fluids = self.grid.h, self.fluids
@@ -210,7 +210,7 @@ class TwoPhaseFlow:
     def _find_owners(self) -> None:
         """The number of the nearest bubble of each cell."""
         labels, owner = self.components.labels, self.grid.inside(self.owner)
-        if self.components.numbers.size < 2:
+        if self.components.count < 2:
             owner[:] = labels.max(initial=0)
             return
         from scipy import ndimage
