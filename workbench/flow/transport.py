@@ -68,10 +68,12 @@ def advection(taken, rows, ends, strides, u, h, out, largest):  # pragma: no cov
             first, end = rows[row], ends[row]
             for d in range(strides.size):
                 s, q, rate, most = strides[d], u[d], out[d], 0.0
+                # A maximum is found cell by cell, so it has its own loop.
                 for i in range(first, end):
                     most = max(most, abs(at(q, i)))
-                    set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
                 largest[d, row] = most
+                for i in range(first, end):
+                    set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
                 for e in range(strides.size):
                     t, v = strides[e], u[e]
                     if e != d:
