@@ -14,8 +14,8 @@ from workbench.jit.work_stealing import shared, threads
 
 GHOSTS = 3
 """Layers of ghost cells on each side, as WENO5 needs."""
-HEAVY = 16
-"""Work of a stencil kernel per cell, in elements of `launch`: from 8192 cells on it is shared by the cores."""
+HEAVY = 4
+"""Work of a stencil kernel per cell, in elements of `launch`: from 32768 cells on it is shared by the cores."""
 
 
 class Rows(NamedTuple):
