@@ -139,6 +139,21 @@ def test_a_step_that_fails_can_be_made_by_another_method():
     assert sequence.step().number == 1
 
 
+def test_a_time_step_that_collapses_ends_the_sequence_with_its_state_kept(tmp_path):
+    sequence = Sequence("rising-bubbles", **SMALL)
+    sequence.step()
+    sequence.systems.flow.u[0, 500] = 1e9
+    flow = sequence.systems.flow
+    before = {name: values.copy() for name, values in sequence.systems.fields().items()}, flow.time, flow.dt
+    for _ in range(2):
+        with pytest.raises(InputError, match="the time step has collapsed to .* since the velocity has grown to"):
+            sequence.step()
+    for name, values in sequence.systems.fields().items():
+        np.testing.assert_array_equal(values, before[0][name], err_msg=name)
+    assert (flow.time, flow.dt) == before[1:]
+    assert records.resume(records.save(sequence, tmp_path / "before")).steps == 1
+
+
 def test_seven_bubbles_are_numbered_and_need_few_iterations():
     sequence = Sequence(
         "rising-bubbles", n=64, height=1.0, count=7, radius=0.08, geometry_seed=3, density_ratio=0.001, until=0.05,

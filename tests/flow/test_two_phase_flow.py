@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import linalg
 
+from scipy import ndimage
+
 from workbench.errors import InputError
+from workbench.flow import two_phase_flow
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.problems.diffusion import assemble_two_phases
@@ -165,6 +168,39 @@ def test_ghosts_of_velocities_are_those_of_every_wall():
 
 def grid_no_slip(direction):
     return (True, False, True)[direction]
+
+
+def test_what_is_far_from_the_interface_does_not_count(monkeypatch):
+    """A band of six cells and the whole grid give the same flow but for what the kink at the band's edge adds."""
+
+    def moved():
+        phi = lambda grid: np.minimum(disc(grid, (0.3, 0.4), 0.2), disc(grid, (0.75, 0.8), 0.2))  # noqa: E731
+        return advance(flow_of((40, 52), Fluids((1.0, 0.01), (0.1, 0.001), 0.05, 0.98), phi), 40)
+
+    banded = moved()
+    assert banded.grid.around(np.abs(banded.phi) < 5.9 / 40).count < 0.7 * banded.grid.count
+    monkeypatch.setattr(two_phase_flow, "BAND", 1e3)
+    whole = moved()
+    near = np.abs(whole.phi) < 3 / 40
+    np.testing.assert_allclose(banded.phi[near], whole.phi[near], atol=5e-3 / 40)
+    np.testing.assert_allclose(banded.u, whole.u, atol=1e-2 * np.abs(whole.u).max())
+
+
+def test_the_cells_around_chosen_ones_are_pieces_of_rows():
+    """Against SciPy's dilation, within the walls; odd sizes, 2D and 3D."""
+    draw = np.random.default_rng(3)
+    for cells in ((9, 7), (5, 6, 7)):
+        grid = PaddedGrid(cells, 1.0, (False,) * len(cells))
+        chosen = draw.random(grid.size) < 0.03
+        rows = grid.around(chosen)
+        found = np.zeros(grid.size, bool)
+        for first, end in zip(rows.first, rows.end, strict=True):
+            assert not found[first:end].any()
+            found[first:end] = True
+        box = np.ones((3,) * len(cells), bool)
+        expected = grid.inside(ndimage.binary_dilation(chosen.reshape(grid.shape), box).reshape(-1))
+        np.testing.assert_array_equal(grid.inside(found), expected)
+        assert found.sum() == expected.sum() == rows.count
 
 
 def test_a_velocity_that_grows_without_bound_is_refused():

@@ -62,18 +62,19 @@ def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # p
 
 @kernel(fastmath=set(FAST), error_model="numpy")
 def advection(taken, rows, ends, strides, u, h, out, largest):  # pragma: no cover
-    """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row."""
+    """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row, NaN where one is not finite."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             first, end = rows[row], ends[row]
             for d in range(strides.size):
-                s, q, rate, most = strides[d], u[d], out[d], 0.0
-                # A maximum is found cell by cell, so it has its own loop.
+                s, q, rate, most, total = strides[d], u[d], out[d], 0.0, 0.0
+                # A maximum is found cell by cell, so it has its own loop; it passes over NaN, a sum does not.
                 for i in range(first, end):
                     most = max(most, abs(at(q, i)))
-                largest[d, row] = most
                 for i in range(first, end):
+                    total += at(q, i)
                     set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
+                largest[d, row] = most + 0.0 * total
                 for e in range(strides.size):
                     t, v = strides[e], u[e]
                     if e != d:

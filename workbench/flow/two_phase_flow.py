@@ -101,7 +101,8 @@ class TwoPhaseFlow:
 
     def begin(self, until: float = math.inf) -> np.ndarray:
         """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
-        no mean. Raises InputError where the velocity is not finite or the time step collapses."""
+        no mean. Raises InputError where the time step collapses, with the state kept, and where the velocity is not
+        finite."""
         clock = _Clock(self.seconds)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
@@ -117,7 +118,7 @@ class TwoPhaseFlow:
         grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
         mean = self._b.mean()
         if not math.isfinite(mean):
-            raise InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
+            raise self._not_finite()
         self._b -= mean
         clock("divergence")
         return self._b
@@ -186,6 +187,8 @@ class TwoPhaseFlow:
     def _time_step(self, until: float) -> float:
         h, fluids = self.grid.h, self.fluids
         speed = float(self._largest.max(axis=1).sum())
+        if not math.isfinite(speed):
+            raise self._not_finite()
         dt = min(COURANT * h / max(speed, 1e-12), self.largest_dt)
         if fluids.sigma:
             density = fluids.outside[0] + fluids.inside[0]
@@ -199,6 +202,9 @@ class TwoPhaseFlow:
                 f"{speed:.3g}; use a larger n, a smaller eotvos or a density ratio closer to 1"
             )
         return min(dt, until - self.time)
+
+    def _not_finite(self) -> InputError:
+        return InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
 
     def _transport(self) -> None:
         grid, dt_h = self.grid, self.dt / self.grid.h
