@@ -118,7 +118,7 @@ def _segments(taken, nx, phi, cut, segments, areas):  # pragma: no cover
     """Of every square up to two segments between roots on its sides, shape (squares, 2, 4), and twice the area between
     each and the origin."""
     for thread in threads(taken):
-        for chunk in shared(taken, thread, 1):
+        for _ in shared(taken, thread, 1):
             for n in range(cut.size):
                 y, x = cut[n] // (nx - 1), cut[n] % (nx - 1)
                 i, found = y * nx + x, 0

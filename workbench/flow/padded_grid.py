@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
     first: np.ndarray
     end: np.ndarray
-    count: int
+    cells: int
 
 
 class PaddedGrid:
@@ -60,7 +60,7 @@ class PaddedGrid:
     @property
     def count(self) -> int:
         """Inner cells."""
-        return self.rows.count
+        return self.rows.cells
 
     @property
     def grid(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class PaddedGrid:
     def launch(self, kernel: Kernel, *arguments: Any, rows: Rows | None = None) -> None:
         """Run a stencil kernel on rows, by default all; its first arguments are their ends and the strides."""
         rows = rows or self.rows
-        launch(HEAVY * rows.count, kernel, rows.first, rows.end, self.strides, *arguments)
+        launch(HEAVY * rows.cells, kernel, rows.first, rows.end, self.strides, *arguments)
 
     def fill(self, cells: np.ndarray, layers: int = GHOSTS) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
