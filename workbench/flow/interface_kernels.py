@@ -142,6 +142,19 @@ def shift(taken, rows, ends, strides, phi, owner, shifts, most):  # pragma: no c
                     set_at(phi, i, min(max(f + at(shifts, at(owner, i)), -most), most))
 
 
+@kernel(error_model="numpy")
+def grow(taken, rows, ends, strides, owner, grown):  # pragma: no cover
+    """A cell without an owner gets that of a neighbour, the largest of several."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], ends[row]):
+                found = at(owner, i)
+                if found == 0:
+                    for d in range(strides.size):
+                        found = max(found, max(at(owner, i - strides[d]), at(owner, i + strides[d])))
+                set_at(grown, i, found)
+
+
 @njit(nogil=True, fastmath=set(FAST), error_model="numpy")
 def curvature(phi, i, strides, h):  # pragma: no cover
     """div(grad phi / |grad phi|), at most that of a sphere of one cell."""

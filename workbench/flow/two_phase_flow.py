@@ -216,18 +216,16 @@ class TwoPhaseFlow:
         self.phi, self._stage = one, self.phi
 
     def _find_owners(self) -> None:
-        """The number of the nearest bubble of each cell, 0 beyond REACH."""
+        """The number of the nearest bubble of each cell in the band, 0 beyond REACH."""
         labels, owner = self.components.labels, self.grid.inside(self.owner)
         if self.components.count < 2:
             owner[:] = labels.max(initial=0)
             return
         owner[:] = labels
+        grown = self.owner.copy()
         for _ in range(REACH):
-            for axis in range(owner.ndim):
-                # Into one side and the other; where the two views overlap NumPy reads first.
-                along = np.moveaxis(owner, axis, 0)
-                for into, of in ((along[1:], along[:-1]), (along[:-1], along[1:])):
-                    np.copyto(into, of, where=into == 0)
+            self.grid.launch(interface_kernels.grow, self.owner, grown, rows=self._band)
+            self.owner, grown = grown, self.owner
 
     def _measure_shares(self) -> None:
         kernel = interface_kernels.shares
