@@ -24,7 +24,7 @@ from benchmarks.common import attempts
 from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.method import Method
-from workbench.flow.reference import FIRST_CASE
+from workbench.flow.reference import first_case
 from workbench.flow.sequence import Sequence
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Prepared, Stopping, configure
@@ -96,7 +96,7 @@ def case(problem: dict[str, Any], quick: bool) -> dict[str, Any]:
     found["volume_drift"] = float(np.ptp(series["volume"]) / series["volume"][0])
     found["shift_in_cells"] = float(series["shift"][-1] * problem["n"])
     if "eotvos" not in problem:
-        found["off_by"] = {name: float(at) / FIRST_CASE[name].value - 1 for name, at in extreme.items()}
+        found["off_by"] = {name: float(at) / first_case()[name].value - 1 for name, at in extreme.items()}
     return found
 
 
