@@ -10,6 +10,13 @@ from hypothesis import strategies as st
 from workbench import scaling
 
 
+@pytest.mark.parametrize("size", [0, 8192, 8193, 20001])
+def test_dot_products_by_pieces(size):
+    a, b = np.random.default_rng(size).standard_normal((2, 2, size))
+    for x, y in ((a[0], b[0]), (a[0] + 1j * a[1], b[0] + 1j * b[1])):
+        assert scaling.dot(x, y) == pytest.approx(np.sum(x.conj() * y), rel=1e-12, abs=1e-12 * size)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @settings(max_examples=60)
 @given(size=st.integers(1, 200), exponent=st.integers(-300, 300), seed=st.integers(0, 1000))

@@ -7,6 +7,7 @@ argument, and no input array is modified.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.errors import InputError, quoted
+from workbench.scaling import dot
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 """The working precisions."""
@@ -85,7 +87,7 @@ def _square_is_finite(values: np.ndarray) -> bool:
     if values.ndim != 1 or values.dtype.kind == "c" or not values.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(values, values)))
+        return math.isfinite(dot(values, values).real)
 
 
 def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
@@ -222,6 +224,6 @@ def random_products(function: HostFunction, *, bilinear: bool = False) -> Random
             f"{function.name} returned {(of_x + of_y)[bad[0]]} at entry {bad[0]} for a random vector; "
             "entries must be finite"
         )
-    dot = np.dot if bilinear else np.vdot
+    product = np.dot if bilinear else np.vdot
     largest = np.linalg.norm(of_x) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(of_y)
-    return RandomProducts(of_x, of_y, dot(of_x, y).item(), dot(x, of_y).item(), float(largest))
+    return RandomProducts(of_x, of_y, product(of_x, y).item(), product(x, of_y).item(), float(largest))

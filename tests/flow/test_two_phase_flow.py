@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import ndimage
 from scipy.sparse import linalg
 
 from workbench.errors import InputError
+from workbench.flow import two_phase_flow
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.problems.diffusion import assemble_two_phases
@@ -107,16 +109,13 @@ def test_a_vortex_in_a_box_keeps_the_volume():
     corners = (np.arange(n + 2 * GHOSTS + 1) - GHOSTS) / n
     stream = np.sin(np.pi * corners[None, :]) ** 2 * np.sin(np.pi * corners[:, None]) ** 2 / np.pi
     u = np.array([-np.diff(stream, axis=0)[:, :-1], np.diff(stream, axis=1)[:-1]]) * n
-    before, steps = flow.share().copy(), 2 * n
+    before, steps = flow.grid.inside(flow.share()).copy(), 2 * n
     for step in range(steps):
         flow.u[:] = u.reshape(2, -1) * math.cos(math.pi * (step + 0.5) / steps)
         flow.dt = period / steps
-        flow._transport()
-        if step % 5 == 0:
-            flow.redistance()
-        flow.components.follow(flow.inside)
-        flow._keep_volumes()
-    after = flow.share()
+        flow.steps = step
+        flow.move(lambda part: None)
+    after = flow.grid.inside(flow.share())
     assert after.sum() == pytest.approx(before.sum(), rel=1e-4)
     assert np.abs(after - before).sum() < 0.12 * before.sum()
 
@@ -129,25 +128,20 @@ def test_bubbles_that_merge_keep_their_volume_and_one_number():
         lambda grid: np.minimum(disc(grid, (0.3, 0.5), 0.17), disc(grid, (0.7, 0.5), 0.17)),
     )
     volumes = flow.components.volumes.copy()
-    assert flow.components.numbers.tolist() == [1, 2]
+    assert flow.components.count == 2
     away = (np.arange(40 + 2 * GHOSTS) - GHOSTS) / 40 - 0.5
     inflow = np.array([np.broadcast_to(-away, (46, 46)), np.broadcast_to(away[:, None], (46, 46))]).reshape(2, -1)
     for step in range(150):
-        flow.u[:], flow.dt = inflow, 0.01
-        flow._transport()
-        if step % 5 == 0:
-            flow.redistance()
-        flow.components.follow(flow.inside)
-        flow.owner = flow._owners()
-        flow._keep_volumes()
+        flow.u[:], flow.dt, flow.steps = inflow, 0.01, step
+        flow.move(lambda part: None)
         if flow.components.changed:
             break
-    assert flow.components.numbers.tolist() == [1]
+    assert flow.components.count == 1
     assert flow.components.volumes.sum() == pytest.approx(volumes.sum(), rel=1e-12)
     flow.u[:] = 0
     advance(flow, 10)
     assert not flow.components.changed
-    assert flow.share().sum() / 1600 == pytest.approx(volumes.sum(), rel=1e-4)
+    assert flow.grid.inside(flow.share()).sum() / 1600 == pytest.approx(volumes.sum(), rel=1e-4)
     # One jump for both: what they have in common is pulled into one round drop, so that its neck widens.
     assert flow.speed(1)[:20].min() < 0 < flow.speed(1)[20:].max()
 
@@ -173,6 +167,39 @@ def test_ghosts_of_velocities_are_those_of_every_wall():
 
 def grid_no_slip(direction):
     return (True, False, True)[direction]
+
+
+def test_what_is_far_from_the_interface_does_not_count(monkeypatch):
+    """A band of six cells and the whole grid give the same flow but for what the kink at the band's edge adds."""
+
+    def moved():
+        phi = lambda grid: np.minimum(disc(grid, (0.3, 0.4), 0.2), disc(grid, (0.75, 0.8), 0.2))  # noqa: E731
+        return advance(flow_of((40, 52), Fluids((1.0, 0.01), (0.1, 0.001), 0.05, 0.98), phi), 40)
+
+    banded = moved()
+    assert banded.grid.around(np.abs(banded.phi) < 5.9 / 40).cells < 0.7 * banded.grid.count
+    monkeypatch.setattr(two_phase_flow, "BAND", 1e3)
+    whole = moved()
+    near = np.abs(whole.phi) < 3 / 40
+    np.testing.assert_allclose(banded.phi[near], whole.phi[near], atol=5e-3 / 40)
+    np.testing.assert_allclose(banded.u, whole.u, atol=2e-2 * np.abs(whole.u).max())
+
+
+def test_the_cells_around_chosen_ones_are_pieces_of_rows():
+    """Against SciPy's dilation, within the walls; odd sizes, 2D and 3D."""
+    draw = np.random.default_rng(3)
+    for cells in ((9, 7), (5, 6, 7)):
+        grid = PaddedGrid(cells, 1.0, (False,) * len(cells))
+        chosen = draw.random(grid.size) < 0.03
+        rows = grid.around(chosen)
+        found = np.zeros(grid.size, bool)
+        for first, end in zip(rows.first, rows.end, strict=True):
+            assert not found[first:end].any()
+            found[first:end] = True
+        box = np.ones((3,) * len(cells), bool)
+        expected = grid.inside(ndimage.binary_dilation(chosen.reshape(grid.shape), box).reshape(-1))
+        np.testing.assert_array_equal(grid.inside(found), expected)
+        assert found.sum() == expected.sum() == rows.cells
 
 
 def test_a_velocity_that_grows_without_bound_is_refused():

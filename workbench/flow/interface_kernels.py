@@ -10,6 +10,7 @@ import math
 
 from workbench.flow.transport import FAST
 from workbench.jit.compiled import kernel, njit
+from workbench.jit.elements import at, set_at
 from workbench.jit.work_stealing import shared, threads
 
 
@@ -33,54 +34,71 @@ def root(a, b, second):  # pragma: no cover
     return min(max(at, 1e-3), 1.0)
 
 
-@kernel(fastmath=set(FAST), error_model="numpy")
-def redistance(taken, rows, nx, strides, phi, start, h, old, a, b, out):  # pragma: no cover
-    """out = a old + b (a step of phi_tau = -sgn(start) (|grad phi| - 1)), with the interface where `start` has it.
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def nearer_distance(phi, start, i, strides, h):  # pragma: no cover
+    """phi after a step of phi_tau = -sgn(start) (|grad phi| - 1), with the interface where `start` has it.
 
     One-sided differences are ENO2, towards the interface those to the root of a quadratic through `start`; the step is
     0.45 times the shortest distance to a neighbour or to the interface.
     """
-    for thread in threads(taken):
-        for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
-                f0, f = start[i], phi[i]
-                sign = 1.0 if f0 > 0 else -1.0
-                total, tau = 0.0, h
-                for d in range(strides.size):
-                    here = phi[i + strides[d]] - 2 * f + phi[i - strides[d]]
-                    here0 = start[i + strides[d]] - 2 * f0 + start[i - strides[d]]
-                    steepest = 0.0
-                    for side in range(2):
-                        s = strides[d] if side else -strides[d]
-                        bend = minmod(here, phi[i + 2 * s] - 2 * phi[i + s] + f)
-                        # The slope away from the cell: it counts where phi falls towards the interface.
-                        if f0 * start[i + s] < 0:
-                            bend0 = minmod(here0, start[i + 2 * s] - 2 * start[i + s] + f0)
-                            t = root(f0, start[i + s], bend0) * h
-                            slope = -f / t - 0.5 * t * bend / (h * h)
-                            tau = min(tau, t)
-                        else:
-                            slope = (phi[i + s] - f - 0.5 * bend) / h
-                        steepest = max(steepest, -sign * slope)
-                    total += steepest * steepest
-                out[i] = a * old[i] + b * (f - 0.45 * tau * sign * (math.sqrt(total) - 1))
+    f0, f = at(start, i), at(phi, i)
+    sign = 1.0 if f0 > 0 else -1.0
+    total, tau = 0.0, h
+    for d in range(strides.size):
+        here = at(phi, i + strides[d]) - 2 * f + at(phi, i - strides[d])
+        here0 = at(start, i + strides[d]) - 2 * f0 + at(start, i - strides[d])
+        steepest = 0.0
+        for side in range(2):
+            s = strides[d] if side else -strides[d]
+            bend = minmod(here, at(phi, i + 2 * s) - 2 * at(phi, i + s) + f)
+            # The slope away from the cell: it counts where phi falls towards the interface.
+            if f0 * at(start, i + s) < 0:
+                bend0 = minmod(here0, at(start, i + 2 * s) - 2 * at(start, i + s) + f0)
+                t = root(f0, at(start, i + s), bend0) * h
+                slope = -f / t - 0.5 * t * bend / (h * h)
+                tau = min(tau, t)
+            else:
+                slope = (at(phi, i + s) - f - 0.5 * bend) / h
+            steepest = max(steepest, -sign * slope)
+        total += steepest * steepest
+    return f - 0.45 * tau * sign * (math.sqrt(total) - 1)
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def shares(taken, rows, nx, strides, phi, h, share, delta):  # pragma: no cover
-    """share: the part of each cell where phi < 0, cut by the plane phi + grad phi . x; delta: a cosine of |phi| < 1.5 h
-    whose integral is the area of the interface."""
+def redistance(taken, rows, ends, strides, phi, start, h, old, a, b, most, out):  # pragma: no cover
+    """out = a old + b (a step towards the distance) within -most and most."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
-                f = phi[i]
-                x = abs(phi[i + strides[0]] - phi[i - strides[0]])
-                y = abs(phi[i + strides[1]] - phi[i - strides[1]])
-                z = 0.0
-                if strides.size > 2:
-                    z = abs(phi[i + strides[2]] - phi[i - strides[2]])
-                share[i] = below_plane(0.5 * x, 0.5 * y, 0.5 * z, f)
-                delta[i] = (1 + math.cos(math.pi * f / (1.5 * h))) / (3 * h) if abs(f) < 1.5 * h else 0.0
+            for i in range(rows[row], ends[row]):
+                value = a * at(old, i) + b * nearer_distance(phi, start, i, strides, h)
+                set_at(out, i, min(max(value, -most), most))
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def smoothed_delta(f, h):  # pragma: no cover
+    """A cosine of |phi| < 1.5 h whose integral is the area of the interface."""
+    return (1 + math.cos(math.pi * f / (1.5 * h))) / (3 * h) if abs(f) < 1.5 * h else 0.0
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def part_inside(phi, i, strides):  # pragma: no cover
+    """The part of a cell where phi < 0, cut by the plane phi + grad phi . x."""
+    x = abs(at(phi, i + strides[0]) - at(phi, i - strides[0]))
+    y = abs(at(phi, i + strides[1]) - at(phi, i - strides[1]))
+    z = 0.0
+    if strides.size > 2:
+        z = abs(at(phi, i + strides[2]) - at(phi, i - strides[2]))
+    return below_plane(0.5 * x, 0.5 * y, 0.5 * z, at(phi, i))
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def shares(taken, rows, ends, strides, phi, h, share, delta):  # pragma: no cover
+    """The part of each cell that is inside, and the smoothed delta."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], ends[row]):
+                set_at(share, i, part_inside(phi, i, strides))
+                set_at(delta, i, smoothed_delta(at(phi, i), h))
 
 
 @njit(nogil=True, error_model="numpy")
@@ -100,7 +118,7 @@ def below_plane(x, y, z, f):  # pragma: no cover
     if x < 1e-9:
         part = 0.5 * a * a / (y * z) if a < y else (a - 0.5 * y) / z
     elif a < x:
-        part = a**3 / (6 * x * y * z)
+        part = a * a * a / (6 * x * y * z)
     elif a < y:
         part = 0.5 * a * (a - x) / (y * z) + x * x / (6 * y * z)
     elif a < min(x + y, z):
@@ -114,32 +132,65 @@ def below_plane(x, y, z, f):  # pragma: no cover
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def properties(taken, rows, nx, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
-    """kappa = div(grad phi / |grad phi|) within |phi| < 3 h, at most that of a sphere of one cell; mu: the arithmetic
-    mean of both viscosities by a smoothed step of half-width 1.5 h."""
+def shift(taken, rows, ends, strides, phi, owner, shifts, most):  # pragma: no cover
+    """phi += the shift of the cell's owner, where |phi| is below `most`."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
-                f = phi[i]
-                x = min(max(f / (1.5 * h), -1.0), 1.0)
-                share = 0.5 * (1 - x - math.sin(math.pi * x) / math.pi)
-                mu[i] = share * mu_in + (1 - share) * mu_out
-                kappa[i] = 0.0
-                if abs(f) > 3 * h:
-                    continue
-                squares, bent = 0.0, 0.0
-                for d in range(strides.size):
-                    s = strides[d]
-                    slope = 0.5 * (phi[i + s] - phi[i - s])
-                    second = phi[i + s] - 2 * f + phi[i - s]
-                    squares += slope * slope
-                    for e in range(strides.size):
-                        if e != d:
-                            t = strides[e]
-                            across = 0.5 * (phi[i + t] - phi[i - t])
-                            bent += second * across * across
-                            if e > d:
-                                mixed = 0.25 * (phi[i + s + t] - phi[i + s - t] - phi[i - s + t] + phi[i - s - t])
-                                bent -= 2 * slope * across * mixed
-                most = (strides.size - 1) / h
-                kappa[i] = min(max(bent / (squares + 1e-12 * h * h) ** 1.5 / h, -most), most)
+            for i in range(rows[row], ends[row]):
+                f = at(phi, i)
+                if abs(f) < most:
+                    set_at(phi, i, min(max(f + at(shifts, at(owner, i)), -most), most))
+
+
+@kernel(error_model="numpy")
+def grow(taken, rows, ends, strides, owner, grown):  # pragma: no cover
+    """A cell without an owner gets that of a neighbour, the largest of several."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], ends[row]):
+                found = at(owner, i)
+                if found == 0:
+                    for d in range(strides.size):
+                        found = max(found, max(at(owner, i - strides[d]), at(owner, i + strides[d])))
+                set_at(grown, i, found)
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def curvature(phi, i, strides, h):  # pragma: no cover
+    """div(grad phi / |grad phi|), at most that of a sphere of one cell."""
+    f, squares, bent = at(phi, i), 0.0, 0.0
+    for d in range(strides.size):
+        s = strides[d]
+        slope = 0.5 * (at(phi, i + s) - at(phi, i - s))
+        second = at(phi, i + s) - 2 * f + at(phi, i - s)
+        squares += slope * slope
+        for e in range(strides.size):
+            if e != d:
+                t = strides[e]
+                across = 0.5 * (at(phi, i + t) - at(phi, i - t))
+                bent += second * across * across
+                if e > d:
+                    mixed = at(phi, i + s + t) - at(phi, i + s - t) - at(phi, i - s + t) + at(phi, i - s - t)
+                    bent -= 0.5 * slope * across * mixed
+    squares += 1e-12 * h * h
+    most = (strides.size - 1) / h
+    return min(max(bent / (squares * math.sqrt(squares)) / h, -most), most)
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def viscosity(f, h, mu_out, mu_in):  # pragma: no cover
+    """The arithmetic mean of both by a smoothed step of half-width 1.5 h."""
+    x = min(max(f / (1.5 * h), -1.0), 1.0)
+    share = 0.5 * (1 - x - math.sin(math.pi * x) / math.pi)
+    return share * mu_in + (1 - share) * mu_out
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def properties(taken, rows, ends, strides, phi, h, mu_out, mu_in, kappa, mu):  # pragma: no cover
+    """kappa within |phi| < 3 h, else 0, and mu."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for i in range(rows[row], ends[row]):
+                f = at(phi, i)
+                set_at(mu, i, viscosity(f, h, mu_out, mu_in))
+                set_at(kappa, i, curvature(phi, i, strides, h) if abs(f) < 3 * h else 0.0)

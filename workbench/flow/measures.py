@@ -1,4 +1,4 @@
-"""What is measured of bubbles: the perimeter of the interface, and with it circularity."""
+"""What is measured of bubbles: their centre, volume and rise velocity, and the perimeter of the interface."""
 
 from __future__ import annotations
 
@@ -6,24 +6,50 @@ import math
 
 import numpy as np
 
+from workbench.flow.interface_kernels import smoothed_delta
+from workbench.flow.transport import FAST
 from workbench.flow.two_phase_flow import TwoPhaseFlow
+from workbench.jit.compiled import kernel, njit
+from workbench.jit.elements import at
+from workbench.jit.threads import launch
+from workbench.jit.work_stealing import shared, threads
 
 
-def circularity(flow: TwoPhaseFlow) -> float:
+def measured(flow: TwoPhaseFlow) -> dict[str, float]:
+    """Centre of mass (its height), rise velocity, circularity, volume and number of the bubbles, and by how much phi
+    was shifted in all to keep the volumes."""
+    grid = flow.grid
+    sums = np.empty((3, grid.rows.first.size))
+    share = flow.share()
+    grid.launch(_moments, grid.heights, share, flow.u[grid.directions - 1], sums)
+    total, heights, speeds = sums.sum(axis=1).tolist()
+    volume = total * grid.h**grid.directions
+    return {
+        "centre": heights / total if total else math.nan,
+        "rise_velocity": speeds / total if total else math.nan,
+        "circularity": circularity(flow, volume),
+        "volume": volume,
+        "bubbles": flow.components.count,
+        "shift": flow.shift,
+    }
+
+
+def circularity(flow: TwoPhaseFlow, volume: float) -> float:
     """The perimeter of a circle, or area of a sphere, with the bubbles' volume over that of the interface; with k
     bubbles that of k equal ones. 1 for a circle. NaN without bubbles.
 
     In 2D the interface is where phi, linear on the edges of a grid of cell centres, is 0; in 3D its area is the
     integral of |grad phi| delta(phi).
     """
-    count, grid = flow.components.numbers.size, flow.grid
-    if not count:
-        return math.nan
+    count, grid = flow.components.count, flow.grid
     if grid.directions == 2:
-        length, area = _length_and_area(grid.inside(flow.phi))
+        segments, doubled = contour(grid.inside(flow.phi))
+        length = float(np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]).sum())
+        area = 0.5 * float(doubled.sum())
         return 2 * math.sqrt(math.pi * area * count) / length if length and area > 0 else math.nan
-    volume = float(flow.share().sum()) * grid.h**3
-    area = _area(grid.inside(flow.phi), grid.h)
+    sums = np.empty(grid.rows.first.size)
+    grid.launch(_areas, flow.phi, grid.h, sums)
+    area = float(sums.sum()) * grid.h**3
     return (36 * math.pi * count) ** (1 / 3) * volume ** (2 / 3) / area if area else math.nan
 
 
@@ -31,42 +57,87 @@ def contour(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The line phi = 0 as segments x0, y0, x1, y1 in cells from the centre of the first one, shape (k, 4), and twice
     the area between each and the origin, shape (k,), of which the sum is that of the inside. phi: shape (ny, nx).
 
-    Each square of four centres is cut between roots on its edges.
+    Each square of four centres is cut between roots on its sides.
     """
-    a, b, c, d = phi[:-1, :-1], phi[:-1, 1:], phi[1:, 1:], phi[1:, :-1]
-    cut = np.flatnonzero(((a < 0) != (b < 0)) | ((b < 0) != (c < 0)) | ((c < 0) != (d < 0)))
-    corners = [corner.reshape(-1)[cut] for corner in (a, b, c, d)]
-    rows, columns = np.divmod(cut, phi.shape[1] - 1)
-    edges = []
-    for k, (x, y) in enumerate(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))):
-        start, end = corners[k], corners[(k + 1) % 4]
-        crossed = (start < 0) != (end < 0)
-        at = np.divide(start, start - end, out=np.zeros_like(start), where=crossed)
-        dx, dy = ((1, 0), (0, 1), (-1, 0), (0, -1))[k]
-        edges.append((crossed, columns + x + at * dx, rows + y + at * dy))
-    crossings = np.sum([crossed for crossed, *_ in edges], axis=0)
-    found, areas = [], []
-    # Squares with two roots have one segment; those with four, saddles, two that go around opposite corners.
-    for k in range(4):
-        for j in range(k + 1, 4):
-            (in_k, x_k, y_k), (in_j, x_j, y_j) = edges[k], edges[j]
-            both = in_k & in_j & ((crossings == 2) | ((crossings == 4) & ((k, j) in ((0, 1), (2, 3)))))
-            segment = np.stack([x_k, y_k, x_j, y_j], axis=1)[both]
-            # The corner after edge k lies to the right of the segment from edge k to edge j.
-            left = np.where(corners[(k + 1) % 4][both] < 0, -1.0, 1.0)
-            found.append(segment)
-            areas.append(left * (segment[:, 0] * segment[:, 3] - segment[:, 2] * segment[:, 1]))
-    return np.concatenate(found), np.concatenate(areas)
+    phi = np.ascontiguousarray(phi)
+    inside = (phi < 0).view(np.uint8)
+    corners = inside[:-1, :-1] + inside[:-1, 1:] + inside[1:, 1:] + inside[1:, :-1]
+    cut = np.flatnonzero((corners > 0) & (corners < 4))
+    segments, areas = np.zeros((cut.size, 2, 4)), np.zeros((cut.size, 2))
+    launch(cut.size, _segments, phi.shape[1], phi, cut, segments, areas)
+    # Most squares have one segment; the place of another stays 0.
+    is_one = segments.any(axis=2)
+    return segments[is_one], areas[is_one]
 
 
-def _length_and_area(phi: np.ndarray) -> tuple[float, float]:
-    """Of the interface, and within it, in cells."""
-    segments, doubled = contour(phi)
-    length = np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1])
-    return float(length.sum()), 0.5 * float(doubled.sum())
+@kernel(fastmath=set(FAST), error_model="numpy")
+def _moments(taken, rows, ends, strides, heights, share, up, sums):  # pragma: no cover
+    """Of every row the sums of the part inside, of its height, and of its speed."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            total, speeds, s = 0.0, 0.0, strides[strides.size - 1]
+            for i in range(rows[row], ends[row]):
+                total += at(share, i)
+                speeds += 0.5 * at(share, i) * (at(up, i) + at(up, i + s))
+            sums[0, row] = total
+            sums[1, row] = total * heights[row]
+            sums[2, row] = speeds
 
 
-def _area(phi: np.ndarray, h: float) -> float:
-    slopes = np.gradient(phi, h)
-    delta = np.where(np.abs(phi) < 1.5 * h, (1 + np.cos(np.pi * phi / (1.5 * h))) / (3 * h), 0.0)
-    return float((np.sqrt(sum(slope**2 for slope in slopes)) * delta).sum()) * h**3
+@kernel(fastmath=set(FAST), error_model="numpy")
+def _areas(taken, rows, ends, strides, phi, h, sums):  # pragma: no cover
+    """Of every row the sum of |grad phi| delta(phi)."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            total = 0.0
+            for i in range(rows[row], ends[row]):
+                delta = smoothed_delta(at(phi, i), h)
+                if delta > 0:
+                    squares = 0.0
+                    for d in range(strides.size):
+                        slope = (at(phi, i + strides[d]) - at(phi, i - strides[d])) / (2 * h)
+                        squares += slope * slope
+                    total += math.sqrt(squares) * delta
+            sums[row] = total
+
+
+@njit(nogil=True, error_model="numpy")
+def on_side(k, t):  # pragma: no cover
+    """A point of a square's k-th side, anticlockwise from the lower one."""
+    if k == 0:
+        return t, 0.0
+    if k == 1:
+        return 1.0, t
+    if k == 2:
+        return 1.0 - t, 1.0
+    return 0.0, 1.0 - t
+
+
+@kernel(error_model="numpy")
+def _segments(taken, nx, phi, cut, segments, areas):  # pragma: no cover
+    """Of every square up to two segments between roots on its sides, shape (squares, 2, 4), and twice the area between
+    each and the origin."""
+    for thread in threads(taken):
+        for _ in shared(taken, thread, 1):
+            for n in range(cut.size):
+                y, x = cut[n] // (nx - 1), cut[n] % (nx - 1)
+                i, found = y * nx + x, 0
+                corners = at(phi, i), at(phi, i + 1), at(phi, i + nx + 1), at(phi, i + nx)
+                roots = 0
+                for k in range(4):
+                    if (corners[k] < 0) != (corners[(k + 1) % 4] < 0):
+                        roots += 1
+                for k in range(4):
+                    for j in range(k + 1, 4):
+                        p, q, v, w = corners[k], corners[(k + 1) % 4], corners[j], corners[(j + 1) % 4]
+                        # Four roots, a saddle, are two segments that go around opposite corners.
+                        is_one = roots == 2 or (j == k + 1 and k != 1)
+                        if is_one and (p < 0) != (q < 0) and (v < 0) != (w < 0):
+                            x_k, y_k = on_side(k, p / (p - q))
+                            x_j, y_j = on_side(j, v / (v - w))
+                            x_k, y_k, x_j, y_j = x_k + x, y_k + y, x_j + x, y_j + y
+                            segments[n, found, 0], segments[n, found, 1] = x_k, y_k
+                            segments[n, found, 2], segments[n, found, 3] = x_j, y_j
+                            # The corner behind side k lies to the right of the segment from there to side j.
+                            areas[n, found] = (-1.0 if q < 0 else 1.0) * (x_k * y_j - x_j * y_k)
+                            found += 1

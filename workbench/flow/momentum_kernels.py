@@ -1,134 +1,178 @@
-"""Kernels of the velocity on faces: predictor, viscosity, divergence, and the correction by the pressure."""
+"""Kernels of the velocity on faces: predictor, viscosity, divergence, and the correction by the pressure.
+
+Each passes several times over a row, which stays in the processor's nearest cache; see `transport`.
+"""
 
 from __future__ import annotations
 
 from workbench.flow.transport import FAST
 from workbench.jit.compiled import kernel, njit
+from workbench.jit.elements import at, set_at
 from workbench.jit.work_stealing import shared, threads
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def cut(a, b):  # pragma: no cover
+    """How far from a the root of a function of values a and b at a distance of 1 lies; 0 to 1 where they differ in
+    sign."""
+    return abs(a) / (abs(a) + abs(b))
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def edge(mu, i, s, t):  # pragma: no cover
+    """The viscosity at the lower edge of cell i in two directions."""
+    return 0.25 * (at(mu, i) + at(mu, i - s) + at(mu, i - t) + at(mu, i - s - t))
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def normal(q, mu, i, s):  # pragma: no cover
+    """h^2 times the part of div(mu (grad u + grad u^T)) across a face, of the velocity q in its direction."""
+    here = at(q, i)
+    return 2 * at(mu, i) * (at(q, i + s) - here) - 2 * at(mu, i - s) * (here - at(q, i - s))
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def shear(q, v, mu, i, s, t):  # pragma: no cover
+    """h^2 times its part along the direction t, in which the velocity is v."""
+    here = at(q, i)
+    high = edge(mu, i + t, s, t) * (at(q, i + t) - here + at(v, i + t) - at(v, i + t - s))
+    return high - edge(mu, i, s, t) * (here - at(q, i - t) + at(v, i) - at(v, i - s))
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
 def predict(
-    taken, rows, nx, strides, lower, heights, phi, kappa, mu, h, fluid, dt, now, before, new, old, u, c, jump, inverse
+    taken, rows, ends, strides, lower, heights, phi, kappa, mu, h, fluid, dt, now, before, new, old, u, c, jump, inverse
 ):  # pragma: no cover
     """On every face: c = 1/density (0 on walls), the jump of p across it, u -= dt (now new + before old), and the
     inverse of the diagonal of rho/dt - L (0 on walls).
 
     fluid: 1/rho outside, on cut faces and inside, surface tension, (rho_in - rho_out) times gravity.
     """
-    last = strides.size - 1
+    outside, mixed, inside, sigma, weight = fluid[0], fluid[1], fluid[2], fluid[3], fluid[4]
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
+            end, height = ends[row], heights[row]
             for d in range(strides.size):
-                s = strides[d]
-                for i in range(rows[row], rows[row] + nx):
-                    c[d, i] = 0.0
-                    jump[d, i] = 0.0
-                    inverse[d, i] = 0.0
-                    if lower[d, row] or (d == 0 and i == rows[row]):
-                        continue
-                    a, b = phi[i], phi[i - s]
-                    value = fluid[2] if a < 0 else fluid[0]
-                    if (a < 0) != (b < 0):
-                        value = fluid[1]
-                        t = abs(a) / (abs(a) + abs(b))
-                        height = heights[row] - (t * h if d == last else 0.0)
-                        size = fluid[3] * ((1 - t) * kappa[i] + t * kappa[i - s]) + fluid[4] * height
-                        jump[d, i] = size if a < 0 else -size
-                    c[d, i] = value
-                    diagonal = 2 * (mu[i] + mu[i - s])
-                    for e in range(strides.size):
-                        if e != d:
-                            t_ = strides[e]
-                            diagonal += 0.5 * (mu[i] + mu[i - s])
-                            diagonal += 0.25 * (mu[i - t_] + mu[i - s - t_] + mu[i + t_] + mu[i - s + t_])
-                    inverse[d, i] = 1 / (1 / (value * dt) + diagonal / (h * h))
-                    u[d, i] -= dt * (now * new[d, i] + before * old[d, i])
-
-
-@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
-def stress(u, mu, i, d, strides):  # pragma: no cover
-    """h^2 div(mu (grad u + grad u^T))_d on the lower face of cell i."""
-    s = strides[d]
-    q = u[d]
-    value = 2 * mu[i] * (q[i + s] - q[i]) - 2 * mu[i - s] * (q[i] - q[i - s])
-    for e in range(strides.size):
-        if e != d:
-            t = strides[e]
-            v = u[e]
-            low = 0.25 * (mu[i] + mu[i - s] + mu[i - t] + mu[i - s - t])
-            high = 0.25 * (mu[i + t] + mu[i - s + t] + mu[i] + mu[i - s])
-            value += high * (q[i + t] - q[i] + v[i + t] - v[i + t - s])
-            value -= low * (q[i] - q[i - t] + v[i] - v[i - s])
-    return value
+                first, s = rows[row], strides[d]
+                drop = h if d == strides.size - 1 else 0.0
+                velocity, rate, rate_before = u[d], new[d], old[d]
+                c_d, jump_d, inverse_d = c[d], jump[d], inverse[d]
+                walls = end if lower[d, row] else first + 1 if d == 0 else first
+                for i in range(first, walls):
+                    set_at(c_d, i, 0.0)
+                    set_at(jump_d, i, 0.0)
+                    set_at(inverse_d, i, 0.0)
+                for i in range(walls, end):
+                    a, b = at(phi, i), at(phi, i - s)
+                    is_cut = (a < 0) != (b < 0)
+                    set_at(c_d, i, mixed if is_cut else inside if a < 0 else outside)
+                    t = cut(a, b)
+                    size = sigma * ((1 - t) * at(kappa, i) + t * at(kappa, i - s)) + weight * (height - t * drop)
+                    set_at(jump_d, i, (size if a < 0 else -size) if is_cut else 0.0)
+                    rates = now * at(rate, i) + before * at(rate_before, i)
+                    set_at(velocity, i, at(velocity, i) - dt * rates)
+                    set_at(inverse_d, i, 2 * (at(mu, i) + at(mu, i - s)))
+                for e in range(strides.size):
+                    t_ = strides[e]
+                    if e != d:
+                        for i in range(walls, end):
+                            set_at(inverse_d, i, at(inverse_d, i) + edge(mu, i, s, t_) + edge(mu, i + t_, s, t_))
+                for i in range(walls, end):
+                    set_at(inverse_d, i, 1 / (1 / (at(c_d, i) * dt) + at(inverse_d, i) / (h * h)))
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_force(taken, rows, nx, strides, u, mu, h, inverse, r, z, sums):  # pragma: no cover
+def viscous_force(taken, rows, ends, strides, u, mu, h, inverse, r, z, sums):  # pragma: no cover
     """r = L u, z = r / diagonal, sums[row] = (r, z): the start of the iteration on (rho/dt - L) u = (rho/dt) u*."""
+    scale = 1 / (h * h)
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            total = 0.0
+            total, first, end = 0.0, rows[row], ends[row]
             for d in range(strides.size):
-                for i in range(rows[row], rows[row] + nx):
-                    value = stress(u, mu, i, d, strides) / (h * h)
-                    r[d, i] = value
-                    z[d, i] = inverse[d, i] * value
-                    total += value * z[d, i]
+                s, q, r_d, z_d, inverse_d = strides[d], u[d], r[d], z[d], inverse[d]
+                for i in range(first, end):
+                    set_at(r_d, i, scale * normal(q, mu, i, s))
+                for e in range(strides.size):
+                    t, v = strides[e], u[e]
+                    if e != d:
+                        for i in range(first, end):
+                            set_at(r_d, i, at(r_d, i) + scale * shear(q, v, mu, i, s, t))
+                for i in range(first, end):
+                    value = at(r_d, i)
+                    set_at(z_d, i, at(inverse_d, i) * value)
+                    total += at(inverse_d, i) * value * value
             sums[row] = total
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_product(taken, rows, nx, strides, z, mu, h, c, dt, w, sums):  # pragma: no cover
+def viscous_product(taken, rows, ends, strides, z, mu, h, c, dt, w, sums):  # pragma: no cover
     """w = (rho/dt - L) z, sums[row] = (w, z)."""
+    scale = 1 / (h * h)
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            total = 0.0
+            total, first, end = 0.0, rows[row], ends[row]
             for d in range(strides.size):
-                for i in range(rows[row], rows[row] + nx):
+                s, q, w_d, c_d = strides[d], z[d], w[d], c[d]
+                for i in range(first, end):
                     # On walls, where c is 0, z is 0 too.
-                    weight = 1 / (c[d, i] * dt) if c[d, i] > 0 else 0.0
-                    w[d, i] = weight * z[d, i] - stress(z, mu, i, d, strides) / (h * h)
-                    total += w[d, i] * z[d, i]
+                    weight = 1 / (at(c_d, i) * dt) if at(c_d, i) > 0 else 0.0
+                    set_at(w_d, i, weight * at(q, i) - scale * normal(q, mu, i, s))
+                for e in range(strides.size):
+                    t, v = strides[e], z[e]
+                    if e != d:
+                        for i in range(first, end):
+                            set_at(w_d, i, at(w_d, i) - scale * shear(q, v, mu, i, s, t))
+                for i in range(first, end):
+                    total += at(w_d, i) * at(q, i)
             sums[row] = total
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_update(taken, rows, nx, strides, alpha, beta, inverse, w, p, s, x, r, z, sums):  # pragma: no cover
+def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x, r, z, sums):  # pragma: no cover
     """p = z + beta p, s = w + beta s, x += alpha p, r -= alpha s, z = r / diagonal, sums[row] = (r, z)."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             total = 0.0
             for d in range(strides.size):
-                for i in range(rows[row], rows[row] + nx):
-                    p[d, i] = z[d, i] + beta * p[d, i]
-                    s[d, i] = w[d, i] + beta * s[d, i]
-                    x[d, i] += alpha * p[d, i]
-                    r[d, i] -= alpha * s[d, i]
-                    z[d, i] = inverse[d, i] * r[d, i]
-                    total += r[d, i] * z[d, i]
+                inverse_d, w_d, p_d, s_d, x_d, r_d, z_d = inverse[d], w[d], p[d], s[d], x[d], r[d], z[d]
+                for i in range(rows[row], ends[row]):
+                    p_i = at(z_d, i) + beta * at(p_d, i)
+                    s_i = at(w_d, i) + beta * at(s_d, i)
+                    set_at(p_d, i, p_i)
+                    set_at(s_d, i, s_i)
+                    set_at(x_d, i, at(x_d, i) + alpha * p_i)
+                    r_i = at(r_d, i) - alpha * s_i
+                    set_at(r_d, i, r_i)
+                    set_at(z_d, i, at(inverse_d, i) * r_i)
+                    total += at(inverse_d, i) * r_i * r_i
             sums[row] = total
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def divergence(taken, rows, nx, strides, u, c, jump, dt_h, factor, out):  # pragma: no cover
+def divergence(taken, rows, ends, strides, u, c, jump, dt_h, factor, out):  # pragma: no cover
     """out = factor h div(u + dt/h c jump), of cells without ghosts, shape (N,)."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for at in range(nx):
-                i, total = rows[row] + at, 0.0
-                for d in range(strides.size):
-                    j = i + strides[d]
-                    total += u[d, j] - u[d, i] + dt_h * (c[d, j] * jump[d, j] - c[d, i] * jump[d, i])
-                out[row * nx + at] = factor * total
+            first, nx = rows[row], ends[row] - rows[row]
+            for k in range(nx):
+                set_at(out, row * nx + k, 0.0)
+            for d in range(strides.size):
+                s, q, c_d, jump_d = strides[d], u[d], c[d], jump[d]
+                for k in range(nx):
+                    i = first + k
+                    j = i + s
+                    jumps = at(c_d, j) * at(jump_d, j) - at(c_d, i) * at(jump_d, i)
+                    value = factor * (at(q, j) - at(q, i) + dt_h * jumps)
+                    set_at(out, row * nx + k, at(out, row * nx + k) + value)
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def correct(taken, rows, nx, strides, u, p, c, jump, dt_h):  # pragma: no cover
+def correct(taken, rows, ends, strides, u, p, c, jump, dt_h):  # pragma: no cover
     """u -= dt/h c (p_i - p_j - jump)."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             for d in range(strides.size):
-                s = strides[d]
-                for i in range(rows[row], rows[row] + nx):
-                    u[d, i] -= dt_h * c[d, i] * (p[i] - p[i - s] - jump[d, i])
+                s, q, c_d, jump_d = strides[d], u[d], c[d], jump[d]
+                for i in range(rows[row], ends[row]):
+                    slope = at(p, i) - at(p, i - s) - at(jump_d, i)
+                    set_at(q, i, at(q, i) - dt_h * at(c_d, i) * slope)

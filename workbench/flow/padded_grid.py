@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,16 +14,25 @@ from workbench.jit.work_stealing import shared, threads
 
 GHOSTS = 3
 """Layers of ghost cells on each side, as WENO5 needs."""
-HEAVY = 16
-"""Work of a stencil kernel per cell, in elements of `launch`: from 8192 cells on it is shared by the cores."""
+HEAVY = 4
+"""Work of a stencil kernel per cell, in elements of `launch`: from 32768 cells on it is shared by the cores."""
+
+
+class Rows(NamedTuple):
+    """Pieces of rows along x: the first cell of each and the one behind its last, int64, and how many cells they
+    have."""
+
+    first: np.ndarray
+    end: np.ndarray
+    cells: int
 
 
 class PaddedGrid:
     """Places of cells and faces. Direction 0 is x, which is contiguous; the last direction is up.
 
     Arrays of cells have the shape (size,), velocities (directions, size): u[d, i] lies on the lower face of cell i in
-    direction d. strides: int64, shape (directions,); rows: the first inner cell of every row along x, int64; heights:
-    of the cell centres of a row; lower: whether a row lies on the lower wall of a direction, bool, shape (directions,
+    direction d. strides: int64, shape (directions,); rows: of all inner cells; heights: of the cell centres of a row;
+    lower: whether a row lies on the lower wall of a direction, bool, shape (directions,
     rows). h: the width of a cell. no_slip: by direction of the walls' normals, whether tangential velocities vanish
     there.
     """
@@ -34,22 +44,23 @@ class PaddedGrid:
         self.size, self.inner = math.prod(self.shape), (slice(GHOSTS, -GHOSTS),) * self.directions
         widths = [count + 2 * GHOSTS for count in cells]
         self.strides = np.array([math.prod(widths[:d]) for d in range(self.directions)])
-        self.nx = cells[0]
         places = np.arange(self.size).reshape(self.shape)[self.inner]
-        self.rows = places.reshape(-1, self.nx)[:, 0].copy()
+        first = places.reshape(-1, cells[0])[:, 0].copy()
+        self.rows = Rows(first, first + cells[0], places.size)
+        self._is_inner = np.zeros(self.size, bool)
+        self._is_inner[places] = True
         across = np.indices(places.shape)[..., 0].reshape(self.directions, -1)
         self.heights = (across[0] + 0.5) * h
-        self.lower = np.zeros((self.directions, self.rows.size), np.bool_)
+        self.lower = np.zeros((self.directions, first.size), np.bool_)
         for d in range(1, self.directions):
             self.lower[d] = across[self.directions - 1 - d] == 0
-        even = self._ghosts(GHOSTS)
-        self._cell_ghosts = even, np.ones(even[0].size)
+        self._cell_ghosts = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
         self._face_ghosts = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
 
     @property
     def count(self) -> int:
         """Inner cells."""
-        return self.rows.size * self.nx
+        return self.rows.cells
 
     @property
     def grid(self) -> tuple[int, ...]:
@@ -64,13 +75,26 @@ class PaddedGrid:
         """The inner cells as a view, shape (..., ny, nx) or (..., nz, ny, nx)."""
         return padded.reshape(*padded.shape[:-1], *self.shape)[(..., *self.inner)]
 
-    def launch(self, kernel: Kernel, *arguments: Any) -> None:
-        """Run a stencil kernel, whose first arguments are the rows and the strides."""
-        launch(HEAVY * self.count, kernel, self.rows, self.nx, self.strides, *arguments)
+    def around(self, chosen: np.ndarray) -> Rows:
+        """The inner cells that are chosen, bool of shape (size,), with those next to them, also across corners."""
+        near = chosen.copy()
+        for stride in self.strides.tolist():
+            near[stride:] |= near[:-stride]
+            near[:-stride] |= near[stride:]
+        near &= self._is_inner
+        # Ghosts are never among them, so that every piece begins and ends within its row.
+        ends = np.flatnonzero(near[1:] != near[:-1]) + 1
+        first, end = ends[::2].copy(), ends[1::2].copy()
+        return Rows(first, end, int(end.sum() - first.sum()))
 
-    def fill(self, cells: np.ndarray) -> None:
+    def launch(self, kernel: Kernel, *arguments: Any, rows: Rows | None = None) -> None:
+        """Run a stencil kernel on rows, by default all; its first arguments are their ends and the strides."""
+        rows = rows or self.rows
+        launch(HEAVY * rows.cells, kernel, rows.first, rows.end, self.strides, *arguments)
+
+    def fill(self, cells: np.ndarray, layers: int = GHOSTS) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
-        (ghosts, sources), signs = self._cell_ghosts
+        ghosts, sources, signs = self._cell_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, cells)
 
     def fill_faces(self, u: np.ndarray, layers: int = GHOSTS) -> None:
@@ -78,17 +102,15 @@ class PaddedGrid:
         ghosts, sources, signs = self._face_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, u.reshape(-1))
 
-    def _ghosts(self, layers: int) -> tuple[np.ndarray, np.ndarray]:
-        """The places of the ghosts up to a layer, and the inner cells that they mirror."""
+    def _ghosts(self, layers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The places of the ghosts up to a layer, the inner cells that they mirror, and their signs."""
         mirrored = [_mirrored(count, layers)[:2] for count in reversed(self.cells)]
-        return self._pairs([at for at, _ in mirrored], [source for _, source in mirrored])
-
-    def _pairs(self, at: list[np.ndarray], source: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        ghosts, sources = (
-            np.ravel_multi_index(np.meshgrid(*axes, indexing="ij"), self.shape).reshape(-1) for axes in (at, source)
-        )
+        ghosts, sources = (self._places(axes) for axes in zip(*mirrored, strict=True))
         changed = ghosts != sources
-        return ghosts[changed], sources[changed]
+        return ghosts[changed], sources[changed], np.ones(np.count_nonzero(changed))
+
+    def _places(self, axes: Iterable[np.ndarray]) -> np.ndarray:
+        return np.ravel_multi_index(np.meshgrid(*axes, indexing="ij"), self.shape).reshape(-1)
 
     def _of_faces(self, no_slip: tuple[bool, ...], layers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ghosts of velocities, their sources and signs; faces on a wall have the sign 0."""
@@ -109,9 +131,7 @@ class PaddedGrid:
                 at.append(places)
                 source.append(mirror)
                 sign.append(signs)
-            ghosts, sources = (
-                np.ravel_multi_index(np.meshgrid(*axes, indexing="ij"), self.shape).reshape(-1) for axes in (at, source)
-            )
+            ghosts, sources = self._places(at), self._places(source)
             signs = np.ones(1)
             for axis in sign:
                 signs = np.multiply.outer(signs, axis)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.flow.measures import circularity
+from workbench.flow.measures import measured
 from workbench.flow.padded_grid import PaddedGrid
 from workbench.flow.placement import check_resolved, distances, placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
@@ -138,19 +138,7 @@ class BubbleSystems(Systems):
         self.flow.end(x)
 
     def measures(self) -> dict[str, float]:
-        flow = self.flow
-        share, up = flow.share(), flow.speed(flow.grid.directions - 1)
-        heights = flow.grid.h * (np.arange(share.shape[0]) + 0.5)
-        weights = share.reshape(share.shape[0], -1).sum(axis=1)
-        total = float(weights.sum())
-        return {
-            "centre": float(weights @ heights) / total if total else math.nan,
-            "rise_velocity": float(np.vdot(share, up)) / total if total else math.nan,
-            "circularity": circularity(flow),
-            "volume": total * flow.grid.h**flow.grid.directions,
-            "bubbles": int(flow.components.numbers.size),
-            "shift": flow.shift,
-        }
+        return measured(self.flow)
 
     def fields(self) -> dict[str, np.ndarray]:
         grid = self.flow.grid
@@ -162,8 +150,7 @@ class BubbleSystems(Systems):
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
         kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "numbers": numbers}
         # The owners are renewed every few steps, so that they do not follow from the labels.
-        owner = np.zeros(0, np.int32) if flow.owner is None else flow.owner
-        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": owner}
+        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": flow.owner}
         return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
@@ -172,6 +159,6 @@ class BubbleSystems(Systems):
             target[...] = state[name]
         flow.time, flow.dt, steps, flow.first_dt, flow.shift = state["numbers"].tolist()
         flow.steps = int(steps)
-        flow.components.labels = state["labels"].astype(np.int32)
-        flow.components.volumes = np.array(state["volumes"])
-        flow.owner = np.array(state["owner"]) if state["owner"].size else None
+        flow.components.take(state["labels"].astype(np.int32), np.array(state["volumes"]))
+        flow.begin_anew()
+        flow.owner[:] = state["owner"]

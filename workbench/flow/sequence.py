@@ -16,6 +16,7 @@ from workbench.errors import InputError
 from workbench.flow.method import Method, changed, problem_of
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Reason, configure
+from workbench.scaling import norm
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Of the series of every sequence, before what its problem measures."""
@@ -128,7 +129,7 @@ class Sequence:
         seconds = {**self.systems.seconds, **parts, "measures": now - last}
         leading.note(result.iterations, parts)
         whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
-        left = float(np.linalg.norm(made.b)) * result.true_relative_residual / made.unit if made.unit else math.nan
+        left = norm(made.b) * result.true_relative_residual / made.unit if made.unit else math.nan
         row = {"time": made.time, "dt": made.dt, "iterations": result.iterations, "seconds": whole}
         self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)

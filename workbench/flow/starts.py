@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.scaling import dot
 
 KINDS = {"zero": 0, "last": 1, "linear": 2, "quadratic": 3}
 """How many earlier solutions each takes."""
@@ -76,13 +77,13 @@ class StartVectors:
         return start
 
     def _projected(self, b: np.ndarray, product: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        X = np.stack(self.solutions)
-        AX = np.stack([product(x) for x in X])
-        scale = 1 / np.sqrt(np.maximum(np.einsum("ij,ij->i", X, AX), np.finfo(float).tiny))
-        energies = (X @ AX.T) * np.outer(scale, scale)
+        products = [product(x) for x in self.solutions]
+        energies = np.array([[dot(x, y) for y in products] for x in self.solutions])
+        scale = 1 / np.sqrt(np.maximum(np.diag(energies), np.finfo(float).tiny))
+        right = np.array([dot(x, b) for x in self.solutions])
         # Successive solutions are nearly dependent; what lies below rounding is left out.
-        weights = np.linalg.lstsq(energies, scale * (X @ b), rcond=1e-12)[0]
-        return (scale * weights) @ X
+        weights = scale * np.linalg.lstsq(energies * np.outer(scale, scale), scale * right, rcond=1e-12)[0]
+        return sum((weight * x for weight, x in zip(weights, self.solutions, strict=True)), np.zeros_like(b))
 
 
 def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:

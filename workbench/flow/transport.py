@@ -1,11 +1,15 @@
 """Transport by the flow: upwind derivatives of fifth order (HJ-WENO5) of the level set and of velocities.
 
+Loops over the cells of a row are innermost, with nothing but reads, arithmetic and choices in them, and `at` reads
+without a test for negative places, so that the compiler takes several cells at once.
+
 Source: Jiang, Peng, "Weighted ENO schemes for Hamilton-Jacobi equations", SIAM J. Sci. Comput. 21 (2000).
 """
 
 from __future__ import annotations
 
 from workbench.jit.compiled import kernel, njit
+from workbench.jit.elements import at, set_at
 from workbench.jit.work_stealing import shared, threads
 
 FAST = ("arcp", "contract", "nsz", "reassoc")
@@ -13,23 +17,26 @@ FAST = ("arcp", "contract", "nsz", "reassoc")
 
 
 @njit(nogil=True, fastmath=set(FAST), error_model="numpy")
+def squared(x):  # pragma: no cover
+    return x * x
+
+
+@njit(nogil=True, fastmath=set(FAST), error_model="numpy")
 def upwind(q, i, s, v):  # pragma: no cover
-    """v times the upwind derivative, times h. All differences are read, so that the choice is no branch."""
-    d0, d1, d2 = q[i - 2 * s] - q[i - 3 * s], q[i - s] - q[i - 2 * s], q[i] - q[i - s]
-    d3, d4, d5 = q[i + s] - q[i], q[i + 2 * s] - q[i + s], q[i + 3 * s] - q[i + 2 * s]
+    """v times the upwind derivative, times h."""
+    q0, q1, q2, q3 = at(q, i - 3 * s), at(q, i - 2 * s), at(q, i - s), at(q, i)
+    q4, q5, q6 = at(q, i + s), at(q, i + 2 * s), at(q, i + 3 * s)
     up = v > 0
-    a, b, c, d, e = (
-        d0 if up else d5,
-        d1 if up else d4,
-        d2 if up else d3,
-        d3 if up else d2,
-        d4 if up else d1,
-    )
-    s0 = 13 / 12 * (a - 2 * b + c) ** 2 + 0.25 * (a - 4 * b + 3 * c) ** 2
-    s1 = 13 / 12 * (b - 2 * c + d) ** 2 + 0.25 * (b - d) ** 2
-    s2 = 13 / 12 * (c - 2 * d + e) ** 2 + 0.25 * (3 * c - 4 * d + e) ** 2
+    a = q1 - q0 if up else q6 - q5
+    b = q2 - q1 if up else q5 - q4
+    c = q3 - q2 if up else q4 - q3
+    d = q4 - q3 if up else q3 - q2
+    e = q5 - q4 if up else q2 - q1
+    s0 = 13 / 12 * squared(a - 2 * b + c) + 0.25 * squared(a - 4 * b + 3 * c)
+    s1 = 13 / 12 * squared(b - 2 * c + d) + 0.25 * squared(b - d)
+    s2 = 13 / 12 * squared(c - 2 * d + e) + 0.25 * squared(3 * c - 4 * d + e)
     small = 1e-6 * max(max(a * a, b * b), max(max(c * c, d * d), e * e)) + 1e-40
-    t0, t1, t2 = (s0 + small) ** 2, (s1 + small) ** 2, (s2 + small) ** 2
+    t0, t1, t2 = squared(s0 + small), squared(s1 + small), squared(s2 + small)
     # The weights 0.1/t0, 0.6/t1 and 0.3/t2 over their sum, with one division.
     w0, w1, w2 = 0.1 * t1 * t2, 0.6 * t0 * t2, 0.3 * t0 * t1
     slopes = w0 * (2 * a - 7 * b + 11 * c) + w1 * (-b + 5 * c + 2 * d) + w2 * (2 * c + 5 * d - e)
@@ -37,31 +44,41 @@ def upwind(q, i, s, v):  # pragma: no cover
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def advect(taken, rows, nx, strides, phi, u, old, a, b, dt_h, out):  # pragma: no cover
-    """out = a old + b (phi - dt u . grad phi): a stage of a Runge-Kutta method."""
+def advect(taken, rows, ends, strides, phi, u, old, a, b, dt_h, most, out):  # pragma: no cover
+    """out = a old + b (phi - dt u . grad phi) within -most and most: a stage of a Runge-Kutta method."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            for i in range(rows[row], rows[row] + nx):
-                rate = 0.0
-                for d in range(strides.size):
-                    s = strides[d]
-                    rate += upwind(phi, i, s, 0.5 * (u[d, i] + u[d, i + s]))
-                out[i] = a * old[i] + b * (phi[i] - dt_h * rate)
+            first, end = rows[row], ends[row]
+            for i in range(first, end):
+                set_at(out, i, a * at(old, i) + b * at(phi, i))
+            for d in range(strides.size):
+                s, v = strides[d], u[d]
+                for i in range(first, end):
+                    rate = upwind(phi, i, s, 0.5 * (at(v, i) + at(v, i + s)))
+                    set_at(out, i, at(out, i) - b * dt_h * rate)
+            for i in range(first, end):
+                set_at(out, i, min(max(at(out, i), -most), most))
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def advection(taken, rows, nx, strides, u, h, out, largest):  # pragma: no cover
-    """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row."""
+def advection(taken, rows, ends, strides, u, h, out, largest):  # pragma: no cover
+    """out[d] = (u . grad) u_d on the faces; largest[d, row] = max |u_d| of a row, NaN where one is not finite."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
+            first, end = rows[row], ends[row]
             for d in range(strides.size):
-                sd, q, most = strides[d], u[d], 0.0
-                for i in range(rows[row], rows[row] + nx):
-                    most = max(most, abs(q[i]))
-                    rate = 0.0
-                    for e in range(strides.size):
-                        s = strides[e]
-                        v = q[i] if e == d else 0.25 * (u[e, i] + u[e, i + s] + u[e, i - sd] + u[e, i - sd + s])
-                        rate += upwind(q, i, s, v)
-                    out[d, i] = rate / h
-                largest[d, row] = most
+                s, q, rate, most, total = strides[d], u[d], out[d], 0.0, 0.0
+                # A maximum is found cell by cell, so it has its own loop; it passes over NaN, a sum does not.
+                for i in range(first, end):
+                    most = max(most, abs(at(q, i)))
+                for i in range(first, end):
+                    total += at(q, i)
+                    set_at(rate, i, upwind(q, i, s, at(q, i)) / h)
+                largest[d, row] = most + 0.0 * total
+                for e in range(strides.size):
+                    t, v = strides[e], u[e]
+                    if e != d:
+                        for i in range(first, end):
+                            # The velocity e on this face, from the four nearest.
+                            w = 0.25 * (at(v, i) + at(v, i + t) + at(v, i - s) + at(v, i - s + t))
+                            set_at(rate, i, at(rate, i) + upwind(q, i, t, w) / h)

@@ -23,8 +23,12 @@ from workbench.flow.components import Components
 from workbench.flow.padded_grid import PaddedGrid
 
 REDISTANCED_EVERY, SWEEPS = 5, 3
+BAND, EDGE = 6.0, 0.1
+"""|phi| is at most BAND cells. Where it is that within EDGE it is not computed: nothing changes there in a step."""
 VISCOUS_RTOL, MOST_VISCOUS = 1e-2, 200
 """The viscous system is solved to this part of the viscous force, in the norm of the inverse diagonal."""
+REACH = 8
+"""Cells around a bubble that are shifted with it: the band, and how far it moves before owners are found anew."""
 COURANT, CAPILLARY, FALLING = 0.5, 0.7, 0.5
 LEAST_STEP = 1e-4
 """Of the first time step: one below it means that the velocity has grown without bound."""
@@ -49,6 +53,9 @@ class TwoPhaseFlow:
     """The state of a flow, stepped in two halves: `begin` moves the interface and makes b, `end` takes the pressure.
 
     grid: of the cells. phi: the initial level set, shape of the grid, negative in bubbles, continued evenly at walls.
+    Further than 6 cells from the interface phi is 6 h or -6 h, and what belongs to the interface is computed in the
+    band between and its neighbours alone.
+
     volume_kept: whether every bubble is corrected to its volume after transport. seconds: of the parts of the last
     step.
 
@@ -71,17 +78,21 @@ class TwoPhaseFlow:
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
         self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work = [new(d) for _ in range(5)]
-        self._dots, self._largest = np.zeros(grid.rows.size), np.zeros((d, grid.rows.size))
+        self._dots, self._largest = np.zeros(grid.rows.first.size), np.zeros((d, grid.rows.first.size))
         self._b = np.zeros(grid.count)
         self.time, self.dt, self.steps, self.shift, self.viscous_iterations = 0.0, 0.0, 0, 0.0, 0
         self.first_dt = 0.0
         self.seconds: dict[str, float] = {}
-        grid.inside(self.phi)[:] = phi
+        self.owner = np.zeros(grid.size, np.int64)
+        grid.inside(self.phi)[:] = np.clip(phi, -self._most, self._most)
         grid.fill(self.phi)
         self.components = Components(self.inside)
-        self.owner = self._owners()
-        self._measure_shares()
+        self.begin_anew()
         self.components.volumes = self._sums(self._share)
+
+    @property
+    def _most(self) -> float:
+        return BAND * self.grid.h
 
     @property
     def inside(self) -> np.ndarray:
@@ -90,25 +101,15 @@ class TwoPhaseFlow:
 
     def begin(self, until: float = math.inf) -> np.ndarray:
         """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
-        no mean. Raises InputError where the velocity is not finite or the time step collapses."""
+        no mean. Raises InputError where the time step collapses, with the state kept, and where the velocity is not
+        finite."""
         clock = _Clock(self.seconds)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
         grid.launch(transport.advection, self.u, h, self._new, self._largest)
         dt_before, self.dt = self.dt, self._time_step(until)
         clock("advection")
-        self._transport()
-        clock("interface")
-        if self.steps % REDISTANCED_EVERY == 0:
-            self.redistance()
-        clock("distance")
-        self.components.changed = False
-        self.components.follow(self.inside)
-        if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
-            self.owner = self._owners()
-        if self.volume_kept:
-            self._keep_volumes()
-        clock("volume")
+        self.move(clock)
         self._predict(self.dt / dt_before if dt_before else 0.0)
         clock("properties")
         self._viscosity()
@@ -117,10 +118,32 @@ class TwoPhaseFlow:
         grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
         mean = self._b.mean()
         if not math.isfinite(mean):
-            raise InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
+            raise self._not_finite()
         self._b -= mean
         clock("divergence")
         return self._b
+
+    def move(self, clock: Callable[[str], None]) -> None:
+        """Move the interface by a time step, and number the bubbles."""
+        self._band = self.grid.around(np.abs(self.phi) < self._most - EDGE * self.grid.h)
+        self._transport()
+        clock("interface")
+        if self.steps % REDISTANCED_EVERY == 0:
+            self.redistance()
+        clock("distance")
+        if self.volume_kept:
+            self._keep_volumes()
+        self.components.follow(self.inside)
+        if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
+            self._find_owners()
+        clock("volume")
+
+    def begin_anew(self) -> None:
+        """Compute what a step takes over from the one before, for phi and the components that were set."""
+        self._band = self.grid.rows
+        self._find_owners()
+        self._measure_shares()
+        self._measure_properties()
 
     def end(self, p: np.ndarray) -> None:
         """Correct the velocity by the pressure, shape (N,)."""
@@ -135,36 +158,37 @@ class TwoPhaseFlow:
 
     def redistance(self) -> None:
         """Make |grad phi| 1 near the interface, which stays where it is."""
-        grid, stage, start = self.grid, self._stage, self._start
-        start[:] = self.phi
+        grid, stage, start, kernel = self.grid, self._stage, self._start, interface_kernels.redistance
+        start[:] = stage[:] = self.phi
         for _ in range(SWEEPS):
-            grid.launch(interface_kernels.redistance, self.phi, start, grid.h, self.phi, 0.0, 1.0, stage)
-            grid.fill(stage)
+            grid.launch(kernel, self.phi, start, grid.h, self.phi, 0.0, 1.0, self._most, stage, rows=self._band)
+            grid.fill(stage, 2)
             # The second stage reads the neighbours of the first alone, so that it may overwrite phi.
-            grid.launch(interface_kernels.redistance, stage, start, grid.h, self.phi, 0.5, 0.5, self.phi)
+            grid.launch(kernel, stage, start, grid.h, self.phi, 0.5, 0.5, self._most, self.phi, rows=self._band)
             grid.fill(self.phi)
 
     def largest_divergence(self) -> float:
         """The rms over cells of dt div u, the relative error of a cell's volume in a step."""
         out = np.empty(self.grid.count)
-        self.grid.fill_faces(self.u, 1)
         self.grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, out)
         return float(np.sqrt(np.mean(out * out)))
 
     def speed(self, direction: int) -> np.ndarray:
         """A velocity at the cell centres, shape of the grid."""
+        # Faces on upper walls, which are ghosts, stay 0.
         u, stride = self.u[direction], self.grid.strides[direction]
-        self.grid.fill_faces(self.u, 1)
-        return 0.5 * self.grid.inside(u + np.roll(u, -stride))
+        return 0.5 * (self.grid.inside(u) + self.grid.inside(np.roll(u, -stride)))
 
     def share(self) -> np.ndarray:
-        """The part of each cell that lies in bubbles, shape of the grid."""
+        """The part of each cell that lies in bubbles, padded, a view."""
         self._measure_shares()
-        return self.grid.inside(self._share)
+        return self._share
 
     def _time_step(self, until: float) -> float:
         h, fluids = self.grid.h, self.fluids
         speed = float(self._largest.max(axis=1).sum())
+        if not math.isfinite(speed):
+            raise self._not_finite()
         dt = min(COURANT * h / max(speed, 1e-12), self.largest_dt)
         if fluids.sigma:
             density = fluids.outside[0] + fluids.inside[0]
@@ -179,36 +203,44 @@ class TwoPhaseFlow:
             )
         return min(dt, until - self.time)
 
+    def _not_finite(self) -> InputError:
+        return InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
+
     def _transport(self) -> None:
         grid, dt_h = self.grid, self.dt / self.grid.h
-        one, two = self._stage, self._start
+        one, two, kernel = self._stage, self._start, transport.advect
+        one[:] = two[:] = self.phi
         for phi, a, b, out in ((self.phi, 0.0, 1.0, one), (one, 0.75, 0.25, two), (two, 1 / 3, 2 / 3, one)):
-            grid.launch(transport.advect, phi, self.u, self.phi, a, b, dt_h, out)
+            grid.launch(kernel, phi, self.u, self.phi, a, b, dt_h, self._most, out, rows=self._band)
             grid.fill(out)
         self.phi, self._stage = one, self.phi
 
-    def _owners(self) -> np.ndarray | None:
-        """The number of the nearest bubble of each cell, shape of the grid; None where there is one number at most."""
-        labels = self.components.labels
-        if self.components.numbers.size < 2:
-            return None
-        from scipy import ndimage
-
-        nearest = ndimage.distance_transform_edt(labels == 0, return_distances=False, return_indices=True)
-        return labels[tuple(nearest)]  # pyright: ignore[reportArgumentType]
+    def _find_owners(self) -> None:
+        """The number of the nearest bubble of each cell in the band, 0 beyond REACH."""
+        labels, owner = self.components.labels, self.grid.inside(self.owner)
+        if self.components.count < 2:
+            owner[:] = labels.max(initial=0)
+            return
+        owner[:] = labels
+        grown = self.owner.copy()
+        for _ in range(REACH):
+            self.grid.launch(interface_kernels.grow, self.owner, grown, rows=self._band)
+            self.owner, grown = grown, self.owner
 
     def _measure_shares(self) -> None:
-        self.grid.launch(interface_kernels.shares, self.phi, self.grid.h, self._share, self._delta)
+        kernel = interface_kernels.shares
+        self.grid.launch(kernel, self.phi, self.grid.h, self._share, self._delta, rows=self._band)
+
+    def _measure_properties(self) -> None:
+        grid, (_, mu_out), (_, mu_in) = self.grid, self.fluids.outside, self.fluids.inside
+        kernel = interface_kernels.properties
+        grid.launch(kernel, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu, rows=self._band)
+        grid.fill(self.mu, 1)
 
     def _sums(self, padded: np.ndarray) -> np.ndarray:
-        """The integrals over what belongs to each bubble, by number."""
-        values = self.grid.inside(padded)
+        """The integrals over what belongs to each bubble, by number, of an array without ghosts."""
         cell, size = self.grid.h**self.grid.directions, self.components.volumes.size
-        if self.owner is None:
-            sums = np.zeros(size)
-            sums[self.components.labels.max(initial=0)] = values.sum()
-            return sums * cell
-        return np.bincount(self.owner.reshape(-1), values.reshape(-1), minlength=size) * cell
+        return np.bincount(self.owner, padded, minlength=size) * cell
 
     def _keep_volumes(self) -> None:
         """One Newton step per bubble towards its volume: shift phi by the excess over the area."""
@@ -222,20 +254,14 @@ class TwoPhaseFlow:
         )
         np.clip(shifts, -self.grid.h, self.grid.h, out=shifts)
         self.shift += float(np.abs(shifts).max(initial=0.0))
-        if self.owner is None:
-            self.phi += shifts[self.components.labels.max(initial=0)]
-        else:
-            self.grid.inside(self.phi)[:] += shifts[self.owner]
-            self.grid.fill(self.phi)
-        # The shift may have moved the centre of a cell across the interface.
-        self.components.follow(self.inside)
+        kernel = interface_kernels.shift
+        self.grid.launch(kernel, self.phi, self.owner, shifts, self._most, rows=self._band)
+        self.grid.fill(self.phi)
 
     def _predict(self, ratio: float) -> None:
         grid, fluids = self.grid, self.fluids
-        (rho_out, mu_out), (rho_in, mu_in) = fluids.outside, fluids.inside
-        grid.launch(interface_kernels.properties, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu)
-        grid.fill(self.kappa)
-        grid.fill(self.mu)
+        (rho_out, _), (rho_in, _) = fluids.outside, fluids.inside
+        self._measure_properties()
         weights = (rho_in - rho_out) * fluids.gravity
         values = np.array([1 / rho_out, 2 / (rho_in + rho_out), 1 / rho_in, fluids.sigma, weights])
         now, before = 1 + ratio / 2, -ratio / 2

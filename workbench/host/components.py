@@ -25,12 +25,10 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
     if before is None or count == 0:
         return labels
     most = int(before.max(initial=0))
-    overlaps = np.bincount(labels * np.int64(most + 1) + before, minlength=(count + 1) * (most + 1))
-    overlaps = overlaps.reshape(count + 1, most + 1)
-    overlaps[0] = overlaps[:, 0] = 0
+    common = overlaps(labels, before, count + 1, most + 1)
     numbers = np.zeros(count + 1, np.int32)
     taken: set[int] = set()
-    for place in np.argsort(-overlaps, axis=None, kind="stable")[: np.count_nonzero(overlaps)].tolist():
+    for place in np.argsort(-common, axis=None, kind="stable")[: np.count_nonzero(common)].tolist():
         label, number = divmod(place, most + 1)
         if not numbers[label] and number not in taken:
             numbers[label] = number
@@ -40,6 +38,15 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
         if not numbers[label]:
             numbers[label] = next(free)
     return numbers[labels]
+
+
+def overlaps(first: np.ndarray, second: np.ndarray, most: int, most_second: int) -> np.ndarray:
+    """How many cells have a number in the first and a number in the second, both above 0; shape (most, most_second)."""
+    places = np.flatnonzero(first)
+    pairs = first[places] * np.int64(most_second) + second[places]
+    common = np.bincount(pairs, minlength=most * most_second).reshape(most, most_second)
+    common[:, 0] = 0
+    return common
 
 
 def has_unnumbered_components(phase: np.ndarray, grid: tuple[int, ...]) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import extending, njit, types
 
 from workbench.jit.dot_sums import total
+
+intrinsic: Any = extending.intrinsic
+"""Of no type, since a call has one argument less than the function."""
 
 
 @intrinsic

@@ -19,7 +19,7 @@ from workbench.host import memory
 from workbench.jit.compiled import settle
 from workbench.lines.schedule import Inlined
 from workbench.lines.types import accumulator
-from workbench.scaling import norm
+from workbench.scaling import dot, norm
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
@@ -94,7 +94,7 @@ class Cpu(StepByStep, Operators):
     def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
         """(a, b), summed in double precision."""
         wide = accumulator(a.dtype)
-        return np.vdot(a.astype(wide, copy=False), b.astype(wide, copy=False)).item()
+        return dot(a.astype(wide, copy=False), b.astype(wide, copy=False))
 
     def to_host(self, vector: np.ndarray) -> np.ndarray:
         """The vector as a NumPy array; on this device the same memory."""
