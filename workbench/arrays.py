@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, quoted
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 """The working precisions."""

@@ -21,7 +21,7 @@ from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import COARSEST
 from workbench.devices.host_cycles import HostLevel, HostLevels
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.run.solve_setup import SolveSetup
 
 BEFORE, FIRST, STEP = "before", "M", "flexible CG"

@@ -16,7 +16,7 @@ from workbench.analysis.step_spaces import Listener, StepLine, StepSpace, Values
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.pair.split import ghosts, split_rows
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.schedule import Inlined
 
 Places = Mapping[str, tuple[np.ndarray, slice, str]]

@@ -23,7 +23,7 @@ from workbench.devices.dry_run.sizes import index_bytes
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_bytes
 from workbench.host.storage import WORD, Stored, stored, stored_az
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 from workbench.number_text import count, duration
 from workbench.operators import BandStencil, Matrix, Operator

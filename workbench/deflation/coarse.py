@@ -11,7 +11,7 @@ from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import Block, register
 
 

@@ -14,7 +14,7 @@ from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_dense import Inverse
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import find, register
 
 SOLVES = 30

@@ -13,7 +13,7 @@ from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense, Triangle
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 from workbench.settings import AUTO
 

@@ -13,7 +13,7 @@ from workbench.deflation.dense_inverse import pseudo_inverse
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 

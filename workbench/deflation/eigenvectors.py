@@ -12,7 +12,7 @@ from scipy.sparse import linalg
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import DenseSubspace
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 MAX_UNKNOWNS = 70_000

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
 

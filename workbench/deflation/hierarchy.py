@@ -11,7 +11,7 @@ from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
 from workbench.errors import InputError
 from workbench.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""

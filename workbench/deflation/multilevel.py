@@ -14,7 +14,7 @@ from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
 from workbench.devices.host_cycles import HostLevels
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}

@@ -13,7 +13,7 @@ from workbench.deflation.variants import Variant
 from workbench.devices import petsc
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.registry import register
 

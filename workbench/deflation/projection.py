@@ -21,7 +21,7 @@ from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.types import OperatorDot
 from workbench.naming import block_name
 from workbench.operators import BoundOperator, Operator

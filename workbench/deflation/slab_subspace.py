@@ -13,7 +13,7 @@ from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
 

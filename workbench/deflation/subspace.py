@@ -18,7 +18,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.storage import stored_az
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.formats import check_room
 from workbench.operators.matrix import check_indices

@@ -24,7 +24,7 @@ import numpy as np
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 MODE = "dDDI"
 """On the device, matrix and vectors in double precision, int32 indices: the only mode that pyamgx uploads correctly."""

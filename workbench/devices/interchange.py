@@ -18,7 +18,7 @@ from workbench.arrays import DTYPES
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""

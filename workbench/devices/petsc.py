@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 HOW_TO_INSTALL = (
     "{what} needs PETSc, which is not installed; run `make petsc` in the checkout (ten minutes, a C compiler), or "

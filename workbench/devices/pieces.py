@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 ROWS_AT_ONCE = 4
 """Local vectors that one pass combines, or multiplies with others."""

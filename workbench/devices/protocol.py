@@ -35,7 +35,7 @@ from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice

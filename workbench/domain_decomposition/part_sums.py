@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces, colours
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 class Part(NamedTuple):

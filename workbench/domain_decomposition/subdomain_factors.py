@@ -12,7 +12,7 @@ from scipy.sparse import linalg
 
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import Matrix
 
 

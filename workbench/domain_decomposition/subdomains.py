@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 MOST_BOXES = 4096
 

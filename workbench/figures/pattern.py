@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 CHUNK = 1 << 22
 

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.files.market_header import Header, read_header
 from workbench.files.number_stream import NumberStream
 from workbench.files.unpacking import Unpacked
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_array | np.ndarray:

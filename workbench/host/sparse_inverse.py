@@ -7,7 +7,7 @@ import numpy as np
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
 from workbench.jit.work_stealing import shared, threads
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:

@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 USED_ROWS = 3
 """HYB has a column for entry k of each row while a third of the rows have it: entries in coordinates take about three

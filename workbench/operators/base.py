@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 DOUBLE = np.dtype(np.float64)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 Grid = tuple[int, int, int]
 """Cells per side, (nz, ny, nx)."""

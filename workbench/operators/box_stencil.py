@@ -11,7 +11,7 @@ from workbench.arrays import DTYPES
 from workbench.devices.constant import constant
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.box_csr import box_csr, box_nnz
 

@@ -12,7 +12,7 @@ from workbench.arrays import HostFunction, matvec_function, to_working_dtype, wo
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.storage import stored
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.host.slab import Slab
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, Operator
 from workbench.operators.matrix import precision_in
 

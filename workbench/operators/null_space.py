@@ -18,7 +18,7 @@ from workbench.devices.constant import constant, constant_of, largest
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows

@@ -12,7 +12,7 @@ from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 
 

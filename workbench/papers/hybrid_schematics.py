@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.devices.pair.split import split_rows
 from workbench.figures import draw
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.scenes.labelled_cells import labelled_cells
 

@@ -8,7 +8,7 @@ from workbench import registry
 from workbench.deflation.base import Deflation
 from workbench.figures import draw
 from workbench.host.storage import stored_az
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.run import configure
 from workbench.scenes.labelled_cells import labelled_cells

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner

@@ -11,7 +11,7 @@ from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTra
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.factorization import csr_pivots, stencil_pivots
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 
 FIRST_SHIFT = 1e-3

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.sparse_inverse import inverse_factor
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import register

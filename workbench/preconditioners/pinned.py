@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csgraph
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators.null_space import excess
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 REACH = 400.0
 """Standard deviation of the distance of other couplings, in nodes."""

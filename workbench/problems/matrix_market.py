@@ -11,7 +11,7 @@ from workbench.files.market import read_market
 from workbench.files.market_header import read_header
 from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
 from workbench.files.unpacking import unpacked
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import BandStencil, Size, UnsymmetricMatrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.formula import Formula

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 NODES_PER_BLOCK = 4096
 MAX_REACH = 3

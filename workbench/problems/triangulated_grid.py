@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 # Nodes of a square: 0 below left, 1 below right, 2 above left, 3 above right.
 TRIANGLES = ((0, 1, 3), (0, 3, 2))

@@ -21,7 +21,7 @@ from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspa
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.operators import (
     BoundOperator,
     ComplexSymmetricMatrix,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.host import storage
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.scenes.labelled_cells import labelled_cells
 from workbench.scenes.scene import Axis, BarsOf, Scene
 

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import deflation as texts
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 class CompactColumns:

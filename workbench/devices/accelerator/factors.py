@@ -11,7 +11,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import wavefront
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 MOST_ROWS = 256
 """Most grid rows of a block, one work-item each."""

@@ -17,7 +17,7 @@ from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
 from workbench.jit.work_stealing import shared, threads
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 
 LONGEST_SEGMENT = 2048

@@ -12,7 +12,7 @@ from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import block_bytes, product_flops
 from workbench.kernel_language import kernel
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 @kernel(dots=True)

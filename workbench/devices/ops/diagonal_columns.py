@@ -14,7 +14,7 @@ from workbench.devices.ops.storage import by_rows
 from workbench.host import storage
 from workbench.kernel_language import kernel
 from workbench.kernel_language.words import wide
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 @kernel()

@@ -11,7 +11,7 @@ from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
 from workbench.kernel_language import kernel
 from workbench.kernel_language.words import conj, wide
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 @kernel(sums=3)

@@ -15,7 +15,7 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cpu import Cpu
 from workbench.devices.pair.sample import rows_of, sampled_rows
 from workbench.errors import InputError
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 PRODUCTS = 5
 """Products timed on each side, so that cache reuse between products counts as well."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 RUN = 64
 """Consecutive rows that are taken together: neighbours gather from the same places, which rows picked singly do not."""

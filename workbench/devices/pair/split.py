@@ -20,7 +20,7 @@ from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, S
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.host import memory
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")

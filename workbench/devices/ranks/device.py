@@ -20,7 +20,7 @@ from workbench.devices.ranks.rows import OfRows, ProductOfRows
 from workbench.devices.ranks.sums import SummedAlgebra, Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 

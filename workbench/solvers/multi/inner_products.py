@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 from workbench.solvers.multi.members import Member, Members
 
 

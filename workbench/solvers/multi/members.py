@@ -12,7 +12,7 @@ from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import DeviceVector, OperatorTraits, PieceVectors
 from workbench.devices.pieces import ROWS_AT_ONCE, Pieces
 from workbench.devices.protocol import Device
-from workbench.lazy_scipy import sparse
+from workbench.lazy import sparse
 
 
 class Member(Protocol):
