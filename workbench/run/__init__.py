@@ -30,7 +30,7 @@ from workbench.run.result import Column, Result, as_column
 from workbench.run.snapshots import Quantity
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.settings import BLOCKS, RUN
-from workbench.solvers import Solver
+from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
     from workbench.run.session import Session
     from workbench.run.sweeping import Sweep, sweep
-    from workbench.solvers.user_defined import user_solver
 
 __all__ = [
     "MACHINE",
