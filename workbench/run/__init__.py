@@ -27,6 +27,7 @@ from workbench.run.in_memory import (
 )
 from workbench.run.machine_use import MACHINE_USE
 from workbench.run.result import Column, Result, as_column
+from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.snapshots import Quantity
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.settings import BLOCKS, RUN
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from workbench.run.prepared import Prepared, PreparedResult, Update, prepare
     from workbench.run.races import Race, RaceEntry
     from workbench.run.recycling import RitzKeeper
-    from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
     from workbench.run.session import Session
     from workbench.run.sweeping import Sweep, sweep
 
@@ -89,7 +89,6 @@ __getattr__ = exported(
         "prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
         "races": ["Race", "RaceEntry"],
         "recycling": ["RitzKeeper"],
-        "run_queue": ["MACHINE", "QueueSlot", "RunQueue"],
         "session": ["Session"],
         "sweeping": ["Sweep", "sweep"],
     },
