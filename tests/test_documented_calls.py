@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MINUTES = "takes minutes; tests of the same code are smaller"
 PAPERS = "takes longer than a test may; tests/papers computes parts of it"
+RANKS = "starts processes for seconds; the command of docs/command_line.md runs, and tests/ranks solves on ranks"
 SERVES = "takes the place of this process; tests/packaging/test_wheel.py runs it"
 NOT_RUN = {
     'from workbench.analysis import advise\nprint(advise("bubbles-3d", n=64).text())': MINUTES,
@@ -60,6 +61,9 @@ NOT_RUN = {
     "reproduce hybrid-pipecg best": PAPERS,
     "calibrate --output here.toml": "measures for 10 s; tests/machine has it in small",
     "doctor": "tests/cli/test_cli.py runs it",
+    "solve bubbles-3d --n 128 --preconditioner neumann:2 --deflation levelset:32 --ranks 2": RANKS,
+    "solve bubbles-3d --n 24 --preconditioner neumann:2 --deflation levelset:4 --ranks 2": RANKS,
+    "solve two-layer --n 64 --engine petsc --deflation stripes --ranks 2": "tests/solvers/test_petsc.py has two ranks",
     "app": SERVES,
     "app --no-browser --port 8866": SERVES,
 }

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError, quoted
+from workbench.lazy import sparse
 from workbench.scaling import dot
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
@@ -62,7 +62,7 @@ def finite_array(array_like: Any, name: str) -> np.ndarray:
     Integers and half precision become float64. Raises InputError for masked, sparse, ragged and non-numeric input, for
     NaN and infinity, and for values that double precision cannot represent.
     """
-    if sparse.issparse(array_like):
+    if not isinstance(array_like, np.ndarray) and sparse.issparse(array_like):
         raise InputError(f"{name} is sparse; pass {name}.toarray()")
     if isinstance(array_like, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array; fill the masked entries: {name}.filled(value)")

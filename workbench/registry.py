@@ -11,7 +11,6 @@ import dataclasses
 import difflib
 import functools
 import importlib
-import importlib.util
 import math
 import operator
 import pkgutil
@@ -274,12 +273,13 @@ def _files(package: str) -> dict[str, list[str]]:
     Cost: about 0.2 ms a file.
     """
     found: dict[str, list[str]] = {}
-    modules = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-    for name in sorted((module.name for module in modules), key=lambda name: (name.count("."), name)):
-        spec = importlib.util.find_spec(name)
+    modules = list(pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."))
+    for module in sorted(modules, key=lambda module: (module.name.count("."), module.name)):
+        # The finder of its folder: asking all finders of the process takes three times as long.
+        name, spec = module.name, module.module_finder.find_spec(module.name, None)
         text = spec.loader.get_source(name) if spec and isinstance(spec.loader, SourceFileLoader) else None
-        # Any file of a package without texts may register blocks.
-        if text is None or re.search(r"\bregister\b", text):
+        # Any file of a package without texts may register blocks. Most texts lack the letters, which are found faster.
+        if text is None or ("register" in text and re.search(r"\bregister\b", text)):
             found[name] = re.findall(r'name: ClassVar\[str\] = "(.*)"', text or "")
     return found
 

@@ -31,13 +31,21 @@ def named(path):
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
 
 
-@pytest.fixture
-def quiet_jupyter(tmp_path, monkeypatch):
-    """Nothing of the user's own Jupyter is read or written."""
-    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")])))
-    return tmp_path
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A client whose kernel runs one notebook after another: starting one takes longer than most of them.
+
+    Nothing of the user's own Jupyter is read or written.
+    """
+    folder = tmp_path_factory.mktemp("notebooks")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+            patch.setenv(name, str(folder / name.lower()))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")])))
+        resources = {"metadata": {"path": str(folder)}}
+        client = NotebookClient(nbformat.v4.new_notebook(), timeout=200, kernel_name="python3", resources=resources)
+        with client.setup_kernel():
+            yield client
 
 
 def test_there_are_notebooks():
@@ -91,10 +99,13 @@ def test_its_links_lead_somewhere(path):
     "path",
     [pytest.param(path, id=named(path), marks=[pytest.mark.slow] * is_slow(path)) for path in NOTEBOOKS],
 )
-def test_it_runs_without_a_browser(path, quiet_jupyter):
+def test_it_runs_without_a_browser(path, kernel):
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        notebook, timeout=200, kernel_name="python3", resources={"metadata": {"path": str(quiet_jupyter)}}
-    )
-    client.execute()
+    kernel.nb = notebook
+    kernel.reset_execution_trackers()
+    # Every notebook begins without the names and figures of the one before.
+    for source in ("%reset -f", "import matplotlib.pyplot as plt; plt.close('all'); del plt"):
+        kernel.execute_cell(nbformat.v4.new_code_cell(source), 0, store_history=False)
+    for index, cell in enumerate(notebook.cells):
+        kernel.execute_cell(cell, index)
     assert all("error" not in str(output.output_type) for cell in notebook.cells for output in cell.get("outputs", []))

@@ -12,7 +12,6 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.galerkin import galerkin_matrix
@@ -22,6 +21,7 @@ from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import COARSEST
 from workbench.devices.host_cycles import HostLevel, HostLevels
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.run.solve_setup import SolveSetup
 
 BEFORE, FIRST, STEP = "before", "M", "flexible CG"

@@ -11,12 +11,12 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from workbench.analysis.step_spaces import Listener, StepLine, StepSpace, Values
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.pair.split import ghosts, split_rows
+from workbench.lazy import sparse
 from workbench.lines.schedule import Inlined
 
 Places = Mapping[str, tuple[np.ndarray, slice, str]]

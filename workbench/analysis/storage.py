@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench import devices, limits
 from workbench.block_facts import choice_label
@@ -24,6 +23,7 @@ from workbench.devices.dry_run.sizes import index_bytes
 from workbench.devices.protocol import Device
 from workbench.devices.traffic import product_bytes
 from workbench.host.storage import WORD, Stored, stored, stored_az
+from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 from workbench.number_text import count, duration
 from workbench.operators import BandStencil, Matrix, Operator

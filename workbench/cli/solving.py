@@ -69,7 +69,6 @@ def _solve(options: argparse.Namespace) -> int:
     # Imported here because importing numba takes a second, and other commands do not need it.
     from workbench.devices.ranks import enter
     from workbench.ranks.stepping import stepping, trace_of_all
-    from workbench.recording import save, save_trace
     from workbench.run import Reason, Run
     from workbench.run.machine_use import MACHINE_USE
 
@@ -94,8 +93,12 @@ def _solve(options: argparse.Namespace) -> int:
     if options.solution and result.reason is not Reason.DEVICE_LOST:
         _save_solution(result.x, Path(options.solution), world)
     if options.save and first:
+        from workbench.recording import save
+
         save(result.record(), options.save)
     if result.trace is not None and first:
+        from workbench.recording import save_trace
+
         save_trace(result.trace, options.trace)
     if options.json:
         print(json.dumps(finite(_plain(run.configuration, result))))

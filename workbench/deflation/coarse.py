@@ -6,12 +6,12 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.registry import Block, register
 
 

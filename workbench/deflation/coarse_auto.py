@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import ClassVar, cast
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation import lapack
 from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_dense import Inverse
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
+from workbench.lazy import sparse
 from workbench.registry import find, register
 
 SOLVES = 30

@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench import limits
 from workbench.deflation import lapack
@@ -14,6 +13,7 @@ from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense, Triangle
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 from workbench.settings import AUTO
 

@@ -6,7 +6,6 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.coarse_dense import DenseFactor
@@ -14,6 +13,7 @@ from workbench.deflation.dense_inverse import pseudo_inverse
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 

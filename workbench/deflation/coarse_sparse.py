@@ -7,11 +7,11 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.parts import Parts
+from workbench.lazy import sparse
 from workbench.registry import register
 
 FILL_3D, FILL_2D = 7.7, 1.6

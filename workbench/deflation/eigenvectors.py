@@ -7,12 +7,12 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import DenseSubspace
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 MAX_UNKNOWNS = 70_000

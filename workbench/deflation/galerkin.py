@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
 

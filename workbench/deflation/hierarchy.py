@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse import not_definite
 from workbench.deflation.dense_inverse import inverse_on_range
@@ -12,6 +11,7 @@ from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
 from workbench.errors import InputError
 from workbench.host.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
+from workbench.lazy import sparse
 
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""

@@ -6,7 +6,6 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver, Factor
 from workbench.deflation.coarse_dense import DenseFactor
@@ -15,6 +14,7 @@ from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
 from workbench.devices.host_cycles import HostLevels
+from workbench.lazy import sparse
 from workbench.registry import parameter, register
 
 STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 0)}

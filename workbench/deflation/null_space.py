@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy import sparse
+from workbench.lazy import sparse
 
 NULL_TOLERANCE = 1e-10
 """E counts as singular if |E 1| is at most this times the largest row sum of |E|."""

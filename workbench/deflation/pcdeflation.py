@@ -6,7 +6,6 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.projection import Projection
 from workbench.deflation.subspace import SparseColumns
@@ -14,6 +13,7 @@ from workbench.deflation.variants import Variant
 from workbench.devices import petsc
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.registry import register
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.corrections import Corrections
@@ -22,6 +21,7 @@ from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.lines.types import OperatorDot
 from workbench.naming import block_name
 from workbench.operators import BoundOperator, Operator

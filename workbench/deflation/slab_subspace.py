@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.deflation.parts import Parts
@@ -14,6 +13,7 @@ from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
@@ -19,6 +18,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.storage import stored_az
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.formats import check_room
 from workbench.operators.matrix import check_indices

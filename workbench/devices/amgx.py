@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 MODE = "dDDI"
 """On the device, matrix and vectors in double precision, int32 indices: the only mode that pyamgx uploads correctly."""

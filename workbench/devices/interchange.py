@@ -13,12 +13,12 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import DTYPES
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""

@@ -15,9 +15,9 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 HOW_TO_INSTALL = (
     "{what} needs PETSc, which is not installed; run `make petsc` in the checkout (ten minutes, a C compiler), or "

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 ROWS_AT_ONCE = 4
 """Local vectors that one pass combines, or multiplies with others."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.among_ranks import AmongRanks
 from workbench.devices.clock import Clock, Recorder
@@ -36,6 +35,7 @@ from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
+from workbench.lazy import sparse
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench import devices
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces, colours
+from workbench.lazy import sparse
 
 
 class Part(NamedTuple):

@@ -7,7 +7,6 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceVector, OperatorTraits
 from workbench.devices.pieces import Pieces
@@ -19,6 +18,7 @@ from workbench.domain_decomposition.subdomain_method import EXACT, SWEEPS, Subdo
 from workbench.domain_decomposition.tree_sums import TreeSums
 from workbench.domain_decomposition.workers import Workers
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum

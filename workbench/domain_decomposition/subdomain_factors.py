@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import linalg
 
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import Matrix
 
 

@@ -7,9 +7,9 @@ import math
 import re
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 MOST_BOXES = 4096
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 CHUNK = 1 << 22
 

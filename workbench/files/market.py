@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.files.market_header import Header, read_header
 from workbench.files.number_stream import NumberStream
 from workbench.files.unpacking import Unpacked
+from workbench.lazy import sparse
 
 
 def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_array | np.ndarray:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import IO
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.files.unpacking import Unpacked
+from workbench.lazy import sparse
 
 MATRIX = 1211216
 OBJECTS = tuple(number.to_bytes(4, "big") for number in (1211214, MATRIX, 1211218, 1211219, 1211221))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.jit.compiled import kernel
 from workbench.jit.threads import chunks_of, cores, launch
 from workbench.jit.work_stealing import shared, threads
+from workbench.lazy import sparse
 
 
 def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 USED_ROWS = 3
 """HYB has a column for entry k of each row while a third of the rows have it: entries in coordinates take about three

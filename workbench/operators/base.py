@@ -7,11 +7,11 @@ import math
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 DOUBLE = np.dtype(np.float64)
 

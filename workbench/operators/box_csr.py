@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 Grid = tuple[int, int, int]
 """Cells per side, (nz, ny, nx)."""

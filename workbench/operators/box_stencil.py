@@ -6,12 +6,12 @@ import dataclasses
 import math
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import DTYPES
 from workbench.devices.constant import constant
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.box_csr import box_csr, box_nnz
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy import sparse
-
 from workbench import limits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.storage import WORD, Stored, stored
+from workbench.lazy import sparse
 from workbench.number_text import count
 from workbench.operators.base import MissingEntriesError, Operator
 from workbench.operators.matrix import Matrix

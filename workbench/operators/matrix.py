@@ -7,12 +7,12 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import HostFunction, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.storage import stored
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
 
 if TYPE_CHECKING:

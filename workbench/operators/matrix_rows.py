@@ -6,10 +6,10 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.host.slab import Slab
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, Operator
 from workbench.operators.matrix import precision_in
 

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import cast, finite_array
 from workbench.devices.constant import constant, constant_of, largest
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows

@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
@@ -15,6 +14,7 @@ from workbench.host.boxes import Boxes
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.slab import Slab
 from workbench.host.slab_boxes import boxes_of_slab
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 from workbench.operators.stencil import BandStencil, Stencil
 from workbench.operators.two_phase import TwoPhaseStencil

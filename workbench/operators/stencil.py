@@ -6,13 +6,13 @@ import abc
 import math
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import DTYPES
 from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
+from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 
 

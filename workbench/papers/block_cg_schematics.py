@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.figures import draw
+from workbench.lazy import sparse
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.scenes.labelled_cells import labelled_cells
 from workbench.scenes.storage import Array, arrays_of, arrays_scene, matrix_scene

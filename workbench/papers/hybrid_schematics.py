@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.pair.split import split_rows
 from workbench.figures import draw
+from workbench.lazy import sparse
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.scenes.labelled_cells import labelled_cells
 

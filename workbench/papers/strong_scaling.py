@@ -8,11 +8,11 @@ import tomllib
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.analysis.clusters import cluster, overtakes, scaling_on_ranks
 from workbench.analysis.one_rank import OneRank, one_rank_of
 from workbench.data_files import data_folder
+from workbench.lazy import sparse
 from workbench.machine.profile import Number, Profile
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench import registry
 from workbench.deflation.base import Deflation
 from workbench.figures import draw
 from workbench.host.storage import stored_az
+from workbench.lazy import sparse
 from workbench.papers.reproduction import Progress, Reproduction
 from workbench.run import configure
 from workbench.scenes.labelled_cells import labelled_cells

@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.amgx import HOW_TO_INSTALL, AmgxSolver, Cycle, installed, takes_addresses
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner

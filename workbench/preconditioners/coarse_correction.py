@@ -6,13 +6,13 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
+from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
 from workbench.registry import parameter

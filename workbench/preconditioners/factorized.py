@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.factorization import csr_pivots, stencil_pivots
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 
 FIRST_SHIFT = 1e-3

@@ -6,11 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.sparse_inverse import inverse_factor
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import register

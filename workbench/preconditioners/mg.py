@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.deflation.coarse import Factor
 from workbench.deflation.multilevel import STEPS, Multilevel
@@ -16,6 +15,7 @@ from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Rest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
+from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum

@@ -7,12 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from scipy import sparse
-
 from workbench.devices.operator_protocols import SeriesTerm
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.host.series_sizes import scratch_bytes, stores_bands
+from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Size, Stencil
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.preconditioners.base import Preconditioner

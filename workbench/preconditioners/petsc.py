@@ -6,11 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices import petsc
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import Operator
 from workbench.operators.null_space import excess, precision_of
 from workbench.preconditioners.base import Preconditioner

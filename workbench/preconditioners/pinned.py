@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import csgraph
 
+from workbench.lazy import sparse
 from workbench.operators.null_space import excess
 
 

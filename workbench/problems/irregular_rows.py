@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 REACH = 400.0
 """Standard deviation of the distance of other couplings, in nodes."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-from scipy import sparse
-
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.files.market import read_market
 from workbench.files.market_header import read_header
 from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_of
 from workbench.files.unpacking import unpacked
+from workbench.lazy import sparse
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
 

@@ -6,11 +6,11 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.host.slab import Slab
+from workbench.lazy import sparse
 from workbench.operators import BoxStencil, Matrix, Size
 from workbench.operators.box_stencil import MAX_NNZ
 from workbench.operators.matrix_rows import MatrixRows

@@ -6,9 +6,9 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from workbench.errors import InputError
+from workbench.lazy import sparse
 from workbench.operators import BandStencil, Size, UnsymmetricMatrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.formula import Formula

@@ -6,8 +6,7 @@ import dataclasses
 import math
 from typing import ClassVar, Protocol
 
-from scipy import sparse
-
+from workbench.lazy import sparse
 from workbench.problems.catalogue import catalogue
 from workbench.problems.irregular_rows import Rows, irregular_rows
 from workbench.problems.thinned_grid import ThinnedGrid

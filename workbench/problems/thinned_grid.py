@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 NODES_PER_BLOCK = 4096
 MAX_REACH = 3

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 # Nodes of a square: 0 below left, 1 below right, 2 above left, 3 above right.
 TRIANGLES = ((0, 1, 3), (0, 3, 2))

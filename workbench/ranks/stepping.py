@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbench.ranks.events import RankEvents
 from workbench.recording import Trace
 from workbench.run.driver import Run
-from workbench.run.ranks.iterations import trace_of_ranks
-from workbench.run.ranks.lanes import RankLanes
 
 ASK_SECONDS = 0.25
 """Seconds between two questions to rank 0 whether the run is to end."""
@@ -40,6 +37,11 @@ def trace_of_all(run: Run, world: Any) -> Callable[[], Trace | None]:
     """A function that returns the trace of a run at its end: its own, or on rank 0 that of all ranks."""
     if world is None or run.trace is None:
         return lambda: run.trace
+    # Runs of one process have neither.
+    from workbench.ranks.events import RankEvents
+    from workbench.run.ranks.iterations import trace_of_ranks
+    from workbench.run.ranks.lanes import RankLanes
+
     events, merged = RankEvents(world, run.trace), trace_of_ranks()
 
     def gathered() -> Trace:

@@ -1,13 +1,20 @@
 """Recordings: run histories, run files, and traces of kernels and copies."""
 
-from workbench.recording.aligned import AlignedTraces
-from workbench.recording.chrome import load_trace, save_trace
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.lazy import exported
 from workbench.recording.history import COLUMNS, BlockHistory, History
-from workbench.recording.kernels import kernel_table, with_levels_summed
-from workbench.recording.overlap import hidden_fraction
-from workbench.recording.record import Record, load, save, to_csv
-from workbench.recording.run_collection import NamedRun, load_runs, save_runs
 from workbench.recording.trace import LABELS, Event, Trace
+
+if TYPE_CHECKING:
+    from workbench.recording.aligned import AlignedTraces
+    from workbench.recording.chrome import load_trace, save_trace
+    from workbench.recording.kernels import kernel_table, with_levels_summed
+    from workbench.recording.overlap import hidden_fraction
+    from workbench.recording.record import Record, load, save, to_csv
+    from workbench.recording.run_collection import NamedRun, load_runs, save_runs
 
 __all__ = [
     "COLUMNS",
@@ -30,3 +37,15 @@ __all__ = [
     "to_csv",
     "with_levels_summed",
 ]
+
+__getattr__ = exported(
+    __name__,
+    {
+        "aligned": ["AlignedTraces"],
+        "chrome": ["load_trace", "save_trace"],
+        "kernels": ["kernel_table", "with_levels_summed"],
+        "overlap": ["hidden_fraction"],
+        "record": ["Record", "load", "save", "to_csv"],
+        "run_collection": ["NamedRun", "load_runs", "save_runs"],
+    },
+)

@@ -10,10 +10,10 @@ import numpy as np
 
 from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError, quoted
+from workbench.lazy import exported
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block
-from workbench.run.both_devices import BothDevices, on_both
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.in_memory import (
@@ -25,24 +25,25 @@ from workbench.run.in_memory import (
     system_of,
     with_diagonal,
 )
-from workbench.run.job import Job, State
 from workbench.run.machine_use import MACHINE_USE
-from workbench.run.prepared import Prepared, PreparedResult, Update, prepare
-from workbench.run.races import Race, RaceEntry
-from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result, as_column
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.session import Session
 from workbench.run.snapshots import Quantity
 from workbench.run.stopping import Norm, Reason, Stopping
-from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN
 from workbench.solvers import Solver, user_solver
 from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.petsc import on_engine
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
+
+    from workbench.run.both_devices import BothDevices, on_both
+    from workbench.run.job import Job, State
+    from workbench.run.prepared import Prepared, PreparedResult, Update, prepare
+    from workbench.run.races import Race, RaceEntry
+    from workbench.run.recycling import RitzKeeper
+    from workbench.run.session import Session
+    from workbench.run.sweeping import Sweep, sweep
 
 __all__ = [
     "MACHINE",
@@ -79,6 +80,19 @@ __all__ = [
     "user_solver",
 ]
 
+
+__getattr__ = exported(
+    __name__,
+    {
+        "both_devices": ["BothDevices", "on_both"],
+        "job": ["Job", "State"],
+        "prepared": ["Prepared", "PreparedResult", "Update", "prepare"],
+        "races": ["Race", "RaceEntry"],
+        "recycling": ["RitzKeeper"],
+        "session": ["Session"],
+        "sweeping": ["Sweep", "sweep"],
+    },
+)
 
 start_run = Run
 """The name by which scripts start a run of many right-hand sides; a `Run` is made for any number of them."""
@@ -158,7 +172,10 @@ def solve(
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
-    solver = on_engine(engine, solver, options)
+    if engine != "workbench" or options:
+        from workbench.solvers.petsc import on_engine
+
+        solver = on_engine(engine, solver, options)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
@@ -247,4 +264,6 @@ def race(configurations: Sequence[Configuration]) -> list[Result]:
         >>> [result.converged for result in results]
         [True, True]
     """
+    from workbench.run.races import Race
+
     return Race(configurations, slice_seconds=0, queue=None).wait()

@@ -16,19 +16,15 @@ from workbench.devices.ranks import world
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.recording.film import Film
-from workbench.run.block.iterations import BlockIterations
 from workbench.run.configuration import Configuration
 from workbench.run.filming import Camera
 from workbench.run.iterations import Iterations
 from workbench.run.machine_use import MACHINE_USE
-from workbench.run.ranks.iterations import RankIterations, trace_of_ranks
-from workbench.run.ranks.setup import start
 from workbench.run.report import result_of
 from workbench.run.result import Result
 from workbench.run.run_state import RunState
 from workbench.run.setup import prepare
 from workbench.run.setup_phases import SetupPhases
-from workbench.run.single.iterations import SingleIterations
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
@@ -76,7 +72,11 @@ class Run:
         self._at_work = Lock()
         phases = phases or SetupPhases()
         with phases.whole():
+            # Few runs have ranks, or many right-hand sides.
             if configuration.ranks > 1 and world() is None:
+                from workbench.run.ranks.iterations import RankIterations, trace_of_ranks
+                from workbench.run.ranks.setup import start
+
                 on_ranks = start(configuration, system, x0, trace=trace, stopped=stopped, phases=phases)
                 self.setup: SolveSetup = cast(SolveSetup, on_ranks)
                 self.trace = trace_of_ranks() if trace else None
@@ -85,8 +85,11 @@ class Run:
                 self.setup = prepare(configuration, system, x0, stopped, phases=phases)
                 with self.setup.closed_on_error(), phases("kernels"):
                     self.trace, clock = start_trace(self.setup) if trace else (None, None)
-                    made = BlockIterations if self.setup.sides else SingleIterations
-                    self._iterations = made(configuration, self.setup, clock)
+                    if self.setup.sides:
+                        from workbench.run.block.iterations import BlockIterations as Made
+                    else:
+                        from workbench.run.single.iterations import SingleIterations as Made
+                    self._iterations = Made(configuration, self.setup, clock)
         self._camera = None if self.setup.sides else camera
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from scipy import sparse
 
 from workbench.arrays import (
     HostFunction,
@@ -22,6 +21,7 @@ from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspa
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
+from workbench.lazy import sparse
 from workbench.operators import (
     BoundOperator,
     ComplexSymmetricMatrix,

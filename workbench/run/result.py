@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.devices.interchange import on_host
 from workbench.errors import InputError
-from workbench.recording import History, Record, Trace
+from workbench.recording import History, Trace
 from workbench.recording.film import Film
 from workbench.run.stopping import Reason
+
+if TYPE_CHECKING:
+    from workbench.recording import Record
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Result:
         if not self.x.shape[0]:
             raise InputError(f"the run has no solution to save: {self.detail}")
         x, film = (on_host(self.x, "x"), self.film) if with_solution else (None, None)
+        from workbench.recording import Record
+
         return Record(self.summary, self.provenance, self.history, x, self.trace, film=film)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.host import storage
+from workbench.lazy import sparse
 from workbench.scenes.labelled_cells import labelled_cells
 from workbench.scenes.scene import Axis, BarsOf, Scene
 

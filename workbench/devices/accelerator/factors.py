@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.accelerator.block_levels import SOLVING_GROUP
 from workbench.devices.accelerator.dots import Dots
@@ -12,6 +11,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import wavefront
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
+from workbench.lazy import sparse
 
 MOST_ROWS = 256
 """Most grid rows of a block, one work-item each."""

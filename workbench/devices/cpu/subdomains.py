@@ -7,7 +7,6 @@ few long runs, and a run is a plain sum or a plain fill that vectorizes; or rows
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.cpu import subdomain_text
 from workbench.devices.cpu.subdomain_text import Labelling, Rows, Runs
@@ -18,6 +17,7 @@ from workbench.jit.compiled import REORDERED, kernel
 from workbench.jit.indices import as_unsigned
 from workbench.jit.threads import CHUNK, chunks_of, launch, prepare
 from workbench.jit.work_stealing import shared, threads
+from workbench.lazy import sparse
 from workbench.lines.types import accumulator
 
 LONGEST_SEGMENT = 2048

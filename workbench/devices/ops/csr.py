@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.bound import Bound, Request
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import block_bytes, product_flops
 from workbench.kernel_language import kernel
+from workbench.lazy import sparse
 
 
 @kernel(dots=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.bound import Request
 from workbench.devices.ops.storage import by_rows
 from workbench.host import storage
 from workbench.kernel_language import kernel
 from workbench.kernel_language.words import wide
+from workbench.lazy import sparse
 
 
 @kernel()

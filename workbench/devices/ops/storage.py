@@ -14,7 +14,6 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.bound import Request
 from workbench.devices.operator_protocols import DeviceOperator, OperatorTraits
@@ -24,6 +23,7 @@ from workbench.devices.traffic import product_flops
 from workbench.host import storage
 from workbench.kernel_language import kernel
 from workbench.kernel_language.words import conj, inside, unrolled, wide
+from workbench.lazy import sparse
 
 SEGMENT = 4096
 """Rows and entries that a core takes at once from a matrix in coordinates."""

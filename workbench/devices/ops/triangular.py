@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.bound import Request
 from workbench.devices.ops.applied import Applied
 from workbench.devices.traffic import product_flops
 from workbench.kernel_language import kernel
 from workbench.kernel_language.words import conj, wide
+from workbench.lazy import sparse
 
 
 @kernel(sums=3)

@@ -10,12 +10,12 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.cpu import Cpu
 from workbench.devices.pair.sample import rows_of, sampled_rows
 from workbench.errors import InputError
+from workbench.lazy import sparse
 
 PRODUCTS = 5
 """Products timed on each side, so that cache reuse between products counts as well."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+
+from workbench.lazy import sparse
 
 RUN = 64
 """Consecutive rows that are taken together: neighbours gather from the same places, which rows picked singly do not."""

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Vector
@@ -21,6 +20,7 @@ from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, S
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.host import memory
+from workbench.lazy import sparse
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.clock import Recorder
 from workbench.devices.cpu import Cpu
@@ -21,6 +20,7 @@ from workbench.devices.ranks.rows import OfRows, ProductOfRows
 from workbench.devices.ranks.sums import SummedAlgebra, Sums
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
+from workbench.lazy import sparse
 from workbench.lines.schedule import Apply, Step
 from workbench.lines.types import Shapes
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
+from workbench.lazy import sparse
 from workbench.solvers.multi.members import Member, Members
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.operator_protocols import DeviceVector, OperatorTraits, PieceVectors
 from workbench.devices.pieces import ROWS_AT_ONCE, Pieces
 from workbench.devices.protocol import Device
+from workbench.lazy import sparse
 
 
 class Member(Protocol):
