@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, leve
 from workbench.analysis.predictions import Probe, predict
 from workbench.cli import main
 from workbench.errors import InputError
+from workbench.flow import records
+from workbench.flow.sequence import Sequence
 from workbench.problems.files import MatrixFile
 from workbench.run import Run, configure, run_through
 
@@ -204,6 +207,40 @@ def test_a_matrix_without_a_grid_is_probed_at_full_size(tmp_path):
 def test_an_unsolvable_tolerance_is_refused():
     with pytest.raises(InputError, match="no pair of levels solves"):
         advise("two-layer", n=12, rtol=1e-30)
+
+
+def test_pairs_of_a_sequence_are_ranked_by_the_steps_in_which_cells_change(monkeypatch, tmp_path):
+    moving = {"n": 32, "density_ratio": 0.001, "count": 2, "radius": 0.14, "height": 1.0, "until": 0.5}
+    pairs = [
+        LevelPair("neumann:2", "levelset:4", "cholesky", "cpu"),
+        LevelPair("mg", "none", "cholesky", "cpu"),
+        LevelPair("amg:sa", "levelset:999", "cholesky", "cpu"),
+    ]
+    monkeypatch.setattr(advisor, "level_pairs", lambda *_: pairs)
+    advice = advise("rising-bubbles", **moving)
+    assert {row.pair for row in advice.estimates} == set(pairs[:2])
+    assert [(row.measured, row.steps) for row in advice.estimates] == [(True, 20)] * 2
+    assert "20 steps" in advice.text()
+    assert list(advice.refused) == [pairs[2].label]
+    first = next(row for row in advice.estimates if row.pair == pairs[0])
+    alone = Sequence("rising-bubbles", **moving, preconditioner="neumann:2", deflation="levelset:4", keep=True)
+    while np.count_nonzero(alone.series["moved_cells"]) < 5:
+        alone.step()
+    for _ in range(21):
+        alone.step()
+    assert first.iterations == pytest.approx(np.mean(alone.series["iterations"][-20:]), rel=0.1)
+    (note,) = advice.notes
+    kept, renewed = map(float, re.findall(r"([\d.]+) iterations a step instead of ([\d.]+)", note)[0])
+    assert kept > 1.3 * renewed
+    # A record that ends before cells change is ranked from its beginning.
+    short = records.save(
+        Sequence("rising-bubbles", **{**moving, "until": 0.05}, preconditioner="mg", keep=True).run(), tmp_path / "s"
+    )
+    assert 1 <= advise(str(short)).estimates[0].steps < 20
+    with pytest.raises(InputError, match="a ranking takes at least 2 steps"):
+        advise("rising-bubbles", **{**moving, "until": 1e-4})
+    with pytest.raises(InputError, match="is a sequence, which is solved at full size"):
+        advise("rising-bubbles", n=64, probe_n=16)
 
 
 def test_remaining_iterations_are_extrapolated_from_the_rate():

@@ -16,7 +16,8 @@ from workbench.run import Configuration, Stopping, configure
 class Estimate:
     """Iterations and seconds of one pair, `measured` at full size or predicted from a grid of `grid_n` points a side.
 
-    growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on.
+    growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
+    of a sequence, over which all numbers are means; those over a single one do not count as measured.
     """
 
     pair: LevelPair
@@ -27,6 +28,15 @@ class Estimate:
     grid_n: int | None = None
     growth: float | None = None
     probe_ns: tuple[int, ...] = ()
+    steps: int = 0
+
+    @property
+    def basis(self) -> str:
+        """Whether it was measured, or from which grids it is predicted."""
+        if self.steps:
+            return f"{self.steps} steps" if self.measured else "second step, from zero"
+        grids = " and ".join(map(str, self.probe_ns or ((self.grid_n,) if self.grid_n else ())))
+        return "measured" if self.measured else f"predicted from n = {grids}" if grids else "predicted"
 
     @property
     def seconds(self) -> float:
@@ -83,7 +93,8 @@ Event = Stage | Probed | RuledOut | Ranked
 class Advice:
     """Pairs ranked by seconds: measured ones first, then predictions.
 
-    refused: error messages of pairs that cannot be used, by name. probe_seconds: time spent on probing.
+    refused: error messages of pairs that cannot be used, by name. probe_seconds: time spent on probing. notes:
+    sentences on what else was found. Of a sequence all numbers are those of a step.
 
     Examples:
         >>> from workbench.analysis import advise
@@ -98,6 +109,7 @@ class Advice:
     probe_seconds: float
     rtol: float
     seed: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> Configuration:
@@ -116,6 +128,7 @@ class Advice:
             "pairs": rows,
             "refused": self.refused,
             "probe_seconds": self.probe_seconds,
+            "notes": list(self.notes),
         }
 
     def text(self, max_rows: int = 15) -> str:
@@ -125,16 +138,20 @@ class Advice:
         head = (
             f"{'':3}{'first and second level':{wide}}{'iterations':>11}{'setup':>9}{'iteration':>11}{'total':>9}  basis"
         )
-        lines = [f"{self.problem.label}, rtol {self.rtol:g}: probed for {self.probe_seconds:.1f} s", head]
+        of_steps = any(row.steps for row in self.estimates)
+        criterion = "means of a step" if of_steps else f"rtol {self.rtol:g}"
+        lines = [f"{self.problem.label}, {criterion}: probed for {self.probe_seconds:.1f} s", head]
         for rank, row in enumerate(shown, 1):
-            grids = " and ".join(map(str, row.probe_ns or (row.grid_n,)))
-            how = "measured" if row.measured else f"predicted from n = {grids}"
+            setup, whole = (
+                f"{1e3 * each:>6.2f} ms" if of_steps else f"{each:>7.2f} s" for each in (row.setup_seconds, row.seconds)
+            )
             lines.append(
-                f"{rank:<3}{row.pair.label:{wide}}{row.iterations:>11.0f}{row.setup_seconds:>7.2f} s"
-                f"{1e3 * row.per_iteration:>8.2f} ms{row.seconds:>7.2f} s  {how}"
+                f"{rank:<3}{row.pair.label:{wide}}{row.iterations:>11.{int(of_steps)}f}{setup}"
+                f"{1e3 * row.per_iteration:>8.2f} ms{whole}  {row.basis}"
             )
         rest = len(self.estimates) - max_rows
         lines += [f"and {rest} slower pairs"] if rest > 0 else []
+        lines += self.notes
         lines += [f"not usable: {name}: {message}" for name, message in self.refused.items()]
         return "\n".join(lines)
 

@@ -5,7 +5,8 @@ about constant; without a second level they double when the mesh width is halved
 two coarser grids, with the same number of cells per subdomain; both solves together give setup, iterations and seconds
 per iteration on the full grid (`predictions`). The pairs with the best predictions are then solved there; a solve is
 stopped when it clearly exceeds the best time so far. A problem without a grid is probed only at full size. With
-`probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone.
+`probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone. A sequence of systems is
+solved at full size alone, and its pairs are ranked by the time of a step (`sequence_search`).
 
 `advising` reports each event when it happens, and is cancelled by closing it or by `stopped`; `advise` consumes it.
 """
@@ -18,7 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from workbench.analysis.advice import Advice, Event, Ranked, Stage
 from workbench.analysis.candidates import coarsened, level_pairs
 from workbench.analysis.pair_search import PairSearch
+from workbench.analysis.sequence_search import SequenceSearch
 from workbench.errors import InputError
+from workbench.flow.systems import SystemSequence
 from workbench.problems import Problem
 from workbench.run import Stopping, configure
 
@@ -40,7 +43,8 @@ def advise(
     progress: Callable[[str], None] | None = None,
     **parameters: object,
 ) -> Advice:
-    """Rank pairs of levels for a problem by the time of a solve to rtol, setup included.
+    """Rank pairs of levels for a problem by the time of a solve to rtol, setup included; for a sequence by the time of
+    a step, over 20 steps in which cells change.
 
     problem: a name, a link, a saved file or a `Problem`; of a link or a file only the problem is used. The solver is cg
     and the norm that of the residual. probe_n: points per side of the largest grid that is solved on, for predictions
@@ -85,16 +89,20 @@ def advising(
     started = time.perf_counter()
     full = configure(problem).problem if isinstance(problem, str) else problem
     full = full.changed(parameters)
+    sequence = isinstance(full, SystemSequence)
+    if sequence and probe_n is not None:
+        raise InputError(f"problem {full.name} is a sequence, which is solved at full size; leave probe_n out")
     ratios = RATIOS if probe_n is None else _ratios(full, probe_n)
     basis, cells = full, 1
     if probe_n is not None:
         basis, cells = full.changed({"n": full.n // ratios[-1]}), ratios[-1]  # pyright: ignore[reportAttributeAccessIssue]
-    search = PairSearch(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
+    kind = SequenceSearch if sequence else PairSearch
+    search = kind(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
     candidates = level_pairs(full, search.system, tuple(devices), cells)
     candidates = yield from search.fitting(candidates)
     if not candidates:
         raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
-    large = search.unknowns >= MIN_UNKNOWNS_TO_COARSEN or probe_n is not None
+    large = (search.unknowns >= MIN_UNKNOWNS_TO_COARSEN and not sequence) or probe_n is not None
     grids = [(coarsened(full, ratio), ratio, count) for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True)]
     probed = [(small, ratio, count) for small, ratio, count in grids if small is not None and large]
     work = [ratio ** -len(search.system.grid or (1,)) for _, ratio, _ in probed] + ([1.0] if probe_n is None else [])
@@ -116,7 +124,8 @@ def advising(
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
     # Of predictions, those from the larger grid first: the others were left behind there.
     ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
-    yield Ranked(Advice(full, tuple(ranked), search.refused, time.perf_counter() - started, rtol, seed))
+    took, notes = time.perf_counter() - started, tuple(search.notes)
+    yield Ranked(Advice(full, tuple(ranked), search.refused, took, rtol, seed, notes))
 
 
 def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:

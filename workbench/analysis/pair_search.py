@@ -25,7 +25,7 @@ MIN_SECONDS = 0.05
 
 
 class PairSearch:
-    """Estimates found so far by pair, and error messages of the pairs that cannot be used.
+    """Estimates found so far by pair, error messages of the pairs that cannot be used, and notes for the advice.
 
     system: that of the problem, or of the same on a grid `coarser` times coarser.
     """
@@ -45,6 +45,7 @@ class PairSearch:
         self.found: dict[LevelPair, Estimate] = {}
         self.probes: dict[LevelPair, list[Probe]] = {}
         self.refused: dict[str, str] = {}
+        self.notes: list[str] = []
 
     def predicted_seconds(self, pair: LevelPair) -> float:
         """Of the whole solve."""

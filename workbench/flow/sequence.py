@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections import deque
@@ -194,9 +193,11 @@ class Sequence:
 
     def _also(self, method: Method, made: StepSystem, moved: int) -> None:
         if not method.failure:
-            with contextlib.suppress(InputError):
+            try:
                 result, parts = method.solve(made, moved)
                 return method.note(result.iterations, parts)
+            except InputError as error:
+                method.failure = str(error)
         return method.note(math.nan, {})
 
     def _extended(self, labels: np.ndarray) -> int:

@@ -93,7 +93,7 @@ class Suggest(ControlledView):
             layout={"width": "150px"},
         )
         self.best.on_click(lambda _button: self.controller.attempt(self.race_best)())
-        self.chart, self._shown = ChartView(self.publisher), ([], -1)
+        self.chart, self._shown = ChartView(self.publisher), ([], -1, ())
         self.note = widgets.HTML()
         buttons = [line("wb-buttons", self.best)] if race is not None else []
         halves = line("wb-halves", widgets.VBox([*buttons, self.table, self.note]), self.chart)
@@ -235,9 +235,10 @@ class Suggest(ControlledView):
         done, of = self._progress.work
         active = self._job is not None and self._job.alive
         self.status.progress = {"word": "probed", "iterations": done, "left": of - done} if active else {}
-        if self._shown == (estimates, len(self._ruled)):
+        notes = self.advice.notes if self.advice is not None else ()
+        if self._shown == (estimates, len(self._ruled), notes):
             return
-        self._shown = estimates, len(self._ruled)
+        self._shown = estimates, len(self._ruled), notes
         shown = estimates[:MOST_ROWS]
         longest = max((each.seconds for each in shown if math.isfinite(each.seconds)), default=1.0)
         rows = [row(place, each, longest) for place, each in enumerate(shown, 1)]
@@ -249,7 +250,8 @@ class Suggest(ControlledView):
         self.chart.show(scene(estimates))
         more = len(estimates) - len(shown)
         rest = f" And {count(more)} slower pairs." if more > 0 else ""
-        said = f'<p class="wb-empty">{html.escape(LEGEND + rest)}</p>' if shown else ""
+        legend = [f'<p class="wb-empty">{html.escape(LEGEND + rest)}</p>'] if shown else []
+        said = "".join([*legend, *(f"<p>{html.escape(note)}</p>" for note in notes)])
         self.note.value = said + ruled_out(self._ruled)
         # Once the page has the rows that would be raced.
         self.best.disabled = sum(each.measured for each in estimates) < BEST

@@ -27,7 +27,10 @@ LOWER = ["Rank", "Basis"]
 BEST = 3
 """Pairs that are raced, and numbered in the plot."""
 ESTIMATED = "estimated"
-LEGEND = "Hatched: setup; solid: iterations. Pale: an estimate from coarser grids, not measured on the whole problem."
+LEGEND = (
+    "Hatched: setup; solid: iterations. Pale: an estimate, from coarser grids or, of a sequence, from its second step. "
+    "Times of a sequence are means of a step."
+)
 ITERATIONS = Axis("iterations", "count", log=True)
 SECONDS = Axis("setup + iterations", "s", log=True)
 
@@ -42,13 +45,7 @@ def row(place: int, estimate: Estimate, longest: float) -> list[Any]:
     bar = time_bar(*took, longest, sample(curve_style(0))["colour"]) if known else None
     times = [{"key": value, "text": duration(value)} for value in (estimate.seconds, estimate.setup_seconds)]
     iterations = round(estimate.iterations) if math.isfinite(estimate.iterations) else None
-    return [place, *named, sentence_case(parts["coarse"]) or "–", bar, *times, iterations, basis(estimate)]
-
-
-def basis(estimate: Estimate) -> str:
-    """Whether a pair was measured, or from which grids it is predicted."""
-    grids = " and ".join(map(str, estimate.probe_ns or ((estimate.grid_n,) if estimate.grid_n else ())))
-    return "measured" if estimate.measured else f"predicted from n = {grids}" if grids else "predicted"
+    return [place, *named, sentence_case(parts["coarse"]) or "–", bar, *times, iterations, estimate.basis]
 
 
 def scene(estimates: Sequence[Estimate]) -> Scene:
@@ -79,7 +76,7 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
 
 def _words(place: int, row: Estimate) -> list[str]:
     took = f"{duration(row.seconds)}, of which setup {duration(row.setup_seconds)}"
-    return [f"{place}: {row.pair.label}", took, f"{number(round(row.iterations))} iterations, {basis(row)}"]
+    return [f"{place}: {row.pair.label}", took, f"{number(round(row.iterations))} iterations, {row.basis}"]
 
 
 def ruled_out(ruled: Mapping[str, str]) -> str:
