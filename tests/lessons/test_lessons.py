@@ -38,7 +38,7 @@ def test_every_lesson_has_its_text_and_every_text_its_lesson():
 
 
 @each_lesson
-def test_it_has_three_exercises_whose_solutions_are_right(taught):
+def test_its_exercises_have_solutions_that_are_right(taught):
     (source,) = [each for each in SOURCES if each.stem == taught.stem]
     answers = solved(source)
     assert set(answers) == set(range(1, len(taught.exercises) + 1))

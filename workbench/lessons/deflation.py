@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from workbench.analysis.spectra import spectrum
 from workbench.lessons.exercise import Choice, Exercise, Number, Text, Verdict
 from workbench.lessons.solved import solved
 from workbench.number_text import number
-from workbench.run import Configuration, Run, configure
+from workbench.problems import LinearSystem
+from workbench.run import Configuration, Run, configure, prepare
 
 TINY = 1e-3
 MOST = 16
 STRIPES = "stripes"
+NEAR = 0.05
+"""Of the right number of iterations, which differ with rounding."""
 GRIDS = tuple(f"levelset:{k}" for k in (2, 4, 8, 16, 24))
 
 
@@ -58,6 +65,47 @@ def _fewest_bytes(name: str) -> Verdict:
     return Verdict(False, f"{said}; one with {way} vectors moves {found[best].words}.")
 
 
+class Risen(NamedTuple):
+    """system: after the bubbles have risen by a cell, with the b of before. was: the number of the bubble of each cell
+    before, 0 outside, shape (N,). last: the solution before."""
+
+    system: LinearSystem
+    was: np.ndarray
+    last: np.ndarray
+
+
+def risen() -> Risen:
+    """Five bubbles on 48 x 48 cells that rise by one cell.
+
+    Examples:
+        >>> from workbench.lessons.deflation import risen
+        >>> sorted(set(risen().was.tolist()))
+        [0, 1, 2, 3, 4, 5]
+    """
+    prepared = prepare(_bubbles(48, 5, "levelset:4"))
+    grid, was = prepared.system.grid, prepared.system.phase
+    assert grid is not None
+    assert was is not None
+    last = prepared.solve(prepared.system.b).x
+    prepared.update(np.roll(was.reshape(grid), 1, axis=0))
+    return Risen(prepared.system, was.astype(np.int64), last)
+
+
+def _kept(count: int) -> Verdict:
+    """Z of bubbles that have moved by a cell since."""
+    system, was, _ = risen()
+    without, renewed, kept = (
+        prepare(system, M="neumann:2", deflation=space).solve(system.b).iterations
+        for space in ("none", "levelset:0", was)
+    )
+    said = f"without vectors it takes {without}, with those of the bubbles where they are {renewed}"
+    if abs(count - kept) > NEAR * kept:
+        return Verdict(
+            False, f"{said}; with those of where they were {'more' if count < kept else 'less'} than {count}."
+        )
+    return Verdict(True, f"it takes {kept}; {said}.")
+
+
 EXERCISES = (
     Exercise(
         "Five bubbles on 24 × 24 cells, bubbles-2d with layout=random, and all sides are walls. How many eigenvalues "
@@ -76,5 +124,11 @@ EXERCISES = (
         "writes the fewest bytes in all its iterations, the setup not counted?",
         Choice(GRIDS),
         _fewest_bytes,
+    ),
+    Exercise(
+        "The five bubbles have risen by one cell. Z still has a vector for each bubble where it was, and one for the "
+        "fluid around them. How many iterations does CG with neumann:2 take from zero?",
+        Number(1, 1000, whole=True),
+        _kept,
     ),
 )

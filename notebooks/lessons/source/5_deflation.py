@@ -5,12 +5,12 @@
 
 # %%
 from workbench.analysis import eigenvectors
+from workbench.lessons.deflation import risen
 from workbench.live import BubbleBuilder, Lesson, RaceView, SpectrumView
-from workbench.live.plots.chart import ChartView
 
 # %%
-from workbench.number_text import number
-from workbench.run import Session, configure
+from workbench.live.plots.chart import ChartView
+from workbench.run import Session, configure, prepare
 from workbench.scenes import vectors_scene
 
 # %% [markdown]
@@ -44,7 +44,7 @@ builder
 # %%
 def picture(builder):
     values, vectors = eigenvectors(configure(builder.problem, n=24), 9)
-    return vectors_scene(vectors, (24, 24), [f"λ = {number(value, 2)}" for value in values])
+    return vectors_scene(vectors, (24, 24), [f"λ = {value:.2g}" for value in values])
 
 # %%
 chart = ChartView(scene=picture(builder), height=560)
@@ -95,23 +95,13 @@ SpectrumView(Session(configure(builder.problem, n=24, deflation="levelset:0")).w
 spaces = ("none", "stripes", "blocks:4", "levelset:0", "levelset:4", "levelset:8")
 RaceView(*(configure(builder.problem, n=64, deflation=space) for space in spaces))
 
-# %% [markdown]
-# In a cube of eight bubbles the same with `planes`, one part for each layer of cells. They cut the bubbles, and save
-# next to no iterations:
-
-# %%
-spaces = ("none", "planes", "levelset:0", "levelset:4")
-RaceView(*(configure("bubbles-3d", n=32, deflation=space) for space in spaces))
-
 # %% tags=["exercise"]
 lesson.check(2)
 
 # %% tags=["solution"]
-lesson.check(2, "levelset:0")
-
-# %% [markdown] tags=["solution"]
-# One vector per bubble and one for the fluid, ten in all, are nearly the eigenvectors. `levelset:2` has 16 and needs
+# One vector per bubble and one for the fluid, ten in all, are nearly the eigenvectors. levelset:2 has 16 and needs
 # fewer iterations still. Sixteen squares cut the bubbles and do worse than the stripes.
+lesson.check(2, "levelset:0")
 
 # %% [markdown]
 # ## How many vectors pay?
@@ -128,6 +118,27 @@ lesson.check(3)
 
 # %% tags=["solution"]
 lesson.check(3, "levelset:8")
+
+# %% [markdown]
+# ## Bubbles that move
+#
+# In a time step bubbles move by a cell or two. A vector that is 1 where a bubble *was* is then 1 in some cells of heavy
+# fluid and 0 in some of the bubble: of $v^TAv$ faces have coefficient 1, and the quotient is a thousand times as large.
+# The last pressure, as a start, is wrong in the same cells, by its jump at the interface, and so in the directions that
+# CG finds last: it is no better than zero. `workbench flow` renews $Z$ wherever cells change, and continues
+# the last pressure from neighbours of the new phase. Here five bubbles rise by one cell:
+
+# %%
+system, was, last = risen()
+moved = prepare(system, M="neumann:2", deflation="levelset:4")
+[moved.solve(system.b, x0=start).iterations for start in (None, last)]
+
+# %% tags=["exercise"]
+lesson.check(4)
+
+# %% tags=["solution"]
+print(prepare(system, M="neumann:2", deflation=was).solve(system.b).iterations)
+lesson.check(4, 136)
 
 # %% [markdown]
 # **What to try next.** The last race with `coarse="sparse"`: $E$ couples neighbouring parts only, and more vectors
