@@ -37,7 +37,7 @@ class RisingBubbles(SystemSequence):
     or as listed. volume_error: the tolerance, dt rms(div u), which is the part of a cell's volume that is gained or
     lost.
 
-    Cost of a step: about one microsecond a cell on a core in 2D, three in 3D, and the solve. Raises InputError for
+    Cost of a step: about 0.2 microseconds a cell on a core in 2D, 0.7 in 3D, and the solve. Raises InputError for
     bubbles of less than 4 cells radius, and those that touch each other or walls.
 
     Source: Hysing et al. 2009, Int. J. Numer. Methods Fluids 60, test case 1. The scheme: `TwoPhaseFlow`.

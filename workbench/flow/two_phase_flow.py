@@ -60,7 +60,7 @@ class TwoPhaseFlow:
     step.
 
     Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First
-    order in time. Memory: 12 D + 10 arrays of the padded cells.
+    order in time. Memory: 11 D + 9 arrays of the padded cells.
     """
 
     def __init__(
