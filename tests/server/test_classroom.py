@@ -253,7 +253,8 @@ def test_a_kernel_that_is_killed_gives_its_turn_back(tmp_path):
         assert await answer(second, held) == "True 0"
         first.stop_channels()
         second.stop_channels()
-        return [one.provisioner.pid, two.provisioner.pid]
+        # The fork server ends with them.
+        return [one.provisioner.pid, two.provisioner.pid, kernels.forks.process.pid]
 
     run(test, runs_at_once=1, classroom=True)
 

@@ -30,7 +30,7 @@ def lent(running, monkeypatch):
     """Kernels of all these tests are forked by one server, since it imports for seconds."""
 
     class Lent:
-        fork = staticmethod(running.fork)
+        fork, process = staticmethod(running.fork), running.process
 
         def close(self):
             pass
@@ -93,7 +93,7 @@ def run(test, **options):
         gone(pid)
 
 
-def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_path):
+def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(lent, tmp_path):
     async def test(kernels):
         env = {**os.environ, "QUERY_STRING": "p=1"}
         one, client = await opened(kernels, env=env, cwd=str(tmp_path))
@@ -116,7 +116,7 @@ def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_pa
         await asyncio.to_thread(gone, pids[0])
         client.stop_channels()
         second.stop_channels()
-        return [*pids, kernels.forks.process.pid]
+        return pids
 
     run(test)
 

@@ -76,7 +76,7 @@ def test_progress_counts_all_stages_and_weighs_them_by_their_grids():
 
 
 def test_stages_of_the_advisor_announce_what_follows():
-    stages = [event for event in advising("two-layer", n=256, probe_n=32) if isinstance(event, Stage)]
+    stages = [event for event in advising("two-layer", n=128, probe_n=16) if isinstance(event, Stage)]
     assert [(stage.work, stage.later) for stage in stages] == [(1 / 256, ((24, 1 / 64),)), (1 / 64, ())]
     assert stages[1].candidates <= 24
 
