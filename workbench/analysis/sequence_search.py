@@ -26,9 +26,9 @@ KEPT = 10
 """Candidates that solve all of these steps, those that are fastest in the second one from zero."""
 MOVED_STEPS, MOST_BEFORE = 5, 100
 """Before them the flow goes on until cells have changed in so many steps, and for at most so many."""
-LEADING = {"preconditioner": "neumann:2"}
+LEADING: dict[str, Any] = {"preconditioner": "neumann:2"}
 """Makes the steps."""
-MG = {"preconditioner": "mg", "deflation": "none"}
+MG: dict[str, Any] = {"preconditioner": "mg", "deflation": "none"}
 NEVER = 10**6
 WORSE, BETTER = 1.1, 0.9
 """Ratios of times that are said to differ."""
