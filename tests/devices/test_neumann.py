@@ -7,15 +7,20 @@ import pytest
 from scipy import sparse
 
 from tests.all_pairs import on_accelerators
-from tests.conftest import DTYPES, random_values
+from tests.conftest import DTYPES, SIDE_BY_SIDE, random_values
 from tests.devices.comparing import same
 from workbench import devices
+from workbench.devices.accelerator import face_series
+from workbench.devices.accelerator.face_series import FaceSweep
+from workbench.devices.accelerator.tile_plan import series_tile
 from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, bands_of_series, stencil_series
 from workbench.devices.cpu.neumann_text import BLOCK
+from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.series import TermByTerm
 from workbench.host import memory
+from workbench.host.face_coding import face_codes
 from workbench.jit import threads
-from workbench.operators import BandStencil
+from workbench.operators import BandStencil, TwoPhaseStencil
 
 CPU = devices.device("cpu")
 # Per number of dimensions: sides of one cell; fewer cells than a block, about one, and several blocks in one chunk;
@@ -110,3 +115,28 @@ def test_traffic_and_flops():
         neumann = stencil_series(bands, strides, inverse_diagonal, order)
         assert neumann.traffic == words * 12 * 8
         assert neumann.flops == (2 * order * 2 * 2 + 1) * 12
+
+
+# On a processor the series is made term by term.
+@pytest.mark.parametrize("accelerator", [SIDE_BY_SIDE, "cuda"], indirect=True)
+@pytest.mark.parametrize(("order", "dtype"), [(1, "float64"), (2, "float32"), (3, "float64")])
+def test_series_on_codes_of_faces_in_one_sweep(accelerator, monkeypatch, order, dtype):
+    """With groups as on CUDA and with those of the device, on sides that no tile divides, without dot products too."""
+    monkeypatch.setattr(face_series, "SWEPT_BYTES", 0)
+    for grid, layout in (((41, 300), accelerator.layout), ((9, 47, 70), LAYOUT), ((5, 3, 131), accelerator.layout)):
+        monkeypatch.setattr(face_series, "series_tile", lambda _, *of, layout=layout: series_tile(layout, *of))
+        phase = np.random.default_rng(len(grid)).integers(0, 2, grid)
+        phase[: grid[0] // 2] = 0
+        faces = face_codes(phase, (1.0, 0.3, 0.25), [False, *[True] * (2 * len(grid) - 1)], (2.0, 3.0))
+        assert faces is not None
+        matrix = TwoPhaseStencil(grid, faces).to_csr()
+        inverse, r = 1 / matrix.diagonal(), random_values(faces.size, dtype, 1)
+        lower = sparse.csr_array(sparse.tril(matrix, k=-1)) @ sparse.diags_array(inverse)
+        made = accelerator.face_series(faces, np.dtype(dtype), order)
+        assert isinstance(made, FaceSweep)
+        same(accelerator, made, lambda v, lower=lower, inverse=inverse: series(lower, inverse, order, v), r, eps=20)
+        u, summed = (accelerator.zeros(r.size, r.dtype) for _ in range(2))
+        placed = accelerator.array(r, r.dtype)
+        made.apply(placed, u)
+        made.apply(placed, summed, "xy")
+        np.testing.assert_allclose(accelerator.to_host(u), accelerator.to_host(summed), rtol=1e-5)

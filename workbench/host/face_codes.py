@@ -17,7 +17,8 @@ class FaceCodes:
 
     codes: uint8, shape (N,). Bits 2k and 2k + 1 select the coefficient of the face towards the lower neighbour in
         direction k, x first; the two bits above those of the last direction select the wall term.
-    values: the face coefficients, float64, shape (4,); the last is 0, for a face at the edge of the grid.
+    values: the face coefficients, float64, shape (4,): within the first phase, between the two, within the second, and
+        0 for a face at the edge of the grid. So no cell has faces of both the first and the third.
     walls: the wall terms, float64, shape (4,); the first is 0.
     strides: distance of the neighbours in x, y and z.
     """

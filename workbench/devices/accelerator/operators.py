@@ -23,13 +23,14 @@ from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.compact_columns import CompactColumns
+from workbench.devices.accelerator.face_series import face_series
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Bound, Request
 from workbench.devices.jacobi_boxes import JacobiBoxes
-from workbench.devices.ops import faces, peaks, stencil
+from workbench.devices.ops import peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host import box_parts
@@ -55,7 +56,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     compact_columns = method(CompactColumns)
     coarse_level = coarse.coarse_level
     stencil_series = stencil.series
-    face_series = faces.series
+    face_series = face_series
     plane = volume = peaks.downsampled
 
     def bind(self, request: Request) -> Bound:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.devices.kernels import series
 from workbench.devices.kernels.box_sweeps import EDGE, Tile
 from workbench.devices.kernels.prelude import Layout
 
@@ -22,6 +23,21 @@ SWEEP = 4e-8
 """Seconds of a sweep of a small tile: local memory, and a barrier in the group."""
 POINT = {4: 6e-11, 8: 1.2e-10}
 """Seconds per point of a sweep on one multiprocessor, by the bytes of a number: a dozen instructions on 128 lanes."""
+SERIES_TILES = {
+    (1, 8): (64, 22, 2, 1),
+    (1, 4): (32, 22, 2, 3),
+    (2, 8): (32, 24, 4, 2),
+    (2, 4): (64, 32, 3, 1),
+    (3, 8): (32, 18, 2, 1),
+    (3, 4): (64, 18, 2, 1),
+}
+"""Columns, lines, rows of a work-item and groups on a multiprocessor by the order and the bytes of a number, in 3D."""
+SERIES_GROUP, SERIES_HELD = 256, {1: 6, 2: 6, 3: 4}
+"""Work-items of a group, and groups on a multiprocessor by the order, in 2D, where a work-item has one column."""
+SMALL_TILE, SMALL_HEIGHT = 32, 24
+"""Columns of a tile, and lines with those around it, where the group of a tile in 3D would be too large."""
+MULTIPROCESSORS = 64
+"""Of a device that does not tell."""
 
 
 def tile_in_local_memory(layout: Layout, itemsize: int) -> Tile:
@@ -64,3 +80,30 @@ def tiles(shapes: Sequence[tuple[int, int]], edge: int) -> np.ndarray:
         for left in range(0, width, edge)
     ]
     return np.array(corners, np.int64)
+
+
+def series_tile(layout: Layout, directions: int, order: int, itemsize: int) -> series.Tile | None:
+    """The tile of a Neumann series in one sweep: the fastest on an H200, smaller where a group has fewer work-items;
+    None where it has too few."""
+    margin = order if directions > 2 else 0
+    if not margin:
+        width = min(SERIES_GROUP, layout.group)
+        return series.Tile(width - 2 * order, 1, 1, SERIES_HELD[order], order, margin)
+    columns, lines, rows, held = SERIES_TILES[order, itemsize]
+    tile = series.Tile(columns, lines, rows, held, order, margin)
+    if layout.language == "cuda" or tile.group <= layout.group:
+        return tile
+    tall = layout.group // (SMALL_TILE + 2 * order)
+    rows = SMALL_HEIGHT // max(1, tall)
+    return series.Tile(SMALL_TILE, tall * rows - 2 * order, rows, 1, order, margin) if tall and rows else None
+
+
+def series_planes(tile: series.Tile, tiles: int, planes: int, multiprocessors: int) -> int:
+    """Planes of a group, for which all groups take least time: each makes 2*order planes more, in waves that fill the
+    chip."""
+    together = (multiprocessors or MULTIPROCESSORS) * tile.held
+
+    def cost(of_a_group: int) -> int:
+        return -(-tiles * -(-planes // of_a_group) // together) * (of_a_group + 2 * tile.halo)
+
+    return min((-(-planes // parts) for parts in range(1, planes + 1)), key=cost)

@@ -11,7 +11,8 @@ class KernelText:
 
     declaration: of the parameters, separated by commas. before: functions that it calls. on_scalars: one group works on
     scalars alone, so that in a persistent kernel every group may run it on its copy of them. partial_count: position of
-    the argument that is the number of partial sums to add, or None.
+    the argument that is the number of partial sums to add, or None. bounds: work-items of a group, and groups that
+    shall fit a multiprocessor of CUDA at once, which limits registers.
     """
 
     name: str
@@ -20,6 +21,7 @@ class KernelText:
     before: str = ""
     on_scalars: bool = False
     partial_count: int | None = None
+    bounds: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, text: str, name: str, *, on_scalars: bool = False) -> KernelText:
@@ -33,7 +35,8 @@ class KernelText:
     @property
     def text(self) -> str:
         """The kernel, to be compiled behind a prelude."""
-        return f"{self.before}KERNEL {self.name}({self.declaration})\n{{{self.statements}"
+        bounds = f"BOUNDS({self.bounds[0]}, {self.bounds[1]}) " if self.bounds else ""
+        return f"{self.before}KERNEL {bounds}{self.name}({self.declaration})\n{{{self.statements}"
 
     @property
     def parameters(self) -> list[str]:

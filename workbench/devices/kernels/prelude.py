@@ -7,6 +7,7 @@ T_ADD(a, b), W_MUL(a, b) and so on, since OpenCL C has no operators for complex 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 
 import numpy as np
@@ -18,7 +19,7 @@ STOP, COUNT, LIMIT, MOST = range(4)
 NAMED = 4
 """The first slot of the named scalars and small matrices of a program."""
 STRIPS = 16
-"""Intermediate sums of a reduction in a group, fewer where it has fewer work-items."""
+"""Intermediate sums of a reduction in a group, at most."""
 END = "/* Here the prelude ends. */\n"
 
 
@@ -50,6 +51,11 @@ class Layout:
         return np.dtype(wide)
 
 
+def strips(group: int) -> int:
+    """Intermediate sums of a reduction in a group of so many work-items: of equally many terms each."""
+    return math.gcd(STRIPS, group)
+
+
 def prelude(layout: Layout, dtype: np.dtype, index: np.dtype | type = np.int32) -> str:
     """The text in front of every kernel. `index` is the type INDEX of the integer arrays of sparse matrices."""
     dtype, wide = np.dtype(dtype), layout.accumulator(dtype)
@@ -59,7 +65,7 @@ def prelude(layout: Layout, dtype: np.dtype, index: np.dtype | type = np.int32) 
     head += f"typedef {_real(dtype)} R;\ntypedef {_real(wide)} V;\n"
     head += f"typedef {'int' if np.dtype(index).itemsize == 4 else 'I64'} INDEX;\n"
     head += f"#define GROUP {layout.group}\n#define FINISH {layout.finish}\n"
-    head += f"#define STRIPS {min(STRIPS, layout.group)}\n"
+    head += f"#define STRIPS {strips(layout.group)}\n"
     head += f"#define STOP {STOP}\n#define COUNT {COUNT}\n#define LIMIT {LIMIT}\n#define MOST {MOST}\n"
     head += _piece("chunked" if layout.chunked else "strided")
     for letter, real, kind in (("T", "R", dtype), ("W", "V", wide)):

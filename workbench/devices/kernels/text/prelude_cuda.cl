@@ -1,4 +1,5 @@
 #define KERNEL extern "C" __global__ void
+#define BOUNDS(group, held) __launch_bounds__(group, held)
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL

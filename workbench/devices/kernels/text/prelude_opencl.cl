@@ -1,4 +1,5 @@
 #define KERNEL __kernel void
+#define BOUNDS(group, held)
 #define DEVICE static inline
 #define GLOBAL __global
 #define LOCAL __local
