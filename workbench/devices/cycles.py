@@ -1,4 +1,5 @@
-"""The V-cycle and the K-cycle over the levels of a coarse system, on any device.
+"""The V-cycle and the K-cycle over the levels of a coarse system, pass by pass; on accelerators in fewer passes, see
+`accelerator.cycles`.
 
 On a level with the scaled matrix E (unit diagonal), from x = 0 and for right-hand side b:
 

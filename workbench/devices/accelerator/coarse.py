@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from workbench.devices.accelerator.cycles import DeviceLevel
+from workbench.devices.accelerator.cycles import DeviceCycles
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Levels, Triangle
-from workbench.devices.cycles import Cycles
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.ops.levels import solution
@@ -121,14 +119,12 @@ class _LibrarySolve(_Coarse):
 
 
 class _CycleSolve(_Coarse):
-    """Cycles over levels, in their precision; about 40 launches a solve with four levels."""
+    """Cycles over levels, in their precision; about 40 launches a solve with five levels."""
 
     def __init__(self, device: Any, form: Levels, count: int) -> None:
         super().__init__(device, count, form.bottom.dtype)
         dtype = form.bottom.dtype
-        self._inverse = device.array(form.bottom, dtype)
-        self._bottom = device.kernel(cycle_texts.BOTTOM, "cycle_bottom", dtype)
-        self._cycles = Cycles(form, functools.partial(DeviceLevel, device), device.zeros, self._solve_bottom)
+        self._cycles = DeviceCycles(device, form)
         self._order = device.array(form.order, np.int32)
         self._scale = device.array(form.scale, form.scale.dtype)
         self._sums = device.zeros(device.layout.groups_for(count), self._solved.dtype)
@@ -136,9 +132,6 @@ class _CycleSolve(_Coarse):
         self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
         self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
         self._leave = solution(device.bind, form, self._cycles.solution, self._solved)
-
-    def _solve_bottom(self, b: Vector, x: Vector) -> None:
-        self._device.launch(self._bottom, b.size, self._inverse, b, x, np.int64(b.size))
 
     def solve(self, coarse: Vector) -> Vector:
         self.enter(coarse)

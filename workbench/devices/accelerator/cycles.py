@@ -1,4 +1,10 @@
-"""The passes of a cycle over the levels of a coarse system, as kernels of an accelerator."""
+"""The cycles over the levels of a coarse system on an accelerator: those of `devices.cycles`, in fewer passes.
+
+A launch takes longer than the work on most levels. So a residual is restricted where it is made, a level adds its
+correction to the level above where its solution is made, dot products are made inside the passes, and two steps of
+flexible CG are two products and a combination: with p and z from two cycles, s = E p, r = b - alpha s and
+beta = (s, z)/(p, s), the second direction z - beta p has the energy (z, E z) - |(z, s)|^2/(p, s).
+"""
 
 from __future__ import annotations
 
@@ -6,43 +12,194 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices import cycles
-from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.coarse import Level
+from workbench.devices.clock import TimedCalls
+from workbench.devices.coarse import Level, Levels
+from workbench.devices.cycle_names import PRODUCT, RESIDUAL, RESTRICT, SMOOTH, STEP, from_level, on_level
+from workbench.devices.cycle_parts import bottom_part, entry_parts
 from workbench.devices.kernels import cycles as texts
-from workbench.devices.ops.levels import LevelOperations
+from workbench.devices.traffic import product_flops
+
+SUMMING_GROUPS = 264
+"""Most groups of a pass with dot products: every group of the next pass adds up all their sums."""
+MOST_WIDTH = 32
+"""Couplings of a row that a work-item reads at once, at most."""
 
 
-class DeviceLevel(LevelOperations):
-    """The operations of a level, one launch each; `orthogonalize` is two."""
+class DeviceCycles:
+    """x = an approximation of E^-1 b on the scaled system, by the cycles that `form` describes.
 
-    _sums: Dots
+    b is `right`, x is `solution`. Vectors of all levels are allocated here.
+    """
 
-    def __init__(self, device: Any, level: Level, scaling: float) -> None:
-        super().__init__(device.bind, level, scaling)
-        self._device, self._rows, dtype = device, level.size, level.data.dtype
-        self._projected = device.one_pass(cycles.PROJECTION, ("s", "z"), dtype)
-        self._steps = {
-            text: (step.vectors, device.kernel(step.text, "cycle_step", dtype))
-            for text, step in texts.steps(dtype, device.wide(dtype)).items()
-        }
+    def __init__(self, device: Any, form: Levels) -> None:
+        self._device, self._form, self._levels = device, form, list[DeviceLevel]()
+        dtype, size = form.bottom.dtype, form.bottom.shape[0]
+        width, scaling = usual_width(form.levels[0]) if form.levels else 0, device.number(form.scaling, dtype)
+        for depth, level in enumerate(form.levels):
+            lift = (*self._levels[-1].children, scaling) if depth else ()
+            self._levels.append(DeviceLevel(device, level, width, form.steps_at(depth), lift))
+        self._inverse, self._size = device.array(form.bottom, dtype), np.int64(size)
+        self._bottom = device.kernel(texts.bottom(lifted=bool(form.levels)), "cycle_bottom", dtype)
+        self._lift = (*self._levels[-1].children, scaling) if form.levels else ()
+        self._right = [*(level.b for level in self._levels), device.zeros(size, dtype)]
+        self.right = self._right[0]
+        self.solution = self._levels[0].solution if self._levels else device.zeros(size, dtype)
 
-    def _step(self, text: str, numerator: Dots, **vectors: Vector) -> None:
-        names, kernel = self._steps[text]
-        sums = [part for dots in (numerator, self._sums) for part in (dots.partial, np.int64(dots.count))]
-        self._device.launch_over(kernel, self._rows, *sums, *(vectors[name] for name in names))
+    def parts(self, entry: Any, wide: int) -> TimedCalls:
+        """As in `devices.cycles.Cycles`."""
+        yield from entry_parts(entry, self._form, wide)
+        for depth, (operations, level) in enumerate(zip(self._levels, self._form.levels, strict=True)):
+            yield from parts(operations, level, depth)
+        yield from bottom_part(self, "solve_bottom", self._form)
 
-    def first_step(self, p: Vector, s: Vector, b: Vector, x: Vector, r: Vector) -> None:
-        """x = alpha p and r = b - alpha s."""
-        self._step(cycles.FIRST_STEP, self._sums, p=p, s=s, b=b, x=x, r=r)
+    def solve(self) -> None:
+        """`solution` for `right`."""
+        self._solve(0, self.solution)
 
-    def orthogonalize(self, z: Vector, s: Vector, p: Vector) -> None:
-        """p = z - (s, z)/(p, s) p."""
-        dots = self._projected.apply(s, z)
-        assert dots is not None
-        self._step(cycles.ORTHOGONALIZE, dots, z=z, p=p)
+    def solve_bottom(self, target: Vector) -> None:
+        """The solution on the last level, added to the target on the level above."""
+        arguments = (self._inverse, self._right[-1], target, *self._lift, self._size)
+        self._device.launch(self._bottom, int(self._size), *arguments)
 
-    def last_step(self, p: Vector, x: Vector) -> None:
-        """x = x + alpha p."""
-        self._step(cycles.LAST_STEP, self._sums, p=p, x=x)
+    def _solve(self, depth: int, target: Vector) -> None:
+        """The solution for the right-hand side of a level, added to the target on the level above."""
+        if depth == len(self._levels):
+            self.solve_bottom(target)
+            return
+        level, b = self._levels[depth], self._right[depth]
+        level.smooth_from_zero(b, level.p)
+        self._cycle(depth, b, level.p, target)
+        if level.steps:
+            level.energy(b)
+        if level.steps == 2:
+            level.step(b)
+            self._cycle(depth, level.r, level.z, target)
+            level.second_energy()
+        if level.steps:
+            level.combine(target)
+
+    def _cycle(self, depth: int, b: Vector, x: Vector, target: Vector) -> None:
+        """The cycle from an x that is smoothed; its last step goes to the target where it ends the level."""
+        level = self._levels[depth]
+        level.restrict(b, x, self._right[depth + 1])
+        self._solve(depth + 1, x)
+        level.residual(b, x)
+        level.smooth(x, target)
+
+
+class DeviceLevel:
+    """The passes of a level. steps: of flexible CG. lift: what a correction of the level above needs, empty for the
+    first: its children and the factor of corrections."""
+
+    def __init__(self, device: Any, level: Level, width: int, steps: int, lift: tuple[Any, ...]) -> None:
+        self._device, self.steps, self._rows, self._lift = device, steps, level.size, lift
+        dtype, lifted = level.data.dtype, bool(lift)
+        self._matrix = _matrix(device, level, width)
+        self._smoother = [device.number(value, dtype) for value in level.smoother]
+        self.children = device.array(level.starts, np.int32), device.array(level.weights, level.weights.dtype)
+        """The first row of each parent, and the weights of the rows at their parents."""
+        text = texts.Texts(device.layout, width, int(np.diff(level.starts).max()))
+        self._parents = np.int64(level.starts.size - 1)
+        self._restricting = min(device.layout.groups, -(-int(self._parents) // text.parents))
+        self._summing = min(SUMMING_GROUPS, device.layout.groups_for(level.size))
+
+        def kernel(made: str, name: str) -> Any:
+            return device.kernel(made, f"cycle_{name}", dtype)
+
+        self._start, self._restrict = kernel(text.start(), "start"), kernel(text.restrict(), "restrict")
+        self._residual = kernel(text.residual(), "residual")
+        self._lifts_smoothed = lifted and not steps
+        self._smooth = kernel(text.smooth(lifted=self._lifts_smoothed), "smooth")
+        names = ["b", "p", "_residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
+        self.b, self.p, self._residue, *krylov = (device.zeros(level.size, dtype) for _ in names)
+        self.solution = self.p if not steps or lifted else device.zeros(level.size, dtype)
+        if steps:
+            self.s = krylov[0]
+            self._sums = device.empty((texts.SUMS, self._summing), device.wide(dtype))
+            self._energy = kernel(text.energy(), "energy")
+            self._combine = kernel(texts.combine(steps, lifted=lifted), "combine")
+        if steps == 2:
+            self.z, self.r = krylov[1:]
+            self._restart = kernel(text.restart(), "restart")
+            self._second_energy = kernel(text.second_energy(), "second_energy")
+
+    def _over(self, kernel: Any, *arguments: Any) -> None:
+        self._device.launch_over(kernel, self._rows, *self._matrix, *arguments)
+
+    def smooth_from_zero(self, b: Vector, x: Vector) -> None:
+        """x = a b - b' E b."""
+        self._over(self._start, *self._smoother, b, x)
+
+    def restrict(self, b: Vector, x: Vector, below: Vector) -> None:
+        """below = W^T (b - E x)."""
+        arguments = (*self._matrix, *self.children, b, x, below, np.int64(self._rows), self._parents)
+        self._device.launch(self._restrict, self._restricting, *arguments)
+
+    def residual(self, b: Vector, x: Vector) -> None:
+        """r = b - E x, of a cycle."""
+        self._over(self._residual, b, x, self._residue)
+
+    def smooth(self, x: Vector, target: Vector) -> None:
+        """x = x + a r - b' E r, or the target plus that where the level ends with it."""
+        to = (x, target, *self._lift) if self._lifts_smoothed else (x,)
+        self._over(self._smooth, *self._smoother, self._residue, *to)
+
+    def energy(self, b: Vector) -> None:
+        """s = E p, (p, b) and (p, s)."""
+        arguments = (*self._matrix, self.p, b, self.s, self._sums, np.int64(self._rows))
+        self._device.launch(self._energy, self._summing, *arguments)
+
+    def step(self, b: Vector) -> None:
+        """r = b - alpha s, and z = a r - b' E r."""
+        self._over(self._restart, *self._smoother, self._sums, np.int64(self._summing), b, self.s, self.r, self.z)
+
+    def second_energy(self) -> None:
+        """(z, s), (z, E z), (z, r) and (p, r)."""
+        arguments = (*self._matrix, self.z, self.r, self.p, self.s, self._sums, np.int64(self._rows))
+        self._device.launch(self._second_energy, self._summing, *arguments)
+
+    def combine(self, target: Vector) -> None:
+        """The solution on the level from p and z, or the target plus that."""
+        directions = (self.p, self.z) if self.steps == 2 else (self.p,)
+        to = (self._sums, np.int64(self._summing), *directions, target, *self._lift)
+        self._device.launch_over(self._combine, self._rows, *to)
+
+
+def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
+    """The passes of a level that a trace records separately."""
+    dtype, vector = level.data.dtype, level.size * level.data.itemsize
+    matrix = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes
+    products, updates = product_flops(level.data.size, dtype), product_flops(level.size, dtype)
+    smooth = on_level(SMOOTH, depth)
+    yield operations, "smooth_from_zero", smooth, matrix + 2 * vector, products
+    yield operations, "smooth", smooth, matrix + 3 * vector, products
+    yield operations, "residual", on_level(RESIDUAL, depth), matrix + 3 * vector, products
+    below = level.weights.nbytes + level.starts.nbytes + (level.starts.size - 1) * level.data.itemsize
+    yield operations, "restrict", from_level(RESTRICT, depth), matrix + 2 * vector + below, products + updates
+    if operations.steps:
+        yield operations, "energy", on_level(PRODUCT, depth), matrix + 3 * vector, products
+        yield operations, "combine", on_level(STEP, depth), 3 * vector, 2 * updates
+    if operations.steps == 2:
+        yield operations, "step", on_level(STEP, depth), matrix + 4 * vector, products + updates
+        yield operations, "second_energy", on_level(PRODUCT, depth), matrix + 4 * vector, products
+
+
+def usual_width(level: Level) -> int:
+    """Couplings of most rows of a level, which a work-item reads at once."""
+    return min(MOST_WIDTH, int(np.bincount(np.diff(level.indptr)).argmax()) - 1)
+
+
+def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
+    """A level's matrix as its kernels take it, made on the device."""
+    dtype, rows = level.data.dtype, level.size
+    more = np.zeros(rows + 1, np.int64)
+    np.maximum(np.diff(level.indptr) - 1 - width, 0).cumsum(out=more[1:])
+    shapes = [(max(1, width * rows),), (max(1, int(more[-1])),)]
+    data, others = (device.empty(shape, dtype) for shape in shapes)
+    indices, of_others = (device.empty(shape, np.int32) for shape in shapes)
+    made = (data, indices, device.array(more, np.int32), others, of_others)
+    stored = [device.array(level.data, dtype), device.array(level.indices, np.int32)]
+    kernel = device.kernel(texts.rows(width), "cycle_rows", dtype)
+    device.launch_over(kernel, rows, *stored, device.array(level.indptr, np.int64), *made)
+    return made
