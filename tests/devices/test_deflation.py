@@ -15,15 +15,18 @@ from tests.devices.comparing import on_host
 from workbench import devices
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.accelerator import coarse
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.restricted import ResidualOfBoxes
 from workbench.devices.coarse import Banded, Dense
 from workbench.devices.cpu.columns import STRIP
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
 from workbench.host import storage
 from workbench.host.box_parts import numbered_parts
 from workbench.host.coarse_rows import alike
+from workbench.host.face_coding import face_codes
 from workbench.jit.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
-from workbench.operators import BandStencil, Stencil
+from workbench.operators import BandStencil, Stencil, TwoPhaseStencil
 
 CPU = devices.device("cpu")
 
@@ -294,6 +297,8 @@ BOXES = {
     "one box": ((4, 5, 6), (1, 1, 1)),
     "several chunks": ((40, 50, 60), (10, 10, 15)),
     "rows that differ": ((5, 9), (2, 4)),
+    "sides of four": ((8, 52, 36), (2, 13, 9)),
+    "sides of eight in 2D": ((24, 88), (3, 11)),
 }
 
 
@@ -324,6 +329,22 @@ def test_subdomains_of_boxes_equal_those_of_their_labels(device, case):
     np.testing.assert_allclose(coarse, Z.T @ expected, **near)
     coarse = device.to_host(product.residual(placed, device.array(w, dtype), device.zeros(size, dtype)))
     np.testing.assert_allclose(coarse, Z.T @ (b - expected), **near)
+    if dtype.kind == "c":
+        return
+    operator = TwoPhaseStencil(grid, some_faces(grid), dtype)
+    product = device.restricted_product(operator.bind(device), z)
+    coarse = device.to_host(product.residual(placed, device.array(w, dtype), device.zeros(size, dtype)))
+    np.testing.assert_allclose(coarse, Z.T @ (b - operator.to_csr() @ w), **near)
+    if isinstance(device, Accelerator) and case["name"].startswith("sides"):
+        assert isinstance(product, ResidualOfBoxes) != device.layout.chunked
+
+
+def some_faces(grid):
+    """Codes of two random phases, with a side that is open."""
+    phase, sides = np.random.default_rng(3).integers(0, 2, grid), [False, *[True] * (2 * len(grid) - 1)]
+    codes = face_codes(phase, (1.0, 0.5, 0.25), sides, (2.0, 3.0))
+    assert codes is not None
+    return codes
 
 
 def definite(size, width, dtype):

@@ -46,6 +46,13 @@ class Boxes:
         width, rest = divmod(self.grid[-1], self.per_side[-1])
         return 0 if rest or width > LONGEST_ROW else width
 
+    @property
+    def equal_side(self) -> int:
+        """Cells of all sides of all boxes; 0 where they differ or are many."""
+        wholes = {divmod(cells, parts) for cells, parts in zip(self.grid, self.per_side, strict=True)}
+        side, rest = wholes.pop()
+        return 0 if wholes or rest or side > LONGEST_ROW else side
+
     @functools.cached_property
     def firsts(self) -> np.ndarray:
         """The first part of each box, and d. Cost: a read of `box`, once."""

@@ -32,6 +32,7 @@ from workbench.devices.kernels import (
     products,
     ranks,
     scalars,
+    series,
     tiles,
     wavefront,
 )
@@ -66,6 +67,8 @@ def _of_faces(directions, dtype):
         return
     for walled in (False, True):
         yield faces.box_matrix(directions, walled=walled, most=deflation.MOST_COUPLINGS)
+        if directions > 1 and (tile := faces.Tile.of(LAYOUT.group, 4, directions)):
+            yield faces.restricted_residual(directions, tile, walled=walled, most=3, cuda=True)
 
 
 def of_the_operators(dtype):
@@ -131,7 +134,9 @@ def kernels(dtype):
     yield from (products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     for module in (deflation, scalars, cycles, ranks):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
-    yield from (step.text for step in cycles.steps(dtype, LAYOUT.accumulator(dtype)).values())
+    for lifted in (True, False):
+        yield cycles.Texts(LAYOUT, 6, 8).smooth(lifted=lifted)
+        yield from (cycles.bottom(lifted=lifted), *(cycles.combine(steps, lifted=lifted) for steps in (1, 2)))
     names = {"u", "t", "x", "k"}
     yield _body(BODY, names, names - {"u"}, dtype)
     vectors = {"d", "r", "s", "p", "u"}
@@ -186,6 +191,19 @@ def test_nvcc_compiles_persistent_box_sweeps(tmp_path, dtype, side, constant):
     assert tile is not None
     layout = dataclasses.replace(LAYOUT, group=tile.group)
     compile_with_nvcc(prelude(layout, np.dtype(dtype)) + box_sweeps.persistent(tile, constant=constant), tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nvcc_compiles_series_in_one_sweep(tmp_path, dtype, order):
+    itemsize = np.dtype(dtype).itemsize
+    for directions, summed in ((2, True), (3, False), (3, True)):
+        tile = tile_plan.series_tile(LAYOUT, directions, order, itemsize)
+        assert tile is not None
+        head = prelude(dataclasses.replace(LAYOUT, group=tile.group), np.dtype(dtype))
+        sweep = series.sweep(tile, LAYOUT, itemsize, summed=summed)
+        compile_with_nvcc(head + series.cells(directions) + sweep.text, tmp_path)
 
 
 @needs_nvcc

@@ -52,7 +52,7 @@ class _Labelled:
     def __init__(self, device: Launcher, labels: np.ndarray, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
         # Kernels read labels of 32 bits.
-        self._labels = device.to_device(labels if labels.dtype == np.int32 else labels.astype(np.int32))
+        self.labels = device.to_device(labels if labels.dtype == np.int32 else labels.astype(np.int32))
         self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
         self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
         self._dots = Dots(device, dtype, device.layout.groups_for(self.size))
@@ -60,11 +60,11 @@ class _Labelled:
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
         signed = self._device.number(sign, coarse.dtype)
-        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
+        self._device.launch_over(self._prolong, self.size, x, self.labels, coarse, signed)
 
     def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Dots:
         """x = x + Z a in place, with (r, x), (x, x) and (r, r)."""
-        arguments = (x, self._labels, coarse, r, self._dots.partial)
+        arguments = (x, self.labels, coarse, r, self._dots.partial)
         self._device.launch_over(self._prolong_dots, self.size, *arguments)
         return self._dots
 
@@ -118,11 +118,12 @@ class BoxSubdomains(_Labelled):
 
     def __init__(self, device: Launcher, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> None:
         super().__init__(device, labels, dtype)
-        self._coarse = device.zeros(boxes.box.size, device.wide(dtype))
+        self.boxes = boxes
+        self.coarse = device.zeros(boxes.box.size, device.wide(dtype))
         grid, per_side = boxes.sides
         self._boxes = int(per_side.prod())
         firsts = boxes.firsts
-        self._firsts, self._most = device.array(firsts, np.int32), np.int32(np.diff(firsts).max())
+        self.firsts, self._most = device.array(firsts, np.int32), np.int32(np.diff(firsts).max())
         self._sides = [np.int64(side) for side in (*grid, *per_side)]
         self._items = items_per_row_for(device, labels.size / self._boxes / CELLS_PER_ITEM)
         self._groups = device.layout.groups_for(self._boxes * self._items)
@@ -132,14 +133,14 @@ class BoxSubdomains(_Labelled):
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
-        arguments = (w, self._labels, self._firsts, self._coarse, *self._sides, self._most, np.int64(self._boxes))
+        arguments = (w, self.labels, self.firsts, self.coarse, *self._sides, self._most, np.int64(self._boxes))
         self._device.launch(self._restrict, self._groups, *arguments)
-        return self._coarse
+        return self.coarse
 
     @property
     def traffic(self) -> int:
         """Bytes of the labels and the sums; the vector comes on top."""
-        return self._labels.nbytes + self._coarse.nbytes
+        return self.labels.nbytes + self.coarse.nbytes
 
 
 def box_matrix(

@@ -15,7 +15,6 @@ from workbench.devices.kernels import faces as face_texts
 from workbench.devices.kernels import products
 from workbench.devices.ops.faces import face_product
 from workbench.devices.ops.stencil import stencil
-from workbench.host.face_codes import CHOICES
 
 
 @override(stencil, "accelerator")
@@ -37,9 +36,8 @@ def face_columns(device: Launcher, request: Request) -> Columns | None:
     directions, walled = request.constants["directions"], request.constants["walled"]
     if device.layout.chunked or directions == 1 or not request.summed:
         return None
-    numbers = [f"{name}_{k}" for name in ("faces", "walls") for k in range(CHOICES)]
-    names = ["codes", *numbers, *(f"steps_{k}" for k in range(directions))]
-    return Columns(device, request, face_texts.product_columns(directions, walled=walled), names)
+    text = face_texts.product_columns(directions, walled=walled)
+    return Columns(device, request, text, face_texts.operator_names(directions))
 
 
 class Columns(OnAccelerator):

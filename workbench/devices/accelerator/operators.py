@@ -27,12 +27,12 @@ from workbench.devices.accelerator.face_series import face_series
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
+from workbench.devices.accelerator.restricted import restricted_product
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.bound import Bound, Request
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.ops import peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
-from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host import box_parts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
@@ -57,6 +57,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
     coarse_level = coarse.coarse_level
     stencil_series = stencil.series
     face_series = face_series
+    restricted_product = restricted_product
     plane = volume = peaks.downsampled
 
     def bind(self, request: Request) -> Bound:
@@ -128,8 +129,3 @@ class Operators(OperatorsOfAllDevices, Launcher):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The same for codes of faces."""
         return deflation.face_box_matrix(self, faces, labels, boxes) if deflation.small_boxes(boxes) else None
-
-    def restricted_product(self, bound: Any, z: Any) -> Any:
-        """out = A x and Z^H out."""
-        device: Any = self
-        return ProductThenRestriction(device, bound, z)

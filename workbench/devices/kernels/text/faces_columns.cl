@@ -13,10 +13,7 @@ KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments
             const int inside = i + $farthest < n;
             const W after = inside ? W_OF_T(x[i + $farthest]) : W_OF(0);
             const int above = inside ? codes[i + $farthest] : $closed;
-            W sum = $wall;
-            sum += $far_face*(here - before);
-            sum += $far_face_above*(here - after);
-            $near
+            $sum
             const T v = T_OF_W(sum);
             y[i] = v; $dots_add
             before = here; here = after; code = above; i += $farthest;
