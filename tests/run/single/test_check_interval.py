@@ -14,7 +14,7 @@ from tests.run.conftest import run_of
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.run import Reason, Run, Stopping, column_state, configure, run_through
 from workbench.run.single import recurrence
-from workbench.run.single.check_interval import GROWTH, SECONDS, next_interval, remaining
+from workbench.run.single.check_interval import CHECK_SECONDS, GROWTH, SECONDS, next_interval, remaining
 
 NORMS = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60).map(np.array)
 
@@ -66,9 +66,10 @@ def test_norms_that_do_not_fall_say_nothing():
 
 def test_a_batch_takes_no_longer_than_it_may():
     norms = np.ones(500)
-    assert interval(norms, before=1024, seconds=SECONDS / 200) == 192
-    # Slow iterations are made sixteen at a time; the driver's own bound is another matter.
-    assert interval(norms, before=1024, seconds=1.0) == 16
+    assert interval(norms, before=1024, seconds=SECONDS / 200) == 200
+    # Those that take longer than a check are made one by one.
+    assert interval(norms, before=1024, seconds=1.0) == 1
+    assert interval(falling(0.01, 301), 1e-5, before=1024, seconds=CHECK_SECONDS / 3) == 198
     assert interval(norms, before=1024, may_end_in=5) == 5
     assert interval(norms, before=1024, may_end_in=-3) == 1
 

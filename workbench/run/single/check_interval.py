@@ -11,9 +11,11 @@ from workbench.run.stopping import Stopping
 
 GROWTH = 4
 """Largest ratio of two consecutive intervals; geometric growth keeps the checks few, however long the run is."""
+CHECK_SECONDS = 0.25e-3
+"""Seconds of a check, and of the iterations by which an interval may be too long or too short."""
 SECONDS = 0.02
-"""Longest interval, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
-of a race wait for the end of an interval."""
+"""Longest interval, in seconds. Compared with a check, longer ones gain nothing, and snapshots and time slices of a
+race wait for the end of an interval."""
 LONGEST_SECONDS = 0.05
 """Seconds that one interval may take in any case: cancellation requests are served between intervals."""
 
@@ -39,13 +41,14 @@ def next_interval(
     The device stops by itself at the iteration that meets the target, so an interval that is too long costs empty
     launches, and one that is too short costs one check more. An interval therefore ends where the norm would meet the
     target at the fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its
-    end, where an early check costs less than the launches.
+    end, where an early check costs less than the launches. Iterations that take longer are counted more closely.
     """
     longest = most
     if not stops:
         longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
     if seconds > 0:
         longest = min(longest, SECONDS / seconds)
+        least = max(1, int(min(least, CHECK_SECONDS / seconds)))
     whole = max(least, int(longest) // least * least)
     return int(max(1, min(whole, may_end_in)))
 
