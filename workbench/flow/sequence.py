@@ -178,7 +178,7 @@ class Sequence:
         return bits.astype(bool).reshape(self.labels.shape)
 
     def _begin(self, methods: list[Method]) -> None:
-        self.systems = self.problem.systems()
+        self.systems = self.problem.systems(methods[0].configuration.device)
         self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
         self.seconds: list[dict[str, float]] = []
         self.methods = methods
