@@ -164,10 +164,12 @@ class DeviceGrid(PaddedGrid):
     def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
         given = [self._given(argument) for argument in arguments]
         kinds = tuple(kind for kind, _ in given)
-        key = kernel, kinds
+        handles = [id(value.handle) for _, value in given if isinstance(value, Vector)]
+        aliased = len(set(handles)) < len(handles)
+        key = kernel, kinds, aliased
         if key not in self._functions:
             sizes = self.strides.tolist(), self.size, self.cells[0], len(self.rows.first)
-            text = row_text(kernel.py_func, kinds, *sizes)
+            text = row_text(kernel.py_func, kinds, *sizes, aliased=aliased)
             whole = KernelText("cells", text.declaration, text.statements, text.before)
             self._functions[key] = self._device.kernel(whole, "cells", np.dtype(np.float64))
         near = rows if isinstance(rows, Vector) else self._everywhere

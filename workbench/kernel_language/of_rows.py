@@ -41,11 +41,20 @@ class RowText(NamedTuple):
     statements: str
 
 
-def row_text(kernel: Callable[..., Any], kinds: Sequence[Kind], strides: Sequence[int], size: int, row: int, rows: int) -> RowText:
+def row_text(
+    kernel: Callable[..., Any],
+    kinds: Sequence[Kind],
+    strides: Sequence[int],
+    size: int,
+    row: int,
+    rows: int,
+    *,
+    aliased: bool = False,
+) -> RowText:
     """The text of a kernel `cells` for arguments of these kinds, those behind `strides`.
 
     strides, size, row, rows: of the grid's directions, of an array of its cells, cells in a row, and how many rows,
-    which become constants.
+    which become constants. aliased: two arguments are the same array.
     The parameters are rows, near, the arguments, and how many cells there are; near: which cells are computed, bytes.
     """
     made = _Functions(tuple(strides), size, row, rows)
@@ -73,7 +82,9 @@ def row_text(kernel: Callable[..., Any], kinds: Sequence[Kind], strides: Sequenc
         *tail,
     ]
     parameters = ["GLOBAL const I64* RESTRICT rows", "GLOBAL const uchar_t* RESTRICT near"]
-    parameters += [_parameter(name, kind) for name, kind in arguments.items()]
+    apart = [_parameter(name, kind) for name, kind in arguments.items()]
+    # Else what is read must be read again after every store.
+    parameters += apart if aliased else [parameter.replace("* ", "* RESTRICT ") for parameter in apart]
     declaration = ", ".join([*parameters, "const I64 n"])
     functions = "typedef unsigned char uchar_t;\n" + "".join(made.texts.values())
     return RowText(functions, declaration, "\n" + textwrap.indent("\n".join(text), "    ") + "\n}\n")
