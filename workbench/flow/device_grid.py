@@ -145,9 +145,7 @@ class DeviceGrid(PaddedGrid):
     def near(self, phi: Any, within: float) -> Any:
         over, layers = (self.strides[2], 1) if self.directions == 3 else (0, 0)
         sizes = map(np.int64, (self.cells[0], self.strides[1], over, layers))
-        self._over(
-            _NEAR, "near_cells", self.count, self._first, phi, np.float64(within), *sizes, self._near
-        )
+        self._over(_NEAR, "near_cells", self.count, self._first, phi, np.float64(within), *sizes, self._near)
         return self._near
 
     def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:

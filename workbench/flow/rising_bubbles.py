@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.flow.measures import measured
 from workbench.flow.grid_on import grid_on
+from workbench.flow.measures import measured
 from workbench.flow.placement import check_resolved, distances, placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow

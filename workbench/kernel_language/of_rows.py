@@ -20,6 +20,14 @@ SUM, MAXIMUM = "sum", "maximum"
 FUNCTIONS = {"sqrt": "sqrt", "cos": "cos", "sin": "sin", "copysign": "copysign"}
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+HEAD = """typedef unsigned char uchar_t;
+#ifdef __CUDACC__
+/* So that strides, and which terms a direction has, are constants; on processors it would only take long. */
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+"""
 GIVEN = ("rows", "ends", "strides")
 """The arguments after `taken` that every kernel has."""
 
@@ -86,7 +94,7 @@ def row_text(
     # Else what is read must be read again after every store.
     parameters += apart if aliased else [parameter.replace("* ", "* RESTRICT ") for parameter in apart]
     declaration = ", ".join([*parameters, "const I64 n"])
-    functions = "typedef unsigned char uchar_t;\n" + "".join(made.texts.values())
+    functions = HEAD + "".join(made.texts.values())
     return RowText(functions, declaration, "\n" + textwrap.indent("\n".join(text), "    ") + "\n}\n")
 
 
@@ -204,7 +212,14 @@ class _Body:
         first = self._text(bounds[0]) if len(bounds) > 1 else "0"
         last = self._text(bounds[-1])
         if not self._is_kernel or ast.unparse(bounds[-1]) == "strides.size":
-            return [f"for (I64 {place} = {first}; {place} < {last}; {place}++) {{", *self.block(body, 1), "}"]
+            # So that strides, and which terms a direction has, are constants.
+            unrolled = ["#pragma unroll"] if ast.unparse(bounds[-1]) == "strides.size" else []
+            return [
+                *unrolled,
+                f"for (I64 {place} = {first}; {place} < {last}; {place}++) {{",
+                *self.block(body, 1),
+                "}",
+            ]
         return [f"{{ const I64 {place} = {first} + column; if ({place} < {last}) {{", *self.block(body, 1), "} }"]
 
     def _together(self, targets: list[ast.expr], values: list[ast.expr]) -> list[str]:
