@@ -232,11 +232,14 @@ BOXES = {
 }
 
 
-@pytest.mark.parametrize("box", BOXES.values(), ids=BOXES)
+@pytest.mark.parametrize(
+    "box", [pytest.param(box, id=name, marks=[pytest.mark.slow] * (name == "2D")) for name, box in BOXES.items()]
+)
 def test_a_flow_on_an_accelerator_is_that_of_the_cpu(accelerator, box):
     """Half of the steps from a state that went through the host."""
     problem = RisingBubbles(density_ratio=0.01, volume_error=1e-10, **box)
     sides = [BubbleSystems(problem, device) for device in ("cpu", accelerator.spec)]
+    ours, theirs = {}, {}
     for half in range(2):
         for side in sides:
             advance(side.flow, 4)

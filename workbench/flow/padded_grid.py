@@ -61,8 +61,8 @@ class PaddedGrid:
         self.lower = np.zeros((self.directions, first.size), np.bool_)
         for d in range(1, self.directions):
             self.lower[d] = across[self.directions - 1 - d] == 0
-        self._cell_ghosts = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
-        self._face_ghosts = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
+        self._cell_ghosts: dict[int, Any] = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
+        self._face_ghosts: dict[int, Any] = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
 
     @property
     def count(self) -> int:

@@ -242,8 +242,8 @@ class _Body:
     def _combine(self, name: str, place: ast.expr, value: ast.expr) -> list[str]:
         at = self._text(place.elts[0]) if isinstance(place, ast.Tuple) else "0"
         if isinstance(place, ast.Tuple):
-            constant = place.elts[0].value if isinstance(place.elts[0], ast.Constant) else self._made.directions - 1
-            self.counts[name] = max(self.counts.get(name, 1), int(constant) + 1)
+            last = int(at) if at.isdigit() else self._made.directions - 1
+            self.counts[name] = max(self.counts.get(name, 1), last + 1)
         text, target = self._text(value), f"all_{name}[{at}]"
         if self._names[name].reduced == SUM:
             return [f"{target} += {text};"]
