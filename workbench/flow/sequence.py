@@ -49,6 +49,8 @@ class Sequence:
     others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution.
     systems: the state of the problem, see `Systems`.
 
+    A flow computes on the device of the leading method that it begins with.
+
     Cost of a step: that of its problem, and per method a solve and what `Prepared.update` takes for the cells that have
     changed. Raises InputError for a problem that is no sequence, and for a method that cannot be prepared.
 
