@@ -1,5 +1,6 @@
 """The flow of two fluids against known solutions; pressures by a direct solver, so that only the flow is tested."""
 
+import dataclasses
 import itertools
 import math
 
@@ -10,8 +11,11 @@ from scipy.sparse import linalg
 
 from workbench.errors import InputError
 from workbench.flow import two_phase_flow
+from workbench.flow.components import Components
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
+from workbench.flow.rising_bubbles import BubbleSystems, RisingBubbles
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
+from workbench.host.components import numbered_components
 from workbench.problems.diffusion import assemble_two_phases
 
 WATER_AIR = Fluids((1000.0, 10.0), (1.0, 0.1), 1.0, 9.81)
@@ -200,6 +204,62 @@ def test_the_cells_around_chosen_ones_are_pieces_of_rows():
         expected = grid.inside(ndimage.binary_dilation(chosen.reshape(grid.shape), box).reshape(-1))
         np.testing.assert_array_equal(grid.inside(found), expected)
         assert found.sum() == expected.sum() == rows.cells
+
+
+def test_bubbles_are_followed_as_if_all_cells_were_numbered_again():
+    """Some cells move in a step, so that bubbles also merge, split, appear and vanish."""
+    draw = np.random.default_rng(0)
+    for shape in ((23, 31), (11, 13, 9)):
+
+        def smooth(shape=shape):
+            return ndimage.gaussian_filter(draw.standard_normal(shape), 1.5)
+
+        values = smooth()
+        components, anew = Components(values < -0.8 * values.std()), 0
+        for _ in range(100):
+            values = values + 0.1 * smooth()
+            before, inside = components.labels.reshape(-1), values < -0.8 * values.std()
+            components.follow(inside)
+            numbered = numbered_components(inside.view(np.uint8), shape, before)
+            np.testing.assert_array_equal(components.labels.reshape(-1), numbered)
+            anew += components.changed
+        assert 5 < anew < 60
+
+
+BOXES = {
+    "2D": {"n": 37, "height": 1.3, "count": 3, "sides": "no-slip"},
+    "3D": {"n": 20, "dimensions": 3, "height": 1.15, "bubbles": "0.33,0.36,0.34,0.22; 0.7,0.7,0.75,0.2"},
+}
+
+
+@pytest.mark.parametrize(
+    "box", [pytest.param(box, id=name, marks=[pytest.mark.slow] * (name == "2D")) for name, box in BOXES.items()]
+)
+def test_a_flow_on_an_accelerator_is_that_of_the_cpu(accelerator, box):
+    """Half of the steps from a state that went through the host."""
+    problem = RisingBubbles(density_ratio=0.01, volume_error=1e-10, **box)
+    sides = [BubbleSystems(problem, device) for device in ("cpu", accelerator.spec)]
+    ours, theirs = {}, {}
+    for half in range(2):
+        for side in sides:
+            advance(side.flow, 4)
+        ours, theirs = (side.state() for side in sides)
+        for name, values in ours.items():
+            np.testing.assert_allclose(theirs[name], values, rtol=0, atol=1e-10 * np.abs(values).max(), err_msg=name)
+        assert sides[1].measures() == pytest.approx(sides[0].measures(), rel=1e-10)
+        if half == 0:
+            sides[1] = BubbleSystems(problem, accelerator.spec)
+            sides[1].restore(theirs)
+    assert np.abs(sides[0].fields()["u_x"] - sides[1].fields()["u_x"]).max() < 1e-10
+    sides[1].flow.grid.assign(sides[1].flow.u, np.full_like(theirs["u"], np.nan))
+    with pytest.raises(InputError, match="not finite"):
+        sides[1].flow.begin()
+
+
+def test_a_flow_needs_double_precision(accelerator, monkeypatch):
+    monkeypatch.setattr(accelerator, "layout", dataclasses.replace(accelerator.layout, double=False))
+    with pytest.raises(InputError, match="does not compute in double precision, which a flow needs; use device cpu"):
+        RisingBubbles(n=16).flow(accelerator.spec)
 
 
 def test_a_velocity_that_grows_without_bound_is_refused():

@@ -80,7 +80,7 @@ class HeatSteps(SystemSequence):
         b, phase = made.b.copy(), made.labels.reshape(-1)
         return LinearSystem(operator, b, grid=closed.grid, coefficients=coefficients, phase=phase)
 
-    def systems(self) -> HeatSystems:
+    def systems(self, device: str = "cpu") -> HeatSystems:
         return HeatSystems(self)
 
 

@@ -19,10 +19,10 @@ def measured(flow: TwoPhaseFlow) -> dict[str, float]:
     """Centre of mass (its height), rise velocity, circularity, volume and number of the bubbles, and by how much phi
     was shifted in all to keep the volumes."""
     grid = flow.grid
-    sums = np.empty((3, grid.rows.first.size))
+    sums = grid.partials(3)
     share = flow.share()
-    grid.launch(_moments, grid.heights, share, flow.u[grid.directions - 1], sums)
-    total, heights, speeds = sums.sum(axis=1).tolist()
+    grid.launch(_moments, grid.heights, share, flow.u, sums)
+    total, heights, speeds = grid.combined(sums).tolist()
     volume = total * grid.h**grid.directions
     return {
         "centre": heights / total if total else math.nan,
@@ -43,13 +43,13 @@ def circularity(flow: TwoPhaseFlow, volume: float) -> float:
     """
     count, grid = flow.components.count, flow.grid
     if grid.directions == 2:
-        segments, doubled = contour(grid.inside(flow.phi))
+        segments, doubled = contour(grid.inside(grid.on_host(flow.phi)))
         length = float(np.hypot(segments[:, 2] - segments[:, 0], segments[:, 3] - segments[:, 1]).sum())
         area = 0.5 * float(doubled.sum())
         return 2 * math.sqrt(math.pi * area * count) / length if length and area > 0 else math.nan
-    sums = np.empty(grid.rows.first.size)
+    sums = grid.partials()
     grid.launch(_areas, flow.phi, grid.h, sums)
-    area = float(sums.sum()) * grid.h**3
+    area = float(grid.combined(sums)) * grid.h**3
     return (36 * math.pi * count) ** (1 / 3) * volume ** (2 / 3) / area if area else math.nan
 
 
@@ -71,11 +71,11 @@ def contour(phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def _moments(taken, rows, ends, strides, heights, share, up, sums):  # pragma: no cover
+def _moments(taken, rows, ends, strides, heights, share, u, sums):  # pragma: no cover
     """Of every row the sums of the part inside, of its height, and of its speed."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
-            total, speeds, s = 0.0, 0.0, strides[strides.size - 1]
+            total, speeds, s, up = 0.0, 0.0, strides[strides.size - 1], u[strides.size - 1]
             for i in range(rows[row], ends[row]):
                 total += at(share, i)
                 speeds += 0.5 * at(share, i) * (at(up, i) + at(up, i + s))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,13 @@ class Rows(NamedTuple):
     first: np.ndarray
     end: np.ndarray
     cells: int
+
+
+class _Maxima(np.ndarray):
+    """Numbers of rows of which the largest counts."""
+
+    def __new__(cls, shape: tuple[int, ...]) -> _Maxima:
+        return np.zeros(shape).view(cls)
 
 
 class PaddedGrid:
@@ -54,8 +61,8 @@ class PaddedGrid:
         self.lower = np.zeros((self.directions, first.size), np.bool_)
         for d in range(1, self.directions):
             self.lower[d] = across[self.directions - 1 - d] == 0
-        self._cell_ghosts = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
-        self._face_ghosts = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
+        self._cell_ghosts: dict[int, Any] = {layers: self._ghosts(layers) for layers in (1, 2, GHOSTS)}
+        self._face_ghosts: dict[int, Any] = {layers: self._of_faces(no_slip, layers) for layers in (1, GHOSTS)}
 
     @property
     def count(self) -> int:
@@ -67,9 +74,54 @@ class PaddedGrid:
         """Cells per side as operators have them, (ny, nx) or (nz, ny, nx)."""
         return self.cells[::-1]
 
-    def new(self, *leading: int) -> np.ndarray:
+    # Arrays are NumPy's; on a device its vectors, which the flow hands to these alone.
+
+    def new(self, *leading: int, dtype: Any = np.float64) -> Any:
         """A padded array of zeros."""
-        return np.zeros((*leading, self.size))
+        return np.zeros((*leading, self.size), dtype)
+
+    def new_cells(self) -> Any:
+        """An array without ghosts, shape (N,), not filled."""
+        return np.empty(self.count)
+
+    def partials(self, *leading: int, largest: bool = False) -> Any:
+        """Room for what a kernel stores for each row, whose sum, or maximum, `combined` gives."""
+        return _Maxima((*leading, self.rows.first.size)) if largest else np.zeros((*leading, self.rows.first.size))
+
+    def combined(self, partials: Any) -> np.ndarray:
+        """The sums over all rows, or maxima, with NaN kept; shape (leading,)."""
+        return np.asarray(partials).max(axis=-1) if isinstance(partials, _Maxima) else partials.sum(axis=-1)
+
+    def wait(self) -> None:
+        """Until all launches are done."""
+
+    def copy(self, target: Any, source: Any) -> None:
+        """target = source."""
+        target[...] = source
+
+    def assign(self, target: Any, values: np.ndarray) -> None:
+        """target = values of the host, of the same shape."""
+        target[...] = values
+
+    def on_host(self, array: Any) -> np.ndarray:
+        """The array in host memory; on the CPU itself."""
+        return array
+
+    def put(self, padded: Any, cells: Any) -> None:
+        """Set the inner cells. cells: of the host, shape of the grid or a number."""
+        self.inside(padded)[:] = cells
+
+    def is_inside(self, phi: Any) -> np.ndarray:
+        """Where phi is negative; bool, shape of the grid, in host memory."""
+        return self.inside(phi) < 0
+
+    def near(self, phi: Any, within: float) -> Any:
+        """For `launch`: the inner cells where |phi| is smaller, with those next to them."""
+        return self.around(np.abs(phi) < within)
+
+    def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
+        """Of arrays that are 0 in ghosts, the sums over the cells of each owner, shape (count,)."""
+        return [np.bincount(owner, one, minlength=count) for one in values]
 
     def inside(self, padded: np.ndarray) -> np.ndarray:
         """The inner cells as a view, shape (..., ny, nx) or (..., nz, ny, nx)."""
@@ -87,17 +139,17 @@ class PaddedGrid:
         first, end = ends[::2].copy(), ends[1::2].copy()
         return Rows(first, end, int(end.sum() - first.sum()))
 
-    def launch(self, kernel: Kernel, *arguments: Any, rows: Rows | None = None) -> None:
+    def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
         """Run a stencil kernel on rows, by default all; its first arguments are their ends and the strides."""
         rows = rows or self.rows
         launch(HEAVY * rows.cells, kernel, rows.first, rows.end, self.strides, *arguments)
 
-    def fill(self, cells: np.ndarray, layers: int = GHOSTS) -> None:
+    def fill(self, cells: Any, layers: int = GHOSTS) -> None:
         """Continue an array of cells into the ghosts, evenly: its normal derivative at the walls is zero."""
         ghosts, sources, signs = self._cell_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, cells)
 
-    def fill_faces(self, u: np.ndarray, layers: int = GHOSTS) -> None:
+    def fill_faces(self, u: Any, layers: int = GHOSTS) -> None:
         """Set velocities on walls and in the ghosts: normal ones are odd, tangential ones even, or odd without slip."""
         ghosts, sources, signs = self._face_ghosts[layers]
         launch(ghosts.size, _fill, ghosts, sources, signs, u.reshape(-1))

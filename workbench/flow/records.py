@@ -264,7 +264,7 @@ class Recorded(SystemSequence):
     def system(self, made: StepSystem) -> LinearSystem:
         return self.source.system(made)
 
-    def systems(self) -> RecordedSystems:
+    def systems(self, device: str = "cpu") -> RecordedSystems:
         return RecordedSystems(self)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.flow.grid_on import grid_on
 from workbench.flow.measures import measured
-from workbench.flow.padded_grid import PaddedGrid
 from workbench.flow.placement import check_resolved, distances, placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
@@ -98,11 +98,11 @@ class RisingBubbles(SystemSequence):
     def known_size(self) -> Size:
         return Size.of_two_phases(self.cells[::-1])
 
-    def flow(self) -> TwoPhaseFlow:
-        """The flow at rest at time 0."""
+    def flow(self, device: str = "cpu") -> TwoPhaseFlow:
+        """The flow at rest at time 0, with its arrays on a device."""
         slip = {"slip": False, "no-slip": True}
         walls = (*(slip[self.sides],) * (self.dimensions - 1), slip[self.ends])
-        grid = PaddedGrid(self.cells, 1 / self.n, walls)
+        grid = grid_on(device, self.cells, 1 / self.n, walls)
         return TwoPhaseFlow(grid, self.fluids, distances(self.geometry(), grid))
 
     @property
@@ -115,15 +115,15 @@ class RisingBubbles(SystemSequence):
         b, phase = made.b.copy(), made.labels.reshape(-1)
         return LinearSystem(operator, b, grid=made.labels.shape, coefficients=coefficients, phase=phase)
 
-    def systems(self) -> BubbleSystems:
-        return BubbleSystems(self)
+    def systems(self, device: str = "cpu") -> BubbleSystems:
+        return BubbleSystems(self, device)
 
 
 class BubbleSystems(Systems):
     """The pressure equations of a flow. flow: its state, for views."""
 
-    def __init__(self, problem: RisingBubbles) -> None:
-        self.problem, self.flow = problem, problem.flow()
+    def __init__(self, problem: RisingBubbles, device: str = "cpu") -> None:
+        self.problem, self.flow = problem, problem.flow(device)
         self.seconds = self.flow.seconds
 
     def next(self) -> StepSystem | None:
@@ -143,22 +143,28 @@ class BubbleSystems(Systems):
     def fields(self) -> dict[str, np.ndarray]:
         grid = self.flow.grid
         speeds = {f"u_{name}": self.flow.speed(d) for d, name in enumerate("xyz"[: grid.directions])}
-        return {"phi": grid.inside(self.flow.phi), "p": grid.inside(self.flow.p), **speeds}
+        cells = {"phi": self.flow.phi, "p": self.flow.p}
+        return {name: grid.inside(grid.on_host(values)) for name, values in cells.items()} | speeds
 
     def state(self) -> dict[str, np.ndarray]:
         flow = self.flow
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
-        kept = {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "numbers": numbers}
-        # The owners are renewed every few steps, so that they do not follow from the labels.
-        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "owner": flow.owner}
+        kept = {name: flow.grid.on_host(values) for name, values in self._arrays().items()}
+        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "numbers": numbers}
         return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         flow = self.flow
-        for name, target in {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before}.items():
-            target[...] = state[name]
+        for name, target in self._arrays().items():
+            flow.grid.assign(target, state[name])
         flow.time, flow.dt, steps, flow.first_dt, flow.shift = state["numbers"].tolist()
         flow.steps = int(steps)
         flow.components.take(state["labels"].astype(np.int32), np.array(state["volumes"]))
         flow.begin_anew()
-        flow.owner[:] = state["owner"]
+        flow.grid.assign(flow.owner, state["owner"])
+
+    def _arrays(self) -> dict[str, Any]:
+        """What a state keeps of the flow. The owners are renewed every few steps, so that they do not follow from the
+        labels."""
+        flow = self.flow
+        return {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "owner": flow.owner}

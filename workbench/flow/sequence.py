@@ -49,6 +49,8 @@ class Sequence:
     others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution.
     systems: the state of the problem, see `Systems`.
 
+    A flow computes on the device of the leading method that it begins with.
+
     Cost of a step: that of its problem, and per method a solve and what `Prepared.update` takes for the cells that have
     changed. Raises InputError for a problem that is no sequence, and for a method that cannot be prepared.
 
@@ -178,7 +180,7 @@ class Sequence:
         return bits.astype(bool).reshape(self.labels.shape)
 
     def _begin(self, methods: list[Method]) -> None:
-        self.systems = self.problem.systems()
+        self.systems = self.problem.systems(methods[0].configuration.device)
         self.series: dict[str, list[float]] = {name: [] for name in (*COLUMNS, *self.problem.measured)}
         self.seconds: list[dict[str, float]] = []
         self.methods = methods

@@ -88,8 +88,8 @@ class SystemSequence(Problem):
         """The volume error at which a solve ends; 0 where the tolerance is that of the configuration."""
         return 0.0
 
-    def systems(self) -> Systems:
-        """Begin the sequence. Raises InputError for what cannot be begun."""
+    def systems(self, device: str = "cpu") -> Systems:
+        """Begin the sequence. device: where it computes, where it can. Raises InputError for what cannot be begun."""
         raise TypeError(f"problem {self.name} does not implement systems")
 
     def assemble(self, seed: int = 0) -> LinearSystem:

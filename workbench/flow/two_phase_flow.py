@@ -14,6 +14,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -78,17 +79,16 @@ class TwoPhaseFlow:
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
         self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work = [new(d) for _ in range(5)]
-        self._dots, self._largest = np.zeros(grid.rows.first.size), np.zeros((d, grid.rows.first.size))
-        self._b = np.zeros(grid.count)
+        self._dots, self._largest, self._b = grid.partials(), grid.partials(d, largest=True), grid.new_cells()
         self.time, self.dt, self.steps, self.shift, self.viscous_iterations = 0.0, 0.0, 0, 0.0, 0
         self.first_dt = 0.0
         self.seconds: dict[str, float] = {}
-        self.owner = np.zeros(grid.size, np.int64)
-        grid.inside(self.phi)[:] = np.clip(phi, -self._most, self._most)
+        self.owner = new(dtype=np.int64)
+        grid.put(self.phi, np.clip(phi, -self._most, self._most))
         grid.fill(self.phi)
         self.components = Components(self.inside)
         self.begin_anew()
-        self.components.volumes = self._sums(self._share)
+        (self.components.volumes,) = self._sums(self._share)
 
     @property
     def _most(self) -> float:
@@ -97,13 +97,13 @@ class TwoPhaseFlow:
     @property
     def inside(self) -> np.ndarray:
         """Whether the centre of a cell lies in a bubble, shape of the grid."""
-        return self.grid.inside(self.phi) < 0
+        return self.grid.is_inside(self.phi)
 
     def begin(self, until: float = math.inf) -> np.ndarray:
         """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
         no mean. Raises InputError where the time step collapses, with the state kept, and where the velocity is not
         finite."""
-        clock = _Clock(self.seconds)
+        clock = _Clock(self.seconds, self.grid.wait)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
         grid.launch(transport.advection, self.u, h, self._new, self._largest)
@@ -116,16 +116,17 @@ class TwoPhaseFlow:
         clock("viscosity")
         dt_h = self.dt / h
         grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
-        mean = self._b.mean()
+        b = grid.on_host(self._b)
+        mean = b.mean()
         if not math.isfinite(mean):
             raise self._not_finite()
-        self._b -= mean
+        b -= mean
         clock("divergence")
-        return self._b
+        return b
 
     def move(self, clock: Callable[[str], None]) -> None:
         """Move the interface by a time step, and number the bubbles."""
-        self._band = self.grid.around(np.abs(self.phi) < self._most - EDGE * self.grid.h)
+        self._band = self.grid.near(self.phi, self._most - EDGE * self.grid.h)
         self._transport()
         clock("interface")
         if self.steps % REDISTANCED_EVERY == 0:
@@ -140,16 +141,16 @@ class TwoPhaseFlow:
 
     def begin_anew(self) -> None:
         """Compute what a step takes over from the one before, for phi and the components that were set."""
-        self._band = self.grid.rows
+        self._band = None
         self._find_owners()
         self._measure_shares()
         self._measure_properties()
 
     def end(self, p: np.ndarray) -> None:
         """Correct the velocity by the pressure, shape (N,)."""
-        clock = _Clock(self.seconds)
+        clock = _Clock(self.seconds, self.grid.wait)
         grid = self.grid
-        grid.inside(self.p)[:] = p.reshape(grid.grid)
+        grid.put(self.p, p.reshape(grid.grid))
         grid.launch(momentum_kernels.correct, self.u, self.p, self.c, self.jump, self.dt / grid.h)
         self._new, self.advection_before = self.advection_before, self._new
         self.time += self.dt
@@ -159,7 +160,8 @@ class TwoPhaseFlow:
     def redistance(self) -> None:
         """Make |grad phi| 1 near the interface, which stays where it is."""
         grid, stage, start, kernel = self.grid, self._stage, self._start, interface_kernels.redistance
-        start[:] = stage[:] = self.phi
+        grid.copy(start, self.phi)
+        grid.copy(stage, self.phi)
         for _ in range(SWEEPS):
             grid.launch(kernel, self.phi, start, grid.h, self.phi, 0.0, 1.0, self._most, stage, rows=self._band)
             grid.fill(stage, 2)
@@ -169,24 +171,25 @@ class TwoPhaseFlow:
 
     def largest_divergence(self) -> float:
         """The rms over cells of dt div u, the relative error of a cell's volume in a step."""
-        out = np.empty(self.grid.count)
-        self.grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, out)
+        room = self.grid.new_cells()
+        self.grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, room)
+        out = self.grid.on_host(room)
         return float(np.sqrt(np.mean(out * out)))
 
     def speed(self, direction: int) -> np.ndarray:
         """A velocity at the cell centres, shape of the grid."""
         # Faces on upper walls, which are ghosts, stay 0.
-        u, stride = self.u[direction], self.grid.strides[direction]
+        u, stride = self.grid.on_host(self.u)[direction], self.grid.strides[direction]
         return 0.5 * (self.grid.inside(u) + self.grid.inside(np.roll(u, -stride)))
 
-    def share(self) -> np.ndarray:
+    def share(self) -> Any:
         """The part of each cell that lies in bubbles, padded, a view."""
         self._measure_shares()
         return self._share
 
     def _time_step(self, until: float) -> float:
         h, fluids = self.grid.h, self.fluids
-        speed = float(self._largest.max(axis=1).sum())
+        speed = float(self.grid.combined(self._largest).sum())
         if not math.isfinite(speed):
             raise self._not_finite()
         dt = min(COURANT * h / max(speed, 1e-12), self.largest_dt)
@@ -209,7 +212,8 @@ class TwoPhaseFlow:
     def _transport(self) -> None:
         grid, dt_h = self.grid, self.dt / self.grid.h
         one, two, kernel = self._stage, self._start, transport.advect
-        one[:] = two[:] = self.phi
+        grid.copy(one, self.phi)
+        grid.copy(two, self.phi)
         for phi, a, b, out in ((self.phi, 0.0, 1.0, one), (one, 0.75, 0.25, two), (two, 1 / 3, 2 / 3, one)):
             grid.launch(kernel, phi, self.u, self.phi, a, b, dt_h, self._most, out, rows=self._band)
             grid.fill(out)
@@ -217,12 +221,13 @@ class TwoPhaseFlow:
 
     def _find_owners(self) -> None:
         """The number of the nearest bubble of each cell in the band, 0 beyond REACH."""
-        labels, owner = self.components.labels, self.grid.inside(self.owner)
+        labels = self.components.labels
         if self.components.count < 2:
-            owner[:] = labels.max(initial=0)
+            self.grid.put(self.owner, labels.max(initial=0))
             return
-        owner[:] = labels
-        grown = self.owner.copy()
+        self.grid.put(self.owner, labels)
+        grown = self.grid.new(dtype=np.int64)
+        self.grid.copy(grown, self.owner)
         for _ in range(REACH):
             self.grid.launch(interface_kernels.grow, self.owner, grown, rows=self._band)
             self.owner, grown = grown, self.owner
@@ -237,15 +242,15 @@ class TwoPhaseFlow:
         grid.launch(kernel, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu, rows=self._band)
         grid.fill(self.mu, 1)
 
-    def _sums(self, padded: np.ndarray) -> np.ndarray:
-        """The integrals over what belongs to each bubble, by number, of an array without ghosts."""
+    def _sums(self, *padded: Any) -> list[np.ndarray]:
+        """The integrals over what belongs to each bubble, by number, of arrays that are 0 in ghosts."""
         cell, size = self.grid.h**self.grid.directions, self.components.volumes.size
-        return np.bincount(self.owner, padded, minlength=size) * cell
+        return [sums * cell for sums in self.grid.sums_by(self.owner, padded, size)]
 
     def _keep_volumes(self) -> None:
         """One Newton step per bubble towards its volume: shift phi by the excess over the area."""
         self._measure_shares()
-        volumes, areas = self._sums(self._share), self._sums(self._delta)
+        volumes, areas = self._sums(self._share, self._delta)
         shifts = np.divide(
             volumes - self.components.volumes,
             areas,
@@ -277,26 +282,27 @@ class TwoPhaseFlow:
         r, z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
         grid.launch(momentum_kernels.viscous_force, self.u, self.mu, grid.h, self._inverse, r, z, sums)
-        gamma = float(sums.sum())
+        gamma = float(grid.combined(sums))
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
         while gamma > goal and self.viscous_iterations < MOST_VISCOUS:
             grid.fill_faces(z, 1)
             grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
             beta = gamma / before
-            alpha = gamma / (float(sums.sum()) - beta * gamma / alpha)
+            alpha = gamma / (float(grid.combined(sums)) - beta * gamma / alpha)
             grid.launch(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums)
-            before, gamma = gamma, float(sums.sum())
+            before, gamma = gamma, float(grid.combined(sums))
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
 
 
 class _Clock:
-    """Notes seconds since the last call."""
+    """Notes seconds since the last call. wait: until the work of a part is done."""
 
-    def __init__(self, seconds: dict[str, float], now: Callable[[], float] = time.perf_counter) -> None:
-        self._seconds, self._now, self._last = seconds, now, now()
+    def __init__(self, seconds: dict[str, float], wait: Callable[[], None]) -> None:
+        self._seconds, self._wait, self._last = seconds, wait, time.perf_counter()
 
     def __call__(self, part: str) -> None:
-        now = self._now()
+        self._wait()
+        now = time.perf_counter()
         self._seconds[part], self._last = now - self._last, now

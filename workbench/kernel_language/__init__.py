@@ -24,6 +24,7 @@ test else b` only what is chosen. Everything else raises KernelError, with the l
 Types are those of the arrays (see `typing`); conversions are part of the typed tree, so that every device makes the
 same ones. The modules: `grammar` (decorators, what is refused), `folding` (constants), `typing`, `expressions` and
 `tree` (types), `count` (operations), `numba_text` and `c_text` (the printers), `of_lines` (trees of paper lines).
+Stencil kernels of rows, which are numba's own text, are printed in C by `of_rows`.
 """
 
 from workbench.kernel_language.grammar import Kernel, KernelError, helper, kernel

@@ -1,0 +1,208 @@
+"""The staggered grid on an accelerator: its arrays lie there, and its kernels are those of the CPU, printed in C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.kernels.kernel_text import KernelText
+from workbench.errors import InputError
+from workbench.flow.padded_grid import GHOSTS, PaddedGrid
+from workbench.jit.compiled import Kernel
+from workbench.kernel_language.of_rows import MAXIMUM, SUM, Kind, row_text
+
+SCALARS = {"f8": "double", "i8": "I64", "i4": "int", "u1": "uchar_t", "b1": "uchar_t"}
+BUCKETS = 16384
+"""Work-items that add up what belongs to each bubble."""
+
+_FILL = """
+KERNEL fill(GLOBAL const int* RESTRICT ghosts, GLOBAL const int* RESTRICT sources, GLOBAL const double* RESTRICT signs,
+            GLOBAL double* values, const I64 n)
+{
+    FOR_EACH(k, n) values[ghosts[k]] = signs[k]*values[sources[k]];
+}
+"""
+_NEAR = """
+KERNEL near_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi, const double within,
+                  const I64 nx, const I64 up, const I64 over, const I64 layers, GLOBAL unsigned char* RESTRICT near,
+                  const I64 n)
+{
+    FOR_EACH(item, n) {
+        const I64 i = rows[item / nx] + item % nx;
+        unsigned char found = 0;
+        for (I64 z = -layers; z <= layers; z++)
+            for (I64 y = -1; y <= 1; y++)
+                for (I64 x = -1; x <= 1; x++)
+                    if (fabs(phi[i + x + y*up + z*over]) < within) found = 1;
+        near[i] = found;
+    }
+}
+"""
+_INSIDE = """
+KERNEL inside_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi, const I64 nx,
+                    GLOBAL unsigned char* RESTRICT inside, const I64 n)
+{
+    FOR_EACH(item, n) inside[item] = phi[rows[item / nx] + item % nx] < 0;
+}
+"""
+_PUT = """
+KERNEL put_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const FROM* RESTRICT cells, const I64 nx,
+                 GLOBAL TO* RESTRICT padded, const I64 n)
+{
+    FOR_EACH(item, n) padded[rows[item / nx] + item % nx] = (TO)cells[item];
+}
+"""
+_BUCKETS = """
+KERNEL add_up(GLOBAL const I64* RESTRICT rows, GLOBAL const I64* RESTRICT owner, GLOBAL const double* RESTRICT values,
+              const I64 nx, const I64 cells, GLOBAL double* RESTRICT sums, const I64 n)
+{
+    FOR_EACH(bucket, n) {
+        for (I64 item = bucket; item < cells; item += n) {
+            const I64 i = rows[item / nx] + item % nx;
+            if (values[i] != 0) sums[owner[i]*n + bucket] += values[i];
+        }
+    }
+}
+"""
+
+
+class DeviceGrid(PaddedGrid):
+    """A grid whose arrays are vectors of an accelerator, double precision.
+
+    Kernels compute one cell by one work-item; sums over rows are those over groups, in another order than on the CPU.
+    What numbers the bubbles, and right-hand sides and pressures, goes through the host. Raises InputError for a device
+    that does not compute in double precision.
+    """
+
+    def __init__(self, cells: tuple[int, ...], h: float, no_slip: tuple[bool, ...], device: Accelerator) -> None:
+        super().__init__(cells, h, no_slip)
+        if not device.layout.double:
+            raise InputError(
+                f"device {device.name} ({device.runtime.title}) does not compute in double precision, which a flow "
+                "needs; use device cpu"
+            )
+        self._device, self._functions = device, {}
+        self._groups = device.layout.groups_for(self.count)
+        self._first = device.array(self.rows.first, np.int64)
+        self._everywhere = device.array(self._is_inner, np.uint8)
+        self._near = device.array(np.zeros(self.size), np.uint8)
+        self._inside = device.empty((self.count,), np.uint8)
+        self._cells = device.empty((self.count,), np.float64)
+        self._numbers = device.empty((self.count,), np.int32)
+        self.heights, self.lower = (device.array(values, values.dtype) for values in (self.heights, self.lower))
+        of_ghosts = (np.int32, np.int32, np.float64)
+        for ghosts in (self._cell_ghosts, self._face_ghosts):
+            for layers, lists in ghosts.items():
+                ghosts[layers] = tuple(device.array(one, kind) for one, kind in zip(lists, of_ghosts, strict=True))
+
+    def new(self, *leading: int, dtype: Any = np.float64) -> Any:
+        made = self._device.empty((*leading, self.size), dtype)
+        self._device.runtime.clear(made.handle, made.nbytes)
+        return made
+
+    def new_cells(self) -> Any:
+        return self._device.empty((self.count,), np.float64)
+
+    def partials(self, *leading: int, largest: bool = False) -> Any:
+        return _Partials(self._device, leading, self._groups, MAXIMUM if largest else SUM)
+
+    def combined(self, partials: Any) -> np.ndarray:
+        values = self._device.to_host(partials.vector)
+        return values.max(axis=-1) if partials.how == MAXIMUM else values.sum(axis=-1)
+
+    def wait(self) -> None:
+        self._device.synchronize()
+
+    def copy(self, target: Any, source: Any) -> None:
+        self._device.assign(target, source)
+
+    def assign(self, target: Any, values: np.ndarray) -> None:
+        self._device.runtime.upload(target.handle, np.ascontiguousarray(values, target.dtype))
+
+    def on_host(self, array: Any) -> np.ndarray:
+        return self._device.to_host(array)
+
+    def put(self, padded: Any, cells: Any) -> None:
+        kind = np.int32 if padded.dtype == np.int64 else np.float64
+        given = np.ascontiguousarray(np.broadcast_to(cells, self.grid), kind).reshape(-1)
+        held = self._numbers if kind == np.int32 else self._cells
+        self._device.runtime.upload(held.handle, given)
+        names = {"FROM": SCALARS[held.dtype.str[1:]], "TO": SCALARS[padded.dtype.str[1:]]}
+        text = _PUT
+        for name, scalar in names.items():
+            text = text.replace(name, scalar)
+        self._over(text, "put_cells", self.count, self._first, held, np.int64(self.cells[0]), padded)
+
+    def is_inside(self, phi: Any) -> np.ndarray:
+        nx = np.int64(self.cells[0])
+        self._over(_INSIDE, "inside_cells", self.count, self._first, phi, nx, self._inside)
+        return self._device.to_host(self._inside).view(bool).reshape(self.grid)
+
+    def near(self, phi: Any, within: float) -> Any:
+        over, layers = (self.strides[2], 1) if self.directions == 3 else (0, 0)
+        sizes = map(np.int64, (self.cells[0], self.strides[1], over, layers))
+        self._over(_NEAR, "near_cells", self.count, self._first, phi, np.float64(within), *sizes, self._near)
+        return self._near
+
+    def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
+        buckets = min(BUCKETS, self.count)
+        found = []
+        for one in values:
+            sums = self._device.empty((count, buckets), np.float64)
+            self._device.runtime.clear(sums.handle, sums.nbytes)
+            sizes = np.int64(self.cells[0]), np.int64(self.count)
+            self._over(_BUCKETS, "add_up", buckets, self._first, owner, one, *sizes, sums)
+            found.append(self._device.to_host(sums).sum(axis=1))
+        return found
+
+    def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
+        given = [self._given(argument) for argument in arguments]
+        kinds = tuple(kind for kind, _ in given)
+        handles = [id(value.handle) for _, value in given if isinstance(value, Vector)]
+        aliased = len(set(handles)) < len(handles)
+        key = kernel, kinds, aliased
+        if key not in self._functions:
+            sizes = self.strides.tolist(), self.size, self.cells[0], len(self.rows.first)
+            text = row_text(kernel.py_func, kinds, *sizes, aliased=aliased)
+            whole = KernelText("cells", text.declaration, text.statements, text.before)
+            self._functions[key] = self._device.kernel(whole, "cells", np.dtype(np.float64))
+        near = rows if isinstance(rows, Vector) else self._everywhere
+        values = (value for _, value in given)
+        self._device.launch_over(self._functions[key], self.count, self._first, near, *values)
+
+    def fill(self, cells: Any, layers: int = GHOSTS) -> None:
+        self._filled(self._cell_ghosts[layers], cells)
+
+    def fill_faces(self, u: Any, layers: int = GHOSTS) -> None:
+        self._filled(self._face_ghosts[layers], u)
+
+    def _filled(self, lists: Any, values: Any) -> None:
+        self._over(_FILL, "fill", lists[0].size, *lists, values)
+
+    def _over(self, text: str, name: str, items: int, *arguments: Any) -> None:
+        function: Function = self._device.kernel(text, name, np.dtype(np.float64))
+        self._device.launch_over(function, items, *arguments)
+
+    def _given(self, argument: Any) -> tuple[Kind, Any]:
+        """The kind of an argument, and what is launched on."""
+        if isinstance(argument, _Partials):
+            return Kind("double", argument.dimensions, argument.how), argument.vector
+        if isinstance(argument, np.ndarray):
+            argument = self._device.array(argument, argument.dtype)
+        if isinstance(argument, Vector):
+            return Kind(SCALARS[argument.dtype.str[1:]], len(argument.shape)), argument
+        if isinstance(argument, int | np.integer):
+            return Kind("I64"), np.int64(argument)
+        return Kind("double"), np.float64(argument)
+
+
+class _Partials:
+    """One sum or maximum of each group of a launch."""
+
+    def __init__(self, device: Accelerator, leading: tuple[int, ...], groups: int, how: str) -> None:
+        self.how, self.dimensions = how, len(leading) + 1
+        self.vector = device.empty((*leading, groups), np.float64)
