@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench import devices
+from workbench.deflation import DeflationContext
 from workbench.errors import InputError
 from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
+from workbench.registry import find
 from workbench.run import Run, configure, prepare, run_through
 from workbench.run.in_memory import InMemoryProblem
 
@@ -88,6 +91,27 @@ def test_updated_phases_equal_a_fresh_setup(grid, sides, method):
             np.testing.assert_array_equal(ours.x, theirs.x)
             assert ours.iterations == theirs.iterations > 2
     assert prepared.update(phase).changed == 0
+
+
+def test_an_update_keeps_z_where_labels_stay():
+    phase = discs((21, 13), [(4.5, 4.5)], 3)
+    moved = discs((21, 13), [(5.5, 4.5)], 3)
+    draw = np.random.default_rng(2)
+    for deflation, kept in (("blocks:3", True), ("stripes:6", True), ("levelset:3", False)):
+        spaces = [find("deflation", deflation).space(context_of(of)) for of in (phase, moved)]
+        operator, device = of_phase(phase).operator, devices.device("cpu")
+        first = spaces[0].bind(operator, operator.bind(device), device)
+        spaces[1].keep(spaces[0])
+        second = spaces[1].bind(operator, operator.bind(device), device)
+        assert (second.z is first.z) == kept
+        vector = draw.standard_normal(phase.size)
+        sums = np.bincount(spaces[1].labels, vector)
+        np.testing.assert_allclose(second.z.restrict(vector), sums, atol=1e-13)
+
+
+def context_of(phase):
+    operator, device = of_phase(phase).operator, devices.device("cpu")
+    return DeflationContext(operator, operator.bind(device), None, device, phase.shape, phase.reshape(-1))
 
 
 def test_an_update_that_fails_leaves_the_system_before():
