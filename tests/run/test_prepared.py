@@ -7,12 +7,14 @@ import pytest
 from scipy import sparse
 
 from workbench import devices
-from workbench.deflation import DeflationContext
+from workbench.deflation import DeflationContext, PiecewiseConstant
+from workbench.deflation.blocks import Blocks
+from workbench.deflation.levelset import LevelSet
+from workbench.deflation.stripes import Stripes
 from workbench.errors import InputError
 from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
-from workbench.registry import find
 from workbench.run import Run, configure, prepare, run_through
 from workbench.run.in_memory import InMemoryProblem
 
@@ -97,21 +99,23 @@ def test_an_update_keeps_z_where_labels_stay():
     phase = discs((21, 13), [(4.5, 4.5)], 3)
     moved = discs((21, 13), [(5.5, 4.5)], 3)
     draw = np.random.default_rng(2)
-    for deflation, kept in (("blocks:3", True), ("stripes:6", True), ("levelset:3", False)):
-        spaces = [find("deflation", deflation).space(context_of(of)) for of in (phase, moved)]
+    for deflation, kept in ((Blocks(3), True), (Stripes(6), True), (LevelSet(3), False)):
+        before, after = (deflation.space(context_of(of)) for of in (phase, moved))
+        assert isinstance(before, PiecewiseConstant)
+        assert isinstance(after, PiecewiseConstant)
         operator, device = of_phase(phase).operator, devices.device("cpu")
-        first = spaces[0].bind(operator, operator.bind(device), device)
-        spaces[1].keep(spaces[0])
-        second = spaces[1].bind(operator, operator.bind(device), device)
+        first = before.bind(operator, operator.bind(device), device)
+        after.keep(before, first.z)
+        second = after.bind(operator, operator.bind(device), device)
         assert (second.z is first.z) == kept
         vector = draw.standard_normal(phase.size)
-        sums = np.bincount(spaces[1].labels, vector)
-        np.testing.assert_allclose(second.z.restrict(vector), sums, atol=1e-13)
+        np.testing.assert_allclose(second.z.restrict(vector), np.bincount(after.labels, vector), atol=1e-13)
 
 
 def context_of(phase):
     operator, device = of_phase(phase).operator, devices.device("cpu")
-    return DeflationContext(operator, operator.bind(device), None, device, phase.shape, phase.reshape(-1))
+    A = operator.bind(device)
+    return DeflationContext(operator, A, A, device, phase.shape, phase.reshape(-1))
 
 
 def test_an_update_that_fails_leaves_the_system_before():

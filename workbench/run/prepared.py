@@ -166,8 +166,7 @@ class Prepared:
         Else A and both levels are made anew, by the functions that make them first, so that the outcome is the same,
         bit by bit, as of another `prepare`; the device, the null space, vectors and compiled programs are kept, and Z
         where its labels stay, as those of blocks do. No notice is given, as by `solve`. With entries of A all is made
-        anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those
-        of an earlier phase.
+        anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those of an earlier phase.
 
         Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
         with the present system kept.

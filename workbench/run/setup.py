@@ -241,7 +241,8 @@ def _levels(
         space = configuration.deflation.space(context)
         if isinstance(space, PiecewiseConstant):
             space.az_form = configuration.az
-            space.keep(before.space if before else None)
+            if before and before.projection:
+                space.keep(before.space, before.projection.z)
     check_stopped(stopped)
     if space is None:
         check_varying(configuration, first_level.varies, inexact=False)
