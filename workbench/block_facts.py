@@ -37,6 +37,8 @@ class Facts:
     about: tuple[str, ...]
 
 
+# Docstrings are searched, which takes longer than small parts of a setup.
+@functools.lru_cache(512)
 def facts(cls: type[Block]) -> Facts:
     """The facts of a block. One that `data/blocks.toml` does not list, such as a user's, has its title alone."""
     listed = _table().get(cls.kind, {}).get(cls.name) or {"label": cls.title or cls.name, "group": "User-defined"}

@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench import devices
+from workbench.deflation import DeflationContext, PiecewiseConstant
+from workbench.deflation.blocks import Blocks
+from workbench.deflation.levelset import LevelSet
+from workbench.deflation.stripes import Stripes
 from workbench.errors import InputError
 from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
@@ -88,6 +93,29 @@ def test_updated_phases_equal_a_fresh_setup(grid, sides, method):
             np.testing.assert_array_equal(ours.x, theirs.x)
             assert ours.iterations == theirs.iterations > 2
     assert prepared.update(phase).changed == 0
+
+
+def test_an_update_keeps_z_where_labels_stay():
+    phase = discs((21, 13), [(4.5, 4.5)], 3)
+    moved = discs((21, 13), [(5.5, 4.5)], 3)
+    draw = np.random.default_rng(2)
+    for deflation, kept in ((Blocks(3), True), (Stripes(6), True), (LevelSet(3), False)):
+        before, after = (deflation.space(context_of(of)) for of in (phase, moved))
+        assert isinstance(before, PiecewiseConstant)
+        assert isinstance(after, PiecewiseConstant)
+        operator, device = of_phase(phase).operator, devices.device("cpu")
+        first = before.bind(operator, operator.bind(device), device)
+        after.keep(before, first.z)
+        second = after.bind(operator, operator.bind(device), device)
+        assert (second.z is first.z) == kept
+        vector = draw.standard_normal(phase.size)
+        np.testing.assert_allclose(second.z.restrict(vector), np.bincount(after.labels, vector), atol=1e-13)
+
+
+def context_of(phase):
+    operator, device = of_phase(phase).operator, devices.device("cpu")
+    A = operator.bind(device)
+    return DeflationContext(operator, A, A, device, phase.shape, phase.reshape(-1))
 
 
 def test_an_update_that_fails_leaves_the_system_before():

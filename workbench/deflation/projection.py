@@ -17,7 +17,7 @@ from workbench.deflation.corrections import Corrections
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import DeviceVector, Dots, Restriction
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -110,6 +110,11 @@ class Projection(Corrections):
             self._factorize(chosen, basis, singular)
         self.notes = [*basis.notes, *([reason] if reason else []), *self._notes_of_factor]
         self.waits = self._coarse.waits or bound.waits
+
+    @property
+    def z(self) -> Restriction:
+        """Z on the device."""
+        return self._z
 
     @property
     def rank(self) -> int:

@@ -160,6 +160,7 @@ class PiecewiseConstant(Subspace):
 
     def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
         self._labels, self._boxes, self._device = labels, boxes, device
+        self._kept: Restriction | None = None
         self.sizes = np.bincount(labels) if boxes is None else boxes.sizes
         if not self.sizes.all():
             raise InputError(
@@ -172,14 +173,21 @@ class PiecewiseConstant(Subspace):
             self._labels, self._device = self._device.to_host(self._labels), None
         return self._labels
 
+    def keep(self, before: Subspace | None, z: Restriction) -> None:
+        """Let the next `bind` take Z of an earlier subspace where the labels are the same. z: on the same device, in
+        the same precision."""
+        if isinstance(before, PiecewiseConstant) and not (self._device or before._device):
+            self._kept = z if np.array_equal(self._labels, before._labels) else None
+
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         count = self.sizes.size
+        z, self._kept = self._kept, None
         columns = SparseColumns(operator, self, count, bound, device)
         matrix = None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
             matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
         return BoundSubspace(
-            device.subdomains(self._labels, count, operator.dtype, self._boxes),
+            device.subdomains(self._labels, count, operator.dtype, self._boxes) if z is None else z,
             lambda: self._az_on(device, sparse.csr_array(columns.az, dtype=operator.dtype)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),

@@ -164,9 +164,9 @@ class Prepared:
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
         are numbered, and keep their numbers; numbered: they are already. Where no cell has changed nothing is renewed.
         Else A and both levels are made anew, by the functions that make them first, so that the outcome is the same,
-        bit by bit, as of another `prepare`; the device, the null space, vectors and compiled programs are kept. With
-        entries of A all is made anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those
-        of an earlier phase.
+        bit by bit, as of another `prepare`; the device, the null space, vectors and compiled programs are kept, and Z
+        where its labels stay, as those of blocks do. No notice is given, as by `solve`. With entries of A all is made
+        anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those of an earlier phase.
 
         Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
         with the present system kept.
@@ -179,11 +179,11 @@ class Prepared:
         else:
             system, changed = self._with_phase(array, numbered=numbered)
             detail = f"{changed} of {size} cells changed phase"
-        with MACHINE_USE:
-            if changed is None:
+        if changed is None:
+            with MACHINE_USE:
                 self._begin(system)
-            elif changed:
-                self._renew(system, keep_coarse=keep_coarse)
+        elif changed:
+            self._renew(system, keep_coarse=keep_coarse)
         return Update(changed, changed is None, detail, time.perf_counter() - begun)
 
     def _renew(self, system: LinearSystem, *, keep_coarse: bool) -> None:

@@ -171,7 +171,7 @@ def renewed(
         product = inner.operator.bind(device)
     levels = _levels(
         configuration, inner, product, device, None, setup.null_space, notes, lambda: False, None,
-        lambda _name: contextlib.nullcontext(), setup.first_level if keep_coarse else None,
+        lambda _name: contextlib.nullcontext(), setup, keep_coarse=keep_coarse,
     )  # fmt: skip
     return dataclasses.replace(setup, system=system, bound=bound, product=product, notes=notes, **levels._asdict())
 
@@ -219,16 +219,19 @@ def _levels(
     stopped: Callable[[], bool],
     workers: Workers | None,
     phases: Callable[[str], contextlib.AbstractContextManager[None]],
-    coarse_of: BoundOperator | ElementWise | None = None,
+    before: SolveSetup | None = None,
+    *,
+    keep_coarse: bool = False,
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where there is one and the variant asks for
-    that. coarse_of: an earlier M whose coarse levels are kept."""
+    that. before: the setup of an earlier phase, of which Z is kept where its labels are the same; keep_coarse: and the
+    coarse levels of M."""
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"), needing_entries(configuration.preconditioner):
-        if coarse_of is None:
-            first_level = configuration.preconditioner.setup_of(system, device, workers)
+        if before and keep_coarse:
+            first_level = configuration.preconditioner.with_coarse_of(before.first_level, operator, device)
         else:
-            first_level = configuration.preconditioner.with_coarse_of(coarse_of, operator, device)
+            first_level = configuration.preconditioner.setup_of(system, device, workers)
     notes += first_level.notes
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed, system.slab
@@ -238,6 +241,8 @@ def _levels(
         space = configuration.deflation.space(context)
         if isinstance(space, PiecewiseConstant):
             space.az_form = configuration.az
+            if before and before.projection:
+                space.keep(before.space, before.projection.z)
     check_stopped(stopped)
     if space is None:
         check_varying(configuration, first_level.varies, inexact=False)

@@ -9,6 +9,7 @@ levels recompute the rows of neighbouring chunks that they need.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Protocol
 
 import numpy as np
@@ -212,18 +213,21 @@ class FaceSeries:
         return [*text, f"v = {level.base.at('i')} + scale[i]*v" if level.upper else "v *= scale[i]"]
 
 
+@functools.cache
 def lower_pass(of: Coefficients, order: int, *, first: bool, last: bool) -> str:
     """The kernel of `order` terms of K over all rows: y from base, starting from v = start; first, last: of K."""
     levels = _levels(of, order, False, Place("base"), Place("start"), Place("y"), raw=first, last=last)
     return _kernel("base, start, y, r", levels, begin=order - 1, beyond=0)
 
 
+@functools.cache
 def upper_pass(of: Coefficients, order: int) -> str:
     """The same for K^H, with the dot products of r and y."""
     levels = _levels(of, order, True, Place("base"), Place("start"), Place("y"), summed=True)
     return _kernel("base, start, y, r", levels, begin=0, beyond=0)
 
 
+@functools.cache
 def both(of: Coefficients, order: int) -> str:
     """The kernel of u = K^H D^-1 K r in one pass: the vector between the two factors never leaves the cache."""
     between = Place(f"mine[{2 * order - 2}]", "low")

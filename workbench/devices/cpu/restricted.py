@@ -6,6 +6,8 @@ it is in the cache, so the restriction reads no further memory.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from workbench.devices.bound import Request
@@ -63,7 +65,7 @@ class _Pass:
             room = (np.zeros((cores(), -(-rows // chunks) + 1 + subdomains.labelling.align), request.dtype),)
         vectors = ["x", "y"] if of.sums else ["base", "x"]
         arguments = [name for name in of.arguments if name in fixed]
-        self._kernel = generated.kernel(_text(of, [*arguments, *vectors, "rows_", own], subdomains.labelling))
+        self._kernel = generated.kernel(_text(of, (*arguments, *vectors, "rows_", own), subdomains.labelling))
         self._rows, self._head = rows, [fixed[name] for name in arguments]
         self._last = (rows, *room, *subdomains.stored)
         some = np.empty(0, request.dtype)
@@ -73,7 +75,8 @@ class _Pass:
         launch(self._rows, self._kernel, *self._head, *vectors, *self._last)
 
 
-def _text(of: Typed, arguments: list[str], labelling: Labelling) -> str:
+@functools.lru_cache(64)
+def _text(of: Typed, arguments: tuple[str, ...], labelling: Labelling) -> str:
     """Python source. arguments: in front of those of the restriction."""
     origin = "" if of.sums else "low_"
     body = [*bounds(labelling.align), "chunk_, low_, high_ = chunk, low, high"]

@@ -7,6 +7,7 @@ have the same number of cells along x, rows of a box, whose length is then a con
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -137,6 +138,7 @@ def over_groups(chunk: Iterable[str]) -> list[str]:
     ]
 
 
+@functools.cache
 def restriction(labelling: Labelling) -> str:
     """The kernel of Z^T w."""
     chunk = [*bounds(labelling.align), *labelling.restrict("w", "0")]
@@ -144,6 +146,7 @@ def restriction(labelling: Labelling) -> str:
     return "\n".join([*text, *(f"    {line}" for line in over_groups(chunk))]) + "\n"
 
 
+@functools.cache
 def prolongation(labelling: Labelling, *, paired: bool, wide: str) -> str:
     """The kernel of x = x + Z a; paired: with the dot products (r, x), (x, x) and (r, r), in the dtype `wide`."""
     more = ", r, partial, dots" if paired else ""
