@@ -38,7 +38,7 @@ from workbench.run import Configuration, State, configure
 from workbench.scenes.flow import curves
 from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
 
-PERIOD = 0.4
+PERIOD = 0.8
 """Seconds between two updates of curves while it plays."""
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """Right-hand sides of so many last steps are kept for replays, up to so many bytes."""

@@ -83,7 +83,7 @@ class Recurrence:
         self._generator = self._iterates()
 
     def renew(self, setup: SolveSetup) -> bool:
-        """Go on with another setup of the same device, vectors and kinds of operators, see `keep`; False where they are
+        """Continue with another setup of the same device, vectors and kinds of operators, see `keep`; False where they are
         not of the same kind, and nothing has changed."""
         space, pairs = self.workspace, {"A": setup.A, "M": setup.M}
         before = {name: space.operators[name] for name in pairs}
