@@ -246,7 +246,9 @@ class Workbench(View):
         chosen = self.configuration
         if not isinstance(chosen.problem, SystemSequence):
             chosen = configure("rising-bubbles", preconditioner="neumann:2", deflation="levelset:8")
-        return FlowView(chosen, folder=self.folder, drawn=lambda: self.configuration.problem)
+        made = FlowView(chosen, folder=self.folder, drawn=lambda: self.configuration.problem)
+        made.changed = self._name_problem
+        return made
 
     def _papers(self) -> PapersPage:
         made = PapersPage(self.runs, lambda _numbers: self.turn_to(RUNS), self.folder)

@@ -16,6 +16,8 @@ from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
+from workbench.live.field.pictures import Scene
+from workbench.live.field.volume_view import VolumeView
 from workbench.live.flows.flow_curves import FlowCurves
 from workbench.live.flows.flow_field import FlowField
 from workbench.live.flows.flow_form import FlowForm, method_of
@@ -32,6 +34,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.saver import Saver
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
+from workbench.number_text import number
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
@@ -42,6 +45,8 @@ PERIOD = 0.8
 """Seconds between two updates of curves while it plays."""
 KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
+VOLUME = 320
+"""Pixels of the height of the bubbles in 3D."""
 FRAMES = 40
 """Of a film."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
@@ -73,6 +78,8 @@ class FlowView(PausableView):
         drawn: Callable[[], Problem] | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
+        self.changed: Callable[[], object] = lambda: None
+        """Called when another problem begins."""
         self.sequence = _sequence(configuration, SECOND if second is None else second)
         self.publisher = Publisher()
         first, other = self.sequence.methods
@@ -102,6 +109,7 @@ class FlowView(PausableView):
         self.quantity.observe(self._look, "value")
         self.past.observe(self._look, "value")
         self.curves = FlowCurves(self.publisher)
+        self.volume = VolumeView(self.publisher, height=VOLUME, slices=False, subdomains=False)
         self.facts = widgets.HTML()
         self.status = StatusLine()
         self.saver = Saver(self.status, self.folder)
@@ -122,6 +130,7 @@ class FlowView(PausableView):
         )
         self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
+        self.volume.layout.display = "none"
         self.box = self._layout()
         self._filling = False
         self._complaint = ""
@@ -174,13 +183,13 @@ class FlowView(PausableView):
 
     def hide(self, hidden: bool) -> None:
         """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
-        for view in (self.field, *self.curves.charts):
+        for view in (self.field, self.volume, *self.curves.charts):
             view.link.hidden = hidden
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
         looks = row("wb-buttons", self.quantity, self.past)
-        left = widgets.VBox([self.field, looks, self.facts]).add_class("wb-flowleft")
+        left = widgets.VBox([self.field, self.volume, looks, self.facts]).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
@@ -198,6 +207,9 @@ class FlowView(PausableView):
         return box.add_class("wb").add_class("wb-explorer").add_class("wb-solving").add_class("wb-flow")
 
     def _new_player(self) -> None:
+        size = self.sequence.problem.known_size
+        if not self.sequence.steps and size is not None and size.grid is not None and len(size.grid) == 3:
+            self.field.index = size.grid["zyx".index(self.field.normal)] // 2
         self.player = Player(self.sequence, self.publisher.wake)
         self.controller.add(self.player)
         self.field.follow(self.player)
@@ -229,6 +241,7 @@ class FlowView(PausableView):
         self.sequence, self._complaint = made, ""
         self._new_player()
         self.past.value = 0
+        self.changed()
         self.publisher.wake()
 
     def _load(self, configuration: Configuration) -> None:
@@ -303,8 +316,23 @@ class FlowView(PausableView):
         """Draw the curves anew where there are new steps."""
         if self.curves.show(self.sequence, self.field.step, live=self.player.steady):
             self.facts.value = facts(self.sequence)
+            self.player.ask(self._show_bubbles)
         racing = self.race.racing
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
+
+    def _show_bubbles(self) -> None:
+        """The surfaces of the bubbles in a box, from the phases; in the thread that steps."""
+        sequence = self.sequence
+        solid = sequence.labels is not None and sequence.labels.ndim == 3
+        self.volume.layout.display = None if solid else "none"
+        if not solid or not sequence.steps:
+            return
+        inside = sequence.phase_at(self.field.step or sequence.steps)
+        # The 3D view draws cubes.
+        side, width = max(inside.shape), inside.shape[2]
+        room = [((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape]
+        light = np.where(np.pad(inside, room), 1 / getattr(sequence.problem, "density_ratio", 0.1), 1.0)
+        self.volume.show(Scene(f"bubbles in a cube of {number(side / width)} widths", light))
 
     def _pictures(self) -> dict[str, Any]:
         field = self.field.figure()

@@ -83,8 +83,8 @@ class Recurrence:
         self._generator = self._iterates()
 
     def renew(self, setup: SolveSetup) -> bool:
-        """Continue with another setup of the same device, vectors and kinds of operators, see `keep`; False where they are
-        not of the same kind, and nothing has changed."""
+        """Continue with another setup of the same device, vectors and kinds of operators, see `keep`; False where they
+        are not of the same kind, and nothing has changed."""
         space, pairs = self.workspace, {"A": setup.A, "M": setup.M}
         before = {name: space.operators[name] for name in pairs}
         factors = {name: getattr(operator, "factors", {}) for name, operator in pairs.items()}
