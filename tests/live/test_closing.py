@@ -15,7 +15,7 @@ from workbench.live.transport import cells
 from workbench.live.ui.view import CLOSED, LiveWidget, View
 from workbench.run import Session, configure
 
-NO_VIEWS = ("Lesson", "RunList", "explore", "html_of", "open_run", "page_of", "workbench")
+NO_VIEWS = ("Lesson", "RunList", "explore", "flow", "html_of", "open_run", "page_of", "workbench")
 OURS = "workbench-"
 """Beginning of the names of threads of views."""
 
@@ -34,6 +34,7 @@ def made(result, tmp_path):
         "Builder": lambda: live.Builder(bubbles.problem, bubbles.deflation, lambda: bubbles),
         "ConvergenceView": lambda: live.ConvergenceView(Session(configure("poisson5", n=8))),
         "Explorer": lambda: live.Explorer(bubbles, tmp_path),
+        "FlowView": lambda: played(live.flow(n=16, until=0.1)),
         "InsideView": lambda: looked_into(live.InsideView(), result),
         "OwnMethod": lambda: raced(live.OwnMethod("cg", "poisson5", n=12)),
         "RaceView": lambda: live.RaceView(bubbles),
@@ -70,6 +71,14 @@ def looked_into(view, run):
     for _ in range(2):
         view.follow(run)
         until(lambda: view.spectrum and view.roofline)
+    return view
+
+
+def played(view):
+    view.play()
+    view.wait(LIMIT)
+    view.race.start()
+    until(lambda: view.race.racing is not None and view.race.racing.over)
     return view
 
 

@@ -31,7 +31,6 @@ from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.save_bar import SaveBar
-from workbench.live.ui.saver import Saver
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
 from workbench.number_text import number
@@ -112,7 +111,6 @@ class FlowView(PausableView):
         self.volume = VolumeView(self.publisher, height=VOLUME, slices=False, subdomains=False)
         self.facts = widgets.HTML()
         self.status = StatusLine()
-        self.saver = Saver(self.status, self.folder)
         self.exports = [
             button(words, tip, lambda kind=kind: self._export(kind), width="112px")
             for kind, (words, tip) in {
@@ -339,7 +337,8 @@ class FlowView(PausableView):
         return {**({"flow": field} if field is not None else {}), **self.curves.scenes}
 
     def _export(self, kind: str) -> None:
-        self.saver.save(lambda folder: [self._written(kind, folder)], lambda: self.sequence.problem.label, "saving")
+        saver, label = self.save_bar.saver, self.sequence.problem.label
+        saver.save(lambda folder: [self._written(kind, folder)], lambda: label, "saving")
 
     def _written(self, kind: str, folder: Path) -> Path:
         sequence = self.sequence
