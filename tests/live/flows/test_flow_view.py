@@ -102,16 +102,17 @@ def test_four_methods_race_on_the_latest_steps(view):
     assert [row["milliseconds"] for row in ranking] == sorted(row["milliseconds"] for row in ranking)
 
 
-def test_what_is_asked_for_is_done_between_two_steps():
+def test_what_is_asked_for_is_done_between_two_steps_and_no_step_wakes_the_page():
     view = flow(**SMALL)
-    seen = []
-    player = Player(view.sequence, lambda: None)
+    seen, heard = [], []
+    player = Player(view.sequence, lambda: heard.append(view.sequence.steps))
     player.ask(lambda: seen.append(view.sequence.steps))
     assert seen == [0]
     player.start()
     player.ask(lambda: seen.append(view.sequence.steps))
     player.join(60)
     assert len(seen) == 2
+    assert heard == [view.sequence.steps]
     view.close()
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
 from workbench import figures
+from workbench.flow.sequence import Sequence
 from workbench.live.field.frame_batch import Frame, FrameBatch
-from workbench.live.field.pictures import Picture, blank, plane_picture
+from workbench.live.field.pictures import Picture, Scene, blank, plane_picture
 from workbench.live.flows.player import Player
 from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.assets import module, script
 from workbench.live.ui.stream_view import StreamView
+from workbench.number_text import number
+from workbench.run import State
 from workbench.scenes.flow_plane import PRESSURE, Look, plane_of_flow
 from workbench.scenes.plane import Plane
 
@@ -95,7 +99,8 @@ class FlowField(StreamView):
                 return self._pace.wait
             self._asked = True
             player.ask(lambda: self._take(player))
-        return self._reel.waits
+        playing = player.alive and player.state is not State.PAUSED
+        return self._reel.waits or (PERIOD if playing else False)
 
     def _take(self, player: Player) -> None:
         """Take a picture, in the thread that steps."""
@@ -106,12 +111,25 @@ class FlowField(StreamView):
             self._taken = (player.sequence, player.sequence.steps, look)
         finally:
             self._asked, self._fresh = False, True
-            self.publisher.wake()
+            if not player.steady:
+                self.publisher.wake()
 
     @staticmethod
     def _grid(player: Player) -> tuple[int, ...]:
         labels = player.sequence.labels
         return labels.shape if labels is not None else ()
+
+
+def bubbles_of(sequence: Sequence, step: int = 0) -> Scene | None:
+    """The bubbles of a box, from the phases, in a cube, which the 3D view needs. step: an earlier one, 0 for the last.
+    None in 2D and before the first step."""
+    if not sequence.steps or sequence.labels is None or sequence.labels.ndim != 3:
+        return None
+    inside = sequence.phase_at(step or sequence.steps)
+    side, width = max(inside.shape), inside.shape[2]
+    room = [((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape]
+    light = np.where(np.pad(inside, room), 1 / getattr(sequence.problem, "density_ratio", 0.1), 1.0)
+    return Scene(f"bubbles in a cube of {number(side / width)} widths", light)
 
 
 def _picture(plane: Plane | None, grid: tuple[int, ...], normal: str) -> Picture:

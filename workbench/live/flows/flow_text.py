@@ -6,7 +6,7 @@ import math
 
 from workbench.flow.sequence import Sequence
 from workbench.live.flows.player import Player
-from workbench.number_text import count, duration, number
+from workbench.number_text import count, duration, number, queued
 from workbench.problems import Problem
 from workbench.run import State
 
@@ -23,7 +23,7 @@ def sentence(player: Player, state: State) -> tuple[str, str]:
     if state is State.FAILED:
         return f"{player.error} Choose another method and play on, or begin again.", "bad"
     if state is State.QUEUED:
-        return f"waits for {player.ahead} runs before it", "busy"
+        return queued(player.ahead), "busy"
     if not steps:
         return PRESS, "plain"
     at = f"time {number(sequence.series['time'][-1])} of {number(until(sequence.problem))}"

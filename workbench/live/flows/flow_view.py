@@ -16,10 +16,9 @@ from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
-from workbench.live.field.pictures import Scene
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.flows.flow_curves import FlowCurves
-from workbench.live.flows.flow_field import FlowField
+from workbench.live.flows.flow_field import FlowField, bubbles_of
 from workbench.live.flows.flow_form import FlowForm, method_of
 from workbench.live.flows.flow_text import ANOTHER, facts, sentence
 from workbench.live.flows.player import Player
@@ -27,13 +26,13 @@ from workbench.live.flows.step_race import StepRace
 from workbench.live.solve.controlled_view import PausableView
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.publisher import PollAgain, Publisher
+from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
 from workbench.live.ui.run_pictures import PAINTING
 from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.status import StatusLine
-from workbench.number_text import number
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
@@ -130,6 +129,7 @@ class FlowView(PausableView):
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
         self.volume.layout.display = "none"
         self.box = self._layout()
+        self._pace = RateLimit(PERIOD)
         self._filling = False
         self._complaint = ""
         self._new_player()
@@ -211,6 +211,10 @@ class FlowView(PausableView):
         self.player = Player(self.sequence, self.publisher.wake)
         self.controller.add(self.player)
         self.field.follow(self.player)
+        offered = quantities(self.sequence)
+        if tuple(self.quantity.options) != offered:
+            self.quantity.options, self.quantity.value = offered, offered[0]
+            self.field.quantity = offered[0]
 
     def _play(self) -> None:
         if self.sequence.done:
@@ -293,44 +297,40 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _refresh(self) -> None:
-        """Bring the controls below the picture up to date."""
-        sequence = self.sequence
-        offered = quantities(sequence)
-        self._filling = True
-        if tuple(self.quantity.options) != offered:
-            self.quantity.options, self.quantity.value = offered, offered[0]
-            self.field.quantity = offered[0]
-        if self.past.max != sequence.steps:
-            latest = self.past.value >= self.past.max
-            self.past.max = sequence.steps
-            if latest:
-                self.past.value = sequence.steps
-        self._filling = False
-        self.race.update()
+        """Say what can be written now."""
         for press in self.exports:
-            press.disabled = not sequence.steps or self.player.steady
+            press.disabled = not self.sequence.steps or self.player.steady
 
     def _serve(self) -> PollAgain:
-        """Draw the curves anew where there are new steps."""
+        """Bring the curves, the slider of steps and the race up to date, seldom while it plays."""
+        racing = self.race.racing
+        busy = self.player.steady or (racing is not None and racing.steady)
+        if busy and not self._pace.take():
+            return self._pace.wait
+        self._lengthen()
+        self.race.update()
         if self.curves.show(self.sequence, self.field.step, live=self.player.steady):
             self.facts.value = facts(self.sequence)
             self.player.ask(self._show_bubbles)
-        racing = self.race.racing
         return PERIOD if self.player.alive or (racing is not None and racing.alive) else False
 
-    def _show_bubbles(self) -> None:
-        """The surfaces of the bubbles in a box, from the phases; in the thread that steps."""
-        sequence = self.sequence
-        solid = sequence.labels is not None and sequence.labels.ndim == 3
-        self.volume.layout.display = None if solid else "none"
-        if not solid or not sequence.steps:
+    def _lengthen(self) -> None:
+        """The slider reaches to the last step, and stays there if it was."""
+        steps, latest = self.sequence.steps, self.past.value >= self.past.max
+        if self.past.max == steps:
             return
-        inside = sequence.phase_at(self.field.step or sequence.steps)
-        # The 3D view draws cubes.
-        side, width = max(inside.shape), inside.shape[2]
-        room = [((side - cells) // 2, side - cells - (side - cells) // 2) for cells in inside.shape]
-        light = np.where(np.pad(inside, room), 1 / getattr(sequence.problem, "density_ratio", 0.1), 1.0)
-        self.volume.show(Scene(f"bubbles in a cube of {number(side / width)} widths", light))
+        self._filling = True
+        self.past.max = steps
+        if latest:
+            self.past.value = steps
+        self._filling = False
+
+    def _show_bubbles(self) -> None:
+        """The surfaces of the bubbles in a box; in the thread that steps."""
+        shown = bubbles_of(self.sequence, self.field.step)
+        self.volume.layout.display = None if shown is not None else "none"
+        if shown is not None:
+            self.volume.show(shown)
 
     def _pictures(self) -> dict[str, Any]:
         field = self.field.figure()

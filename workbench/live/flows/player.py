@@ -15,7 +15,10 @@ Act = Callable[[], object]
 
 
 class Player(HeldJob):
-    """Plays a sequence from where it is. heard: called after each step, and when it ends.
+    """Plays a sequence from where it is. heard: called when it is held or ends.
+
+    While it plays it calls nobody: views that are woken at every step take half as long as the step. They look by
+    the clock.
 
     The sequence belongs to the thread as long as that works; `ask` has something done between two steps.
     """
@@ -47,7 +50,8 @@ class Player(HeldJob):
                 return
             self._stepped()
             self._serve()
-            self._heard()
+            if not self.steady:
+                self._heard()
 
     def _end(self) -> None:
         self._serve()
