@@ -55,7 +55,7 @@ class Method:
         self.renewed_every: int = RENEWED_EVERY.check(renewed_every)
         self.starts = StartVectors(problem_of(configuration).start, starts)
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
-        self.marks = [MethodMark(steps + 1, configuration.label)]
+        self.marks = [MethodMark(steps + 1, self.label)]
         self._prepared: Prepared | None = None
 
     @property

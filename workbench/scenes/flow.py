@@ -38,7 +38,7 @@ def iterations_scene(
         1
     """
     layers = [_of_steps(name, np.array(values, float), style) for style, (name, values) in enumerate(methods)]
-    layers += [LineAt(step, upright=True, name=f"from here {label}") for step, label in marks]
+    layers += [LineAt(step, upright=True, name=f"from step {step}: {label}") for step, label in marks]
     layers += [LineAt(at, upright=True)] if at else []
     spoken = "; ".join(f"{name}: {np.nanmean(values):.1f} iterations a step" for name, values in methods if len(values))
     return Scene("iterations of steps", STEP, Axis("iterations", "count", log=True), layers, spoken=spoken, logs="y")
@@ -49,7 +49,7 @@ def seconds_scene(methods: Sequence[tuple[str, Sequence[float]]], marks: Sequenc
     layers = [
         _of_steps(name, np.nancumsum(np.array(values, float)), style) for style, (name, values) in enumerate(methods)
     ]
-    layers += [LineAt(step, upright=True, name=f"from here {label}") for step, label in marks]
+    layers += [LineAt(step, upright=True, name=f"from step {step}: {label}") for step, label in marks]
     return Scene("seconds of methods", STEP, Axis("start, setup and solve so far", "s"), layers)
 
 
@@ -128,8 +128,14 @@ class Reel:
 def curves(sequence: Flow, at: int = 0) -> list[Scene]:
     """Iterations and seconds of the methods of a sequence. at: a step to mark, 0 for none."""
     steps, methods = sequence.steps, sequence.methods
-    marks = [(mark.step, mark.label) for method in methods for mark in method.marks if mark.step > 1]
-    names = [f"{place}. {method.label}" for place, method in enumerate(methods, 1)]
+    # A curve bears the name of its first method; what came later is named where it came.
+    names = [f"{place}. {method.marks[0].label}" for place, method in enumerate(methods, 1)]
+    marks = [
+        (mark.step, f"{place}. {mark.label}")
+        for place, method in enumerate(methods, 1)
+        for mark in method.marks
+        if mark.step > 1
+    ]
     counts, spent = (
         [(name, values[:steps]) for name, values in zip(names, series, strict=True)]
         for series in ([method.iterations for method in methods], [method.seconds for method in methods])

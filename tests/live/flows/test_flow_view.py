@@ -9,6 +9,7 @@ from workbench.live import FlowView, flow
 from workbench.live.flows.player import Player
 from workbench.run import State, configure
 from workbench.run.cancellation import GRACE
+from workbench.scenes.flow import curves
 from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
 
 SMALL = {"n": 16, "until": 0.3, "preconditioner": "neumann:2", "deflation": "levelset:2"}
@@ -63,6 +64,9 @@ def test_a_method_is_changed_between_two_steps(view):
     view.play()
     sequence = view.wait(60)
     assert [mark.step for mark in sequence.methods[1].marks] == [1, 2]
+    first, second, changed = (layer.name for layer in curves(sequence)[0].layers)
+    assert first == "1. CG, Neumann 2, 2 blocks split by phase"
+    assert [second, changed] == ["2. CG, Jacobi", "from step 2: 2. CG, geometric multigrid"]
     assert max(sequence.methods[1].iterations[2:]) < 12
 
 

@@ -337,6 +337,7 @@ class FlowView(PausableView):
         return {**({"flow": field} if field is not None else {}), **self.curves.scenes}
 
     def _export(self, kind: str) -> None:
+        self.status.say("writing the file", "busy")
         saver, label = self.save_bar.saver, self.sequence.problem.label
         saver.save(lambda folder: [self._written(kind, folder)], lambda: label, "saving")
 
