@@ -5,6 +5,7 @@ import time
 import pytest
 
 from workbench.errors import InputError
+from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.live import FlowView, flow
 from workbench.live.flows.player import Player
 from workbench.run import State, configure
@@ -129,7 +130,9 @@ def test_drawn_bubbles_are_taken():
     drawn = configure("bubbles-2d", n=64, layout="list", bubbles="0.3,0.4,0.15; 0.7,0.6,0.17").problem
     made = FlowView(configure("rising-bubbles", n=32), drawn=lambda: drawn)
     made.take_drawn()
-    assert made.sequence.problem.geometry().radii.tolist() == [0.15, 0.17]
+    taken = made.sequence.problem
+    assert isinstance(taken, RisingBubbles)
+    assert taken.geometry().radii.tolist() == [0.15, 0.17]
     made._drawn = lambda: configure("two-layer", n=16).problem
     made.take_drawn()
     assert "there are no bubbles in Build" in made.controller.complaint
