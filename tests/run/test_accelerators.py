@@ -41,7 +41,8 @@ def test_one_step_can_be_asked_for(accelerator, system, monkeypatch):
         assert run.step(1)
         assert run.history.count == count
     assert run.step()
-    assert run.history.count == 5 + accelerator.check_every
+    # Several again, of which those that take as long as a check are the least.
+    assert 5 + 1 < run.history.count <= 5 + accelerator.check_every
 
 
 @pytest.mark.parametrize("norm", ["preconditioned", "natural", "error"])
