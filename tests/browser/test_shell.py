@@ -204,7 +204,7 @@ def test_what_one_view_says_is_not_said_in_another(used):
     used.keyboard.press("Enter")
     used.locator("[role=status]", has_text="got 2").wait_for()
     used.locator("h1").click()
-    for key, view in (("1", "build"), ("5", "learn")):
+    for key, view in (("1", "build"), ("6", "learn")):
         used.keyboard.press(key)
         used.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
         said = used.locator(":is([role=status], [role=alert])").locator("visible=true").all_inner_texts()
@@ -215,8 +215,9 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
     for key, view in (
         ("2", "solve"),
         ("3", "compare"),
-        ("4", "inspect"),
-        ("5", "learn"),
+        ("4", "flow"),
+        ("5", "inspect"),
+        ("6", "learn"),
         ("1", "build"),
         ("2", "solve"),
     ):
