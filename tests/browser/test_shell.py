@@ -229,7 +229,7 @@ def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
     app.locator(".wb-solving [role=status]", has_text="Run 1: Converged in ").wait_for(state="attached")
     until(app, lambda: app.locator(".wb-solving .wb-runlist tbody tr").count() == 1)
     # A digit typed in a field is text.
-    cells = app.locator('[data-field="problem.n"] input')
+    cells = app.locator('.wb-solving:not(.wb-flow) [data-field="problem.n"] input')
     cells.fill("")
     cells.press_sequentially("32")
     assert in_front(app) == "solve"
