@@ -25,7 +25,7 @@ AT_ONCE = 8
 KEPT = 10
 """Candidates that solve all of these steps, those that are fastest in the second one from zero."""
 MOVED_STEPS, MOST_BEFORE = 5, 100
-"""Before them the flow goes on until cells have changed in so many steps, and for at most so many."""
+"""Before them steps are made until cells have changed in so many, and at most so many."""
 LEADING: dict[str, Any] = {"preconditioner": "neumann:2"}
 """Makes the steps."""
 MG: dict[str, Any] = {"preconditioner": "mg", "deflation": "none"}

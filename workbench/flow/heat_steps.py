@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -110,8 +110,8 @@ class HeatSystems(Systems):
         T = self.temperature
         return {"heat": float(self._capacity @ T) / T.size, "hottest": float(T.max()), "coldest": float(T.min())}
 
-    def fields(self) -> dict[str, np.ndarray]:
-        return {"T": self.temperature.reshape(self._shape)}
+    def drawn(self) -> dict[str, Callable[[], np.ndarray]]:
+        return {"T": lambda: self.temperature.reshape(self._shape)}
 
     def state(self) -> dict[str, np.ndarray]:
         return {"temperature": self.temperature.copy(), "numbers": np.array([self._steps])}

@@ -18,8 +18,6 @@ from workbench.run import Configuration, Prepared, PreparedResult, configure
 
 PARTS = ("setup", "start", "solve")
 """Of the seconds of a method in a step."""
-
-
 RENEWED_EVERY = Parameter(
     "renewed_every", int, 1, "steps for which mg keeps its coarse levels; 1 for none", low=1, high=10**6
 )
@@ -57,6 +55,8 @@ class Method:
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
         self.marks = [MethodMark(steps + 1, self.label)]
         self._prepared: Prepared | None = None
+        self._renewed = 0
+        """The step at which all levels were made last."""
 
     @property
     def label(self) -> str:
@@ -106,11 +106,13 @@ class Method:
     def _up_to_date(self, made: StepSystem, moved: int) -> Prepared:
         """The method set up for a system, with its absolute tolerance."""
         problem = problem_of(self.configuration)
+        step = len(self.iterations)
         if self._prepared is None:
-            self._prepared = Prepared(self.configuration, problem.system(made))
+            self._prepared, self._renewed = Prepared(self.configuration, problem.system(made)), step
         elif moved:
-            keep = len(self.iterations) % self.renewed_every > 0
+            keep = self.renewed_every > 1 and step - self._renewed < self.renewed_every
             self._prepared.update(made.labels, numbered=True, keep_coarse=keep)
+            self._renewed = self._renewed if keep else step
         if made.unit:
             atol = problem.tolerance * made.unit
             stopping = self.configuration.stopping
@@ -138,12 +140,17 @@ def problem_of(configuration: Configuration) -> SystemSequence:
     return configuration.problem
 
 
+def settings_of(configuration: Configuration) -> dict[str, Any]:
+    """All of a configuration but its problem, by name, as `configure` takes it."""
+    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
+    return {name: getattr(configuration, name) for name in names}
+
+
 def changed(configuration: Configuration, **settings: Any) -> Configuration:
     """The configuration with other blocks, settings, and another start of its problem. Raises InputError for one that
     changes the problem otherwise."""
-    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
     before = problem_of(configuration)
-    chosen = configure(before, **{**{name: getattr(configuration, name) for name in names}, **settings})
+    chosen = configure(before, **{**settings_of(configuration), **settings})
     if dataclasses.replace(problem_of(chosen), start=before.start) != before:
         raise InputError("the problem of a sequence stays; change only its start, blocks and settings of its method")
     return chosen

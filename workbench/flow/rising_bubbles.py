@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,11 +141,12 @@ class BubbleSystems(Systems):
     def measures(self) -> dict[str, float]:
         return measured(self.flow)
 
-    def fields(self) -> dict[str, np.ndarray]:
-        grid = self.flow.grid
-        speeds = {f"u_{name}": self.flow.speed(d) for d, name in enumerate("xyz"[: grid.directions])}
-        cells = {"phi": self.flow.phi, "p": self.flow.p}
-        return {name: grid.inside(grid.on_host(values)) for name, values in cells.items()} | speeds
+    def drawn(self) -> dict[str, Callable[[], np.ndarray]]:
+        flow, grid = self.flow, self.flow.grid
+        cells = {"phi": flow.phi, "p": flow.p}
+        inside = {name: lambda values=values: grid.inside(grid.on_host(values)) for name, values in cells.items()}
+        speeds = {f"u_{name}": functools.partial(flow.speed, d) for d, name in enumerate("xyz"[: grid.directions])}
+        return inside | speeds
 
     def state(self) -> dict[str, np.ndarray]:
         flow = self.flow

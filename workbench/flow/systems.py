@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -61,9 +61,13 @@ class Systems(abc.ABC):
         """Numbers of the state reached, for the series, by the names in `SystemSequence.measured`."""
         return {}
 
-    def fields(self) -> dict[str, np.ndarray]:
-        """What can be drawn, each of the shape of the grid."""
+    def drawn(self) -> dict[str, Callable[[], np.ndarray]]:
+        """What can be drawn, by name: functions that return it, in the shape of the grid and in host memory."""
         return {}
+
+    def fields(self) -> dict[str, np.ndarray]:
+        """All that can be drawn. Cost: passes over the grid, and a copy of each from an accelerator."""
+        return {name: made() for name, made in self.drawn().items()}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -66,7 +66,8 @@ def row_text(
     The parameters are rows, near, the arguments, and how many cells there are; near: which cells are computed, bytes.
     """
     made = _Functions(tuple(strides), size, row, rows)
-    tree, names = _parsed(kernel), [argument.arg for argument in _parsed(kernel).args.args][len(GIVEN) + 1 :]
+    tree = _parsed(kernel)
+    names = [argument.arg for argument in tree.args.args][len(GIVEN) + 1 :]
     arguments = dict(zip(names, kinds, strict=True))
     body = _Body(made, kernel.__globals__, {**arguments, "row": Kind(WHOLE), "column": Kind(WHOLE)}, is_kernel=True)
     loop = next(node for node in ast.walk(tree) if isinstance(node, ast.For) and _is_name(node.target, "row"))
@@ -213,7 +214,7 @@ class _Body:
         last = self._text(bounds[-1])
         if not self._is_kernel or ast.unparse(bounds[-1]) == "strides.size":
             # So that strides, and which terms a direction has, are constants.
-            unrolled = ["#pragma unroll"] if ast.unparse(bounds[-1]) == "strides.size" else []
+            unrolled = ["UNROLL"] if ast.unparse(bounds[-1]) == "strides.size" else []
             return [
                 *unrolled,
                 f"for (I64 {place} = {first}; {place} < {last}; {place}++) {{",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,9 +22,9 @@ SIDE = "widths"
 
 def quantities(sequence: Sequence) -> tuple[str, ...]:
     """What can be drawn of a sequence."""
-    fields = sequence.systems.fields()
-    flows = (PRESSURE, SPEED, VORTICITY) if "p" in fields else ()
-    return (*flows, *((TEMPERATURE,) if "T" in fields else ()), PHASE)
+    known = sequence.systems.drawn()
+    flows = (PRESSURE, SPEED, VORTICITY) if "p" in known else ()
+    return (*flows, *((TEMPERATURE,) if "T" in known else ()), PHASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,17 +40,17 @@ class Look:
 
 def plane_of_flow(sequence: Sequence, look: Look, before: Colormap | None = None) -> Plane | None:
     """The plane as it is now, in memory of its own; None before the first step. before: the colours that stay as long
-    as they fit. Cost: some passes over the plane, for velocities over the grid."""
+    as they fit. Cost: some passes over the plane, and what makes the fields that are shown."""
     if not sequence.steps or sequence.labels is None:
         return None
     cut = Cut(sequence.labels.shape, look.normal, look.index, most=LIVE_CELLS)
     past = 0 < look.step < sequence.steps
-    fields = {} if past else sequence.systems.fields()
+    fields = {} if past else sequence.systems.drawn()
     inside = cut.plane(sequence.phase_at(look.step) if past else sequence.labels > 0).astype(float)
     # Between the centres of cells of two phases.
-    level = cut.plane(fields["phi"]) if "phi" in fields else 0.5 - inside
+    level = cut.plane(fields["phi"]()) if "phi" in fields else 0.5 - inside
     if fields and look.quantity != PHASE:
-        values = MADE[look.quantity](fields, cut, sequence)
+        values = _values(look.quantity, lambda name: cut.plane(fields[name]()), cut)
         colours = Colormap.of(values, logarithmic=False).kept_from(before)
     else:
         values, colours = inside, Colormap(0.0, 1.0)
@@ -65,29 +65,16 @@ def plane_of_flow(sequence: Sequence, look: Look, before: Colormap | None = None
     return Plane(thinned, bar, colours, shades, cut.sides, segments=lines, title=title, where=cut.where, **lengths)
 
 
-def _pressure(fields: Mapping[str, np.ndarray], cut: Cut, _sequence: Sequence) -> np.ndarray:
-    return cut.plane(fields["p"])
-
-
-def _speed(fields: Mapping[str, np.ndarray], cut: Cut, sequence: Sequence) -> np.ndarray:
-    up = "xyz"[len(sequence.labels.shape) - 1] if sequence.labels is not None else "y"
-    return cut.plane(fields[f"u_{up}"])
-
-
-def _vorticity(fields: Mapping[str, np.ndarray], cut: Cut, _sequence: Sequence) -> np.ndarray:
-    """The component normal to the plane, by central differences between cells, one-sided at walls."""
-    across, up = cut.sides
-    u, v = (cut.plane(fields[f"u_{name}"]) for name in (across, up))
-    return (np.gradient(v, axis=1) - np.gradient(u, axis=0)) * u.shape[1]
-
-
-def _temperature(fields: Mapping[str, np.ndarray], cut: Cut, _sequence: Sequence) -> np.ndarray:
-    return cut.plane(fields["T"])
-
-
-MADE: dict[str, Callable[[Mapping[str, np.ndarray], Cut, Sequence], np.ndarray]] = {
-    PRESSURE: _pressure, SPEED: _speed, VORTICITY: _vorticity, TEMPERATURE: _temperature,
-}  # fmt: skip
+def _values(quantity: str, plane: Callable[[str], np.ndarray], cut: Cut) -> np.ndarray:
+    """A quantity in a plane. plane: returns that of a field."""
+    assert cut.grid is not None
+    if quantity == SPEED:
+        return plane(f"u_{'xyz'[len(cut.grid) - 1]}")
+    if quantity == VORTICITY:
+        # The component normal to the plane, by central differences between cells, one-sided at walls.
+        u, v = (plane(f"u_{side}") for side in cut.sides)
+        return (np.gradient(v, axis=1) - np.gradient(u, axis=0)) * u.shape[1]
+    return plane({PRESSURE: "p", TEMPERATURE: "T"}[quantity])
 
 
 def _interface(phi: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -96,9 +95,3 @@ class FlowForm:
         except (InputError, AttributeError):
             return self._first
         return dataclasses.replace(self._first, problem=problem)
-
-
-def method_of(configuration: Configuration) -> dict[str, Any]:
-    """All settings but the problem."""
-    names = [field.name for field in dataclasses.fields(Configuration) if field.name != "problem"]
-    return {name: getattr(configuration, name) for name in names}

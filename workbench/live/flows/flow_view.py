@@ -13,13 +13,13 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.figures.film import frame, gif
 from workbench.flow import records
-from workbench.flow.method import Method
+from workbench.flow.method import changed, problem_of, settings_of
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.live.field.volume_view import VolumeView
 from workbench.live.flows.flow_curves import FlowCurves
 from workbench.live.flows.flow_field import FlowField, bubbles_of
-from workbench.live.flows.flow_form import FlowForm, method_of
+from workbench.live.flows.flow_form import FlowForm
 from workbench.live.flows.flow_text import ANOTHER, facts, sentence
 from workbench.live.flows.player import Player
 from workbench.live.flows.step_race import StepRace
@@ -55,9 +55,9 @@ class FlowView(PausableView):
 
     configuration: of the first method, on a problem that is a sequence. second: settings of the other one. folder: of
     files, by default exports/ next to the notebook. drawn: returns the problem on a canvas, whose bubbles can then be
-    taken. `play`, `pause`, `step`, `stop` and `reset` do what the
-    buttons do; `sequence` has all numbers. A change of a method holds from the next step on, one of the problem from
-    the next reset on. Raises InputError for a problem that is one system.
+    taken. `play`, `pause`, `step`, `stop` and `reset` do what the buttons do; `sequence` has all numbers. A change of a
+    method holds from the next step on, one of the problem from the next reset on. Raises InputError for a problem that
+    is one system.
 
     Examples:
         >>> from workbench.live import FlowView
@@ -170,7 +170,7 @@ class FlowView(PausableView):
     def use(self, place: int, **settings: Any) -> None:
         """Change a method from the next step on, 0 or 1. settings: of `configure`."""
         method = self.sequence.methods[place]
-        self.form.of_methods[place].load(configure(self.sequence.problem, **{**_settings(method), **settings}))
+        self.form.of_methods[place].load(changed(method.configuration, **settings))
 
     def close(self) -> None:
         """End it and take everything off the page."""
@@ -237,7 +237,7 @@ class FlowView(PausableView):
 
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))
-        made = _sequence(first, method_of(second))
+        made = _sequence(first, settings_of(second))
         self.stop()
         self.player.join(5.0)
         self.sequence, self._complaint = made, ""
@@ -247,7 +247,7 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _load(self, configuration: Configuration) -> None:
-        Sequence(configuration)
+        problem_of(configuration)
         self.form.load(configuration)
         self.reset()
 
@@ -267,8 +267,8 @@ class FlowView(PausableView):
             self._complaint = str(error)
         else:
             method = self.sequence.methods[place]
-            if method_of(chosen) != method_of(method.configuration):
-                self.player.ask(self.controller.attempt(lambda: method.use(**method_of(chosen))))
+            if settings_of(chosen) != settings_of(method.configuration):
+                self.player.ask(self.controller.attempt(lambda: method.use(**settings_of(chosen))))
         self.publisher.wake()
 
     def _why_not(self) -> str:
@@ -383,14 +383,10 @@ def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
     return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])
 
 
-def _settings(method: Method) -> dict[str, Any]:
-    return method_of(method.configuration)
-
-
 def _film(sequence: Sequence) -> bytes:
     """The film of the phases that are kept."""
     steps = np.unique(np.linspace(1, sequence.steps, min(FRAMES, sequence.steps)).astype(int)).tolist()
-    index = sequence.problem.known_size.grid[0] // 2 if sequence.problem.known_size else 0
+    index = sequence.labels.shape[-2] // 2 if sequence.labels is not None else 0
     with PAINTING:
         shown = ((plane_of_flow(sequence, Look(PHASE, "y", index, step)), step) for step in steps)
         return gif(frame(plane, curves(sequence, step)) for plane, step in shown if plane is not None)

@@ -17,8 +17,7 @@ Act = Callable[[], object]
 class Player(HeldJob):
     """Plays a sequence from where it is. heard: called when it is held or ends.
 
-    While it plays it calls nobody: views that are woken at every step take half as long as the step. They look by
-    the clock.
+    While it plays, views look by the clock: woken at every step they would take half as long as the step.
 
     The sequence belongs to the thread as long as that works; `ask` has something done between two steps.
     """

@@ -11,9 +11,9 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.flow import records
+from workbench.flow.method import settings_of
 from workbench.flow.sequence import Sequence
 from workbench.html_table import html_table
-from workbench.live.flows.flow_form import method_of
 from workbench.live.flows.player import Player
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
@@ -87,7 +87,7 @@ class StepRace:
         """In the thread that steps."""
         try:
             path = records.save(sequence, Path(self._folder.name) / "steps", STEPS)
-            first, *others = [method_of(method.configuration) for method in sequence.methods]
+            first, *others = [settings_of(method.configuration) for method in sequence.methods]
             made = Sequence(f"recorded:{path}", others=[*others, *MORE], **first)
         except InputError as error:
             self.status.say(str(error), "bad")
