@@ -7,7 +7,7 @@ from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.sequence import Sequence
 from workbench.flow.starts import StartVectors, extend
-from workbench.run import configure
+from workbench.run import Prepared, configure
 from workbench.run.share_link import from_link, to_link
 
 SMALL = {"n": 24, "until": 0.2, "preconditioner": "neumann:2", "deflation": "levelset:4"}
@@ -152,6 +152,29 @@ def test_a_time_step_that_collapses_ends_the_sequence_with_its_state_kept(tmp_pa
         np.testing.assert_array_equal(values, before[0][name], err_msg=name)
     assert (flow.time, flow.dt) == before[1:]
     assert records.resume(records.save(sequence, tmp_path / "before")).steps == 1
+
+
+def test_levels_of_mg_are_renewed_where_they_are_too_old(recorded, monkeypatch):
+    """Also where no cell changes in a step whose number is a multiple."""
+    kept, moved = [], []
+    update = Prepared.update
+
+    def noted(prepared, values, **settings):
+        kept.append(settings["keep_coarse"])
+        moved.append(sequence.steps)
+        return update(prepared, values, **settings)
+
+    monkeypatch.setattr(Prepared, "update", noted)
+    sequence = Sequence(str(recorded[1]), preconditioner="mg", deflation="none")
+    sequence.methods[0].use(renewed_every=3)
+    through(sequence)
+    made, expected = 0, []
+    for step in moved:
+        expected.append(step - made < 3)
+        made = made if expected[-1] else step
+    assert kept == expected
+    assert {True, False} <= set(kept)
+    assert any(not keep and step % 3 for keep, step in zip(kept, moved, strict=True))
 
 
 def test_seven_bubbles_are_numbered_and_need_few_iterations():

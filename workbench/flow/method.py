@@ -110,7 +110,7 @@ class Method:
         if self._prepared is None:
             self._prepared, self._renewed = Prepared(self.configuration, problem.system(made)), step
         elif moved:
-            keep = self.renewed_every > 1 and step - self._renewed < self.renewed_every
+            keep = step - self._renewed < self.renewed_every
             self._prepared.update(made.labels, numbered=True, keep_coarse=keep)
             self._renewed = self._renewed if keep else step
         if made.unit:
