@@ -10,7 +10,7 @@ from scipy import sparse
 from tests.all_pairs import on_accelerators, pairwise
 from workbench import devices, registry
 from workbench.deflation.dense_inverse import inverse_on_range
-from workbench.deflation.galerkin import matrix_of_boxes
+from workbench.deflation.galerkin import matrix_of_rows
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
 from workbench.deflation.multilevel import LINEAR, STEPS
 from workbench.deflation.parts import Parts
@@ -36,7 +36,7 @@ def coarse_system(name):
     labels, boxes = registry.find("deflation", space).labels_and_boxes(
         system.operator.shape[0], system.grid, system.phase
     )
-    return matrix_of_boxes(system.operator, labels, boxes, devices.device("cpu")), Parts.of(boxes)
+    return matrix_of_rows(system.operator.box_matrix(devices.device("cpu"), labels, boxes)), Parts.of(boxes)
 
 
 def dense_level(level):

@@ -1,6 +1,7 @@
 """Systems that are prepared once: bitwise equal to solves of their own, for other right-hand sides and moved phases."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from workbench.deflation.blocks import Blocks
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.stripes import Stripes
 from workbench.errors import InputError
+from workbench.host import box_parts
+from workbench.host.boxes import EarlierParts
 from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
@@ -63,6 +66,7 @@ MOVED = (
     {"M": "chebyshev:3", "deflation": "levelset:0", "solver": "fcg"},
     {"M": "ssor"},
     {"M": "neumann:2", "deflation": "levelset:4", "coarse": "multilevel:bottom=9", "variant": "a-def2"},
+    {"M": "neumann:1", "deflation": "levelset:7", "variant": "a-def2"},
     {"M": "mg"},
     {"M": "jacobi", "solver": "pipecg"},
 )
@@ -76,23 +80,62 @@ def test_updated_phases_equal_a_fresh_setup(grid, sides, method):
     draw = np.random.default_rng(3)
     phase = discs(grid, [(4.5,) * len(grid)], 3)
     prepared = prepare(of_phase(phase, sides), **method)
-    for cells in (1, 30):
+    # Moved by a part of a cell three times, of which the first update has nothing to keep; then grains everywhere.
+    for centre in (4.7, 5.0, 5.3, None):
         b = draw.standard_normal(phase.size)
         prepared.solve(b)
-        phase = phase.reshape(-1).copy()
-        phase[draw.integers(0, phase.size, cells)] ^= 1
-        update = prepared.update(phase.reshape(grid))
-        assert not update.full
-        assert 1 <= (update.changed or 0) <= cells
+        before = phase
+        phase = discs(grid, [(centre,) * len(grid)], 3) if centre else phase ^ (draw.random(grid) < 0.3)
+        update = prepared.update(phase)
+        assert update.changed == np.count_nonzero(phase != before) > 0
+        assert update.full == (centre is None)
         assert prepared.system.phase is not None
         numbers = prepared.system.phase.reshape(grid)
         fresh = prepare(of_phase(numbers, sides), **method)
-        np.testing.assert_array_equal(numbers.reshape(-1) > 0, phase > 0)
+        np.testing.assert_array_equal(numbers > 0, phase > 0)
         for _ in range(2):
             ours, theirs = prepared.solve(b), fresh.solve(b)
             np.testing.assert_array_equal(ours.x, theirs.x)
             assert ours.iterations == theirs.iterations > 2
     assert prepared.update(phase).changed == 0
+
+
+def test_an_update_that_merges_components_is_full():
+    apart = discs((16, 24), [(8, 5), (8, 18)], 4)
+    bridge = apart.copy()
+    bridge[8] = apart[8] | (np.arange(24) > 5) & (np.arange(24) < 18)
+    prepared = prepare(of_phase(apart), M="neumann:1", deflation="levelset:8")
+    for phase in (bridge, apart):
+        update = prepared.update(phase)
+        assert update.full
+        assert "merge or split" in update.detail
+    nearer = apart.copy()
+    nearer[8, 9] = 1
+    assert not prepared.update(nearer).full
+
+
+def test_only_what_changed_cells_touch_is_made_anew():
+    # Where parts of boxes are kept, an error in those far from the changed cells stays; near them it is mended.
+    grid = (24, 24)
+    before, after = (discs(grid, [(centre, 12)], 7) for centre in (12, 12.4))
+    boxes = (8, 8)
+    labels, known = box_parts.numbered_parts(before, grid, boxes) or pytest.fail("too many")
+    operator: Any = of_phase(before).operator
+    rows = box_parts.face_parts_matrix(operator.faces, labels, known) or pytest.fail("too many")
+    wrong = rows[0] + 1, *rows[1:]
+    earlier = EarlierParts.of(labels, known, wrong, np.flatnonzero(before != after))
+    assert 0 < np.count_nonzero(earlier.moved) < np.count_nonzero(earlier.stale) < earlier.stale.size
+    moved, parts = box_parts.numbered_parts(after, grid, boxes, earlier) or pytest.fail("too many")
+    fresh, fresh_parts = box_parts.numbered_parts(after, grid, boxes) or pytest.fail("too many")
+    np.testing.assert_array_equal(moved, fresh)
+    for name in ("box", "phases", "sizes"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(fresh_parts, name))
+    operator = of_phase(after).operator
+    renewed = box_parts.face_parts_matrix(operator.faces, moved, parts, earlier) or pytest.fail("too many")
+    anew = box_parts.face_parts_matrix(operator.faces, moved, parts) or pytest.fail("too many")
+    np.testing.assert_array_equal(renewed[1], anew[1])
+    of_box = np.repeat(parts.box, np.diff(anew[2]))
+    np.testing.assert_array_equal(renewed[0] - anew[0], np.where(earlier.stale[of_box], 0, 1))
 
 
 def test_an_update_keeps_z_where_labels_stay():

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts
 from workbench.host.slab import Slab
 from workbench.lines.schedule import Inlined
 from workbench.operators import BoundOperator, Operator
@@ -29,6 +29,7 @@ class DeflationContext:
     null_space: of A.
     seed: of random numbers.
     slab: the rows of a rank, None for all; grid is that of all ranks, phase has the rows alone.
+    earlier: the subdomains of an earlier phase, see `PiecewiseConstant.earlier`.
 
     Examples:
         >>> from workbench.deflation import DeflationContext
@@ -48,6 +49,7 @@ class DeflationContext:
     null_space: NullSpace = dataclasses.field(default_factory=NullSpace)
     seed: int = 0
     slab: Slab | None = None
+    earlier: EarlierParts | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from workbench.devices.protocol import Device
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Rows
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
@@ -70,13 +70,10 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
     return sparse.csr_array((summed + summed.conj().T) / 2)
 
 
-def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes, device: Device) -> sparse.csr_array | None:
-    """E of parts of boxes, without AZ; None where a part is coupled to very many others."""
-    csr = operator.box_matrix(device, labels, boxes)
-    if not csr:
-        return None
-    data, indices, indptr = csr
+def matrix_of_rows(rows: Rows) -> sparse.csr_array:
+    """E of parts of boxes, as `Stencil.box_matrix` returns it."""
+    data, indices, indptr = rows
     if data.size <= np.iinfo(np.int32).max:
         # SciPy takes the larger type for both, and would copy the indices.
         indptr = indptr.astype(np.int32)
-    return sparse.csr_array((data, indices, indptr), shape=(boxes.box.size,) * 2)
+    return sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1,) * 2)

@@ -55,7 +55,7 @@ class LevelSet(Deflation):
         grid, phase, device = context.grid, context.phase, context.device
         if context.slab is None and phase is not None and grid is not None and self.k:
             self.check(grid)
-            numbered = device.numbered_parts(phase, grid, (self.k,) * len(grid))
+            numbered = device.numbered_parts(phase, grid, (self.k,) * len(grid), context.earlier)
             if numbered:
                 return PiecewiseConstant(*numbered, None if isinstance(numbered[0], np.ndarray) else device)
         return super().space(context)

@@ -11,12 +11,12 @@ import numpy as np
 
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
-from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_boxes, products, sparse_az
+from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_rows, products, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.storage import stored_az
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
@@ -161,6 +161,10 @@ class PiecewiseConstant(Subspace):
     def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
         self._labels, self._boxes, self._device = labels, boxes, device
         self._kept: Restriction | None = None
+        self._rows: Rows | None = None
+        """Rows of E, where they are kept for a later phase."""
+        self._earlier: EarlierParts | None = None
+        self._keeps_rows = False
         self.sizes = np.bincount(labels) if boxes is None else boxes.sizes
         if not self.sizes.all():
             raise InputError(
@@ -173,9 +177,17 @@ class PiecewiseConstant(Subspace):
             self._labels, self._device = self._device.to_host(self._labels), None
         return self._labels
 
-    def keep(self, before: Subspace | None, z: Restriction) -> None:
-        """Let the next `bind` take Z of an earlier subspace where the labels are the same. z: on the same device, in
-        the same precision."""
+    def earlier(self, cells: np.ndarray) -> EarlierParts | None:
+        """Labels and rows of E, of which those far from `cells`, places whose phase has changed, stay the same; None
+        where E has not been kept."""
+        if self._rows is None or self._boxes is None or self._device:
+            return None
+        return EarlierParts.of(self._labels, self._boxes, self._rows, cells)
+
+    def keep(self, before: Subspace | None, z: Restriction, earlier: EarlierParts | None = None) -> None:
+        """Let the next `bind` take Z of an earlier subspace where the labels are the same, rows of E from `earlier`,
+        and keep its own rows. z: on the same device, in the same precision."""
+        self._earlier, self._keeps_rows = earlier, True
         if isinstance(before, PiecewiseConstant) and not (self._device or before._device):
             self._kept = z if np.array_equal(self._labels, before._labels) else None
 
@@ -183,13 +195,16 @@ class PiecewiseConstant(Subspace):
         count = self.sizes.size
         z, self._kept = self._kept, None
         columns = SparseColumns(operator, self, count, bound, device)
-        matrix = None
+        rows, earlier, self._earlier = None, self._earlier, None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
-            matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
+            rows = operator.box_matrix(device, self._labels, self._boxes, earlier)
+        if rows and self._keeps_rows:
+            # SciPy may sort the rows of a matrix in place.
+            self._rows = rows[0].copy(), rows[1].copy(), rows[2]
         return BoundSubspace(
             device.subdomains(self._labels, count, operator.dtype, self._boxes) if z is None else z,
             lambda: self._az_on(device, sparse.csr_array(columns.az, dtype=operator.dtype)),
-            galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
+            matrix_of_rows(rows) if rows else galerkin_matrix(columns.az, self.labels, count),
             np.sqrt(self.sizes),
             columns,
             parts=Parts.of(self._boxes) if self._boxes else None,

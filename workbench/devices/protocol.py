@@ -33,7 +33,7 @@ from workbench.devices.operator_protocols import (
 from workbench.devices.pieces import Pieces
 from workbench.devices.programs.function import Lines, LinesDevice
 from workbench.devices.programs.workspace import Workspace
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 from workbench.lazy import sparse
 
@@ -315,11 +315,12 @@ class SecondLevel(Protocol):
         ...
 
     def numbered_parts(
-        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
     ) -> tuple[DeviceVector, Boxes] | None:
         """The part of each cell of a grid of boxes split by phase, int32, shape (N,), and the boxes.
 
-        On the device, or in host memory where that is faster; None where a box has very many phases.
+        On the device, or in host memory where that is faster; None where a box has very many phases. earlier: where
+        those of boxes may be taken from that have not moved.
         """
         ...
 
@@ -330,7 +331,7 @@ class SecondLevel(Protocol):
         strides: tuple[int, ...],
         labels: np.ndarray,
         boxes: Boxes,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    ) -> Rows | None:
         """E = Z^H A Z of a stencil and parts of boxes, as data, indices and indptr in host memory, rows not sorted.
 
         None where a part is coupled to more others than the device keeps.
@@ -338,8 +339,8 @@ class SecondLevel(Protocol):
         ...
 
     def face_box_matrix(
-        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
         """The same for codes of faces."""
         ...
 

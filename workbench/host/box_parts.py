@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.host.boxes import Boxes, sides
+from workbench.host.boxes import Boxes, EarlierParts, Rows, sides
 from workbench.host.face_codes import FaceCodes
 from workbench.jit.compiled import Kernel, kernel, njit
 from workbench.jit.threads import cores, launch
@@ -25,27 +25,32 @@ REFUSED = -(1 << 40)
 
 
 def numbered_parts(
-    phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+    phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
 ) -> tuple[np.ndarray, Boxes] | None:
     """The part of each cell, int32, shape (N,), and the boxes.
 
-    Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
-    passes over the phases.
+    Parts are numbered box by box, within a box by phase. earlier: where those of other boxes than moved are taken from.
+    None where a box has more than MOST_PHASES phases. Cost: two passes over the phases, of moved boxes alone.
     """
     shape, boxes = sides(grid, per_side)
     starts = np.zeros(int(boxes.prod()) + 1, np.int64)
-    labels = np.empty(phase.size, np.int32)
     nothing = np.empty(0, np.int32)
     no_sizes = np.empty(0, np.int64)
+    if earlier:
+        before = earlier.moved, earlier.boxes.firsts, earlier.boxes.phases, earlier.boxes.sizes
+        labels = earlier.labels.copy()
+    else:
+        before = np.ones(starts.size - 1, bool), starts, nothing, no_sizes
+        labels = np.empty(phase.size, np.int32)
     phase = np.ascontiguousarray(phase.reshape(-1))
-    room = np.empty((cores(), MOST_PHASES), np.int64)
-    launch(phase.size, _number, phase, shape, boxes, room, False, starts, labels, nothing, nothing, no_sizes)
+    fixed = phase, shape, boxes, np.empty((cores(), MOST_PHASES), np.int64), *before
+    launch(phase.size, _number, *fixed, False, starts, labels, nothing, nothing, no_sizes)
     if starts.min() < 0:
         return None
     np.cumsum(starts, out=starts)
     box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
     sizes = np.zeros(starts[-1], np.int64)
-    launch(phase.size, _number, phase, shape, boxes, room, True, starts, labels, box, kind, sizes)
+    launch(phase.size, _number, *fixed, True, starts, labels, box, kind, sizes)
     return labels, Boxes(grid, per_side, box, kind, sizes)
 
 
@@ -55,7 +60,7 @@ def stencil_parts_matrix(
     strides: tuple[int, ...],
     labels: np.ndarray,
     boxes: Boxes,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+) -> Rows | None:
     """E as the CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first.
 
     labels, boxes: as `numbered_parts` returns them. None where a part has more than MOST_COUPLINGS couplings. Cost: two
@@ -66,19 +71,30 @@ def stencil_parts_matrix(
 
 
 def face_parts_matrix(
-    faces: FaceCodes, labels: np.ndarray, boxes: Boxes
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero."""
+    faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+) -> Rows | None:
+    """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero.
+
+    earlier: where the rows of boxes are taken from that are not stale.
+    """
+    if earlier:
+        data, indices, indptr = earlier.rows
+        before = earlier.boxes.firsts
+        names = np.arange(before[-1], dtype=np.int32)
+        names += np.repeat((boxes.firsts - before)[:-1].astype(np.int32), np.diff(before))
+        kept = earlier.stale, before, names, data, indices, indptr
+    else:
+        nothing, no_names = np.empty(0, np.int64), np.empty(0, np.int32)
+        kept = np.ones(boxes.firsts.size - 1, bool), nothing, no_names, faces.values[:0], no_names, nothing
     stencil = (faces.codes, faces.values, faces.walls, np.array(faces.strides), labels, *boxes.sides, boxes.firsts)
-    return _rows(_couple_faces, stencil, boxes, faces.values.dtype)
+    return _rows(_couple_faces, (*stencil, *kept), boxes, faces.values.dtype, kept[0].mean())
 
 
-def _rows(
-    couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtype
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The CSR arrays by a kernel that counts the entries of the rows, and then fills them in."""
+def _rows(couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtype, part: float = 1.0) -> Rows | None:
+    """The CSR arrays by a kernel that counts the entries of the rows, and then fills them in. part: of the cells that
+    it reads."""
     indptr = np.zeros(boxes.box.size + 1, np.int64)
-    size = stencil[0].size
+    size = int(part * stencil[0].size)
     # The rows of the parts of one box: columns, entries, and how many there are.
     shape = cores(), int(np.diff(boxes.firsts).max(initial=0)), MOST_COUPLINGS
     room = np.empty(shape, np.int64), np.empty(shape, dtype), np.empty(shape[:2], np.int64)
@@ -126,13 +142,37 @@ def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
     return count
 
 
+@njit(nogil=True)
+def _renumber(labels, shape, cells, shift):  # pragma: no cover
+    z0, z1, y0, y1, x0, x1 = cells
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * shape[1] + y) * shape[2]
+            for i in range(row + x0, row + x1):
+                labels[i] += shift
+
+
 @kernel()
-def _number(taken, phase, shape, boxes, room, fill, starts, labels, box_of, phase_of, sizes):  # pragma: no cover
+def _number(
+    taken, phase, shape, boxes, room, moved, before, phases_before, sizes_before,
+    fill, starts, labels, box_of, phase_of, sizes,
+):  # pragma: no cover  # fmt: skip
     count = boxes[0] * boxes[1] * boxes[2]
     for thread in threads(taken):
         found = room[thread]
         for box in shared(taken, thread, count):
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            if not moved[box]:
+                if not fill:
+                    starts[box + 1] = before[box + 1] - before[box]
+                    continue
+                shift = starts[box] - before[box]
+                for part in range(starts[box], starts[box + 1]):
+                    box_of[part], phase_of[part] = box, phases_before[part - shift]
+                    sizes[part] = sizes_before[part - shift]
+                if shift:
+                    _renumber(labels, shape, (z0, z1, y0, y1, x0, x1), shift)
+                continue
             kinds = _phases(phase, shape, z0, z1, y0, y1, x0, x1, found)
             if not fill:
                 starts[box + 1] = kinds if kinds <= MOST_PHASES else REFUSED
@@ -271,16 +311,34 @@ def _walls(codes, walls, shift, labels, first, cells, values):  # pragma: no cov
                 values[labels[i] - first, 0] += walls[codes[i] >> shift]
 
 
+@njit(nogil=True)
+def _take(p, q, names, data_before, indices_before, indptr_before, fill, indptr, indices, data):  # pragma: no cover
+    """Take row p of E from row q of an earlier one."""
+    begin, end = indptr_before[q], indptr_before[q + 1]
+    if not fill:
+        indptr[p + 1] = end - begin
+        return
+    for at in range(end - begin):
+        indices[indptr[p] + at] = names[indices_before[begin + at]]
+        data[indptr[p] + at] = data_before[begin + at]
+
+
 @kernel(error_model="numpy")
 def _couple_faces(
-    taken, codes, faces, walls, strides, labels, shape, boxes, first, room, fill, indptr, indices, data
-):  # pragma: no cover
+    taken, codes, faces, walls, strides, labels, shape, boxes, first, stale, first_before, names, data_before,
+    indices_before, indptr_before, room, fill, indptr, indices, data,
+):  # pragma: no cover  # fmt: skip
     ny, nx = shape[1], shape[2]
     for thread in threads(taken):
         rows = room[0][thread], room[1][thread], room[2][thread]
         for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
             start = first[box]
             parts = first[box + 1] - start
+            if not stale[box]:
+                for part in range(parts):
+                    before = first_before[box] + part, names, data_before, indices_before, indptr_before
+                    _take(start + part, *before, fill, indptr, indices, data)
+                continue
             _begin(*rows, start, parts)
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
             cells = z0, z1, y0, y1, x0, x1, ny, nx

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""E of parts as CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first."""
 LONGEST_ROW = 32
 """Cells of a row of a box, at most, that a kernel has as a constant."""
 
@@ -59,6 +62,38 @@ class Boxes:
         ends = np.zeros(math.prod(self.per_side) + 1, np.int64)
         np.cumsum(np.bincount(self.box, minlength=ends.size - 1), out=ends[1:])
         return ends
+
+
+class EarlierParts(NamedTuple):
+    """The parts of boxes at an earlier phase.
+
+    labels: the part of each cell, int32, shape (N,), in host memory. rows: E. moved: whether a box holds a cell that
+    has changed its phase since, shape (boxes,).
+    """
+
+    labels: np.ndarray
+    boxes: Boxes
+    rows: Rows
+    moved: np.ndarray
+
+    @classmethod
+    def of(cls, labels: np.ndarray, boxes: Boxes, rows: Rows, cells: np.ndarray) -> EarlierParts:
+        """With the flat places of the cells that have changed."""
+        sides = zip(np.unravel_index(cells, boxes.grid), boxes.grid, boxes.per_side, strict=True)
+        moved = np.zeros(boxes.per_side, bool)
+        moved[tuple(place * parts // cells for place, cells, parts in sides)] = True
+        return cls(labels, boxes, rows, moved.reshape(-1))
+
+    @property
+    def stale(self) -> np.ndarray:
+        """Whether rows of E of a box may have changed: of those that moved and their face neighbours."""
+        moved = self.moved.reshape(self.boxes.per_side)
+        stale = moved.copy()
+        for axis in range(moved.ndim):
+            here, near = np.moveaxis(stale, axis, 0), np.moveaxis(moved, axis, 0)
+            here[1:] |= near[:-1]
+            here[:-1] |= near[1:]
+        return stale.reshape(-1)
 
 
 def sides(grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -11,6 +12,8 @@ from workbench.jit.compiled import kernel
 from workbench.jit.threads import launch
 from workbench.jit.work_stealing import shared, threads
 
+NO_FACE = 3
+"""The code of a face at the edge of the grid."""
 MOST_WALLS = 6
 """Sides of a cell, all of which may lie on the boundary."""
 
@@ -47,6 +50,25 @@ def face_codes(
     walls[slots[found]] = terms[found]
     strides = tuple(math.prod(phase.shape[::-1][:k]) for k in range(phase.ndim))
     return FaceCodes(codes, np.array([*values, 0.0]), walls, strides)
+
+
+def recoded(faces: FaceCodes, phase: np.ndarray, cells: np.ndarray) -> FaceCodes | None:
+    """The codes for a phase that has changed in some cells alone; None where one of them has a wall term.
+
+    phase: as of `face_codes`. cells: flat places. Cost: a copy of the codes.
+    """
+    wall = BITS * faces.directions
+    if (faces.codes[cells] >> wall).any():
+        return None
+    inside, codes = phase.reshape(-1) > 0, faces.codes.copy()
+    for direction, stride in enumerate(faces.strides):
+        shift, upper = BITS * direction, cells + stride
+        faced = np.concatenate([cells, upper[upper < faces.size]])
+        # A cell at a lower edge has no face there.
+        faced = faced[(codes[faced] >> shift) & (CHOICES - 1) != NO_FACE]
+        code = inside[faced].astype(np.uint8) + inside[faced - stride]
+        codes[faced] = (codes[faced] & ~np.uint8((CHOICES - 1) << shift)) | (code << shift)
+    return dataclasses.replace(faces, codes=codes)
 
 
 def band(faces: FaceCodes, direction: int) -> np.ndarray:

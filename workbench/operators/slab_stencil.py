@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.slab import Slab
 from workbench.host.slab_boxes import boxes_of_slab
@@ -110,8 +110,8 @@ class SlabStencil(Stencil):
         raise InputError("a rank holds rows of A alone, and ||L D^-1|| needs the whole matrix; run without ranks")
 
     def box_matrix(
-        self, device: Device, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
         """The rows of E of the parts in this slab; None also where slabs share boxes.
 
         labels: of the slab with one ghost plane on each side.

@@ -11,7 +11,7 @@ from workbench.arrays import DTYPES
 from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 
@@ -105,9 +105,12 @@ class Stencil(abc.ABC):
 
     @abc.abstractmethod
     def box_matrix(
-        self, device: Device, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """E of parts of boxes as data, indices and indptr, rows not sorted; None where a row has too many entries."""
+        self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
+        """E of parts of boxes as data, indices and indptr, rows not sorted; None where a row has too many entries.
+
+        earlier: where rows of boxes may be taken from that have not moved.
+        """
 
 
 class BandStencil(Stencil):
@@ -211,8 +214,8 @@ class BandStencil(Stencil):
         return norm_of_bands(self.main, self.lower, self.strides)
 
     def box_matrix(
-        self, device: Device, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
         return device.box_matrix(self.main, self.lower, self.strides, labels, boxes)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.protocol import Device
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.stencil import Stencil
@@ -38,6 +38,15 @@ class TwoPhaseStencil(Stencil):
         self.faces, self._dtype = faces, np.dtype(dtype)
         self.assemble = assemble
         """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
+
+    def moved(self, phase: np.ndarray, cells: np.ndarray | None) -> Stencil:
+        """The same operator for another phase, of the shape of the grid. cells: flat places of the cells that have
+        changed, None for many: their codes and those of their neighbours are made anew, unless they have wall terms."""
+        from workbench.host import face_coding
+
+        assert self.assemble
+        faces = None if cells is None else face_coding.recoded(self.faces, phase, cells)
+        return TwoPhaseStencil(self.grid, faces, self.dtype, self.assemble) if faces else self.assemble(phase)
 
     @property
     def dtype(self) -> np.dtype:
@@ -94,11 +103,12 @@ class TwoPhaseStencil(Stencil):
 
     @property
     def triangle_norm(self) -> float:
+        from workbench.devices.ops import faces
         from workbench.host.triangle_norm import norm_of_faces
 
-        return norm_of_faces(self.faces)
+        return norm_of_faces(self.faces, faces.diagonal(self.faces, DOUBLE, inverse=True))
 
     def box_matrix(
-        self, device: Device, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        return device.face_box_matrix(self.faces, labels, boxes)
+        self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
+        return device.face_box_matrix(self.faces, labels, boxes, earlier)

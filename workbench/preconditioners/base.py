@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
+import numpy as np
+
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -89,6 +91,12 @@ class Preconditioner(Block):
         """
         return self.setup(system.operator, device)
 
-    def with_coarse_of(self, before: Any, operator: Operator, device: Device) -> BoundOperator | ElementWise:
-        """M^-1 for A with the coarse levels of an earlier M^-1. Raises InputError where there are none."""
-        raise InputError(f"preconditioner {self.name} has no coarse levels to keep; use mg")
+    def renewed(
+        self, before: Any, system: Any, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
+    ) -> BoundOperator | ElementWise:
+        """M^-1 for a system whose phase has moved. before: M^-1 of the earlier phase. cells: flat places of the cells
+        that have changed since, None for many. keep_coarse: with the coarse levels of `before`. Raises InputError where
+        there are none."""
+        if keep_coarse:
+            raise InputError(f"preconditioner {self.name} has no coarse levels to keep; use mg")
+        return self.setup_of(system, device)

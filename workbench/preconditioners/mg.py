@@ -14,7 +14,7 @@ from workbench.devices.coarse import Dense
 from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
@@ -96,8 +96,17 @@ class Multigrid(Preconditioner):
     def setup_of(self, system: Any, device: Device, workers: Any = None) -> GridCycle:
         return self._cycle(system.operator, system.phase, device)
 
-    def _cycle(self, operator: Operator, phase: np.ndarray | None, device: Device) -> GridCycle:
-        """M^-1 for a stencil whose cells have these phases, shape (N,); None for one phase."""
+    def _cycle(
+        self,
+        operator: Operator,
+        phase: np.ndarray | None,
+        device: Device,
+        earlier: EarlierParts | None = None,
+        *,
+        keep: bool = False,
+    ) -> GridCycle:
+        """M^-1 for a stencil whose cells have these phases, shape (N,); None for one phase. earlier: what may be kept
+        of an earlier phase. keep: whether a later phase may ask for that."""
         if not isinstance(operator, Stencil):
             raise InputError(
                 "preconditioner mg needs a nearest-neighbour stencil on a grid, which this matrix is not; use amg"
@@ -107,20 +116,30 @@ class Multigrid(Preconditioner):
                 f"preconditioner mg numbers at most {MOST_CELLS:,} cells, and this grid has {operator.shape[0]:,}; "
                 "use neumann:2 with deflation"
             )
-        labels, boxes = _numbered(operator, phase, device)
-        factor = self._factor(operator, labels, boxes, device)
+        labels, boxes = _numbered(operator, phase, device, earlier)
+        rows = _rows(operator, labels, boxes, device, earlier)
+        # SciPy may sort the rows of a matrix in place.
+        kept = (rows[0], rows[1].copy(), rows[2]) if keep else None
+        factor = self._factor(rows, boxes)
         coarse = device.coarse_level(factor.form, factor.solve, boxes.box.size, operator.dtype)
         z = device.subdomains(labels, boxes.box.size, operator.dtype, boxes)
         cycle = self._on(operator, device, z, coarse, factor.traffic)
         cycle.varies = not isinstance(factor.form, Dense)
         cycle.notes = tuple(note.replace("coarse solver multilevel", "preconditioner mg") for note in factor.notes)
+        if kept and isinstance(labels, np.ndarray):
+            cycle.parts_below = labels, boxes, kept
         return cycle
 
-    def with_coarse_of(self, before: GridCycle, operator: Operator, device: Device) -> GridCycle:
-        """With the levels below the finest one of an earlier phase, which are wrong where it has moved: a few
+    def renewed(
+        self, before: GridCycle, system: Any, device: Device, cells: np.ndarray | None, *, keep_coarse: bool = False
+    ) -> GridCycle:
+        """The same as in the base class. Levels of an earlier phase are wrong where it has moved: that takes a few
         iterations more for a density ratio of 10, tens for one of 1000."""
-        assert isinstance(operator, Stencil)
-        cycle = self._on(operator, device, *before.below)
+        if not keep_coarse:
+            known = before.parts_below
+            earlier = EarlierParts.of(*known, cells) if known and cells is not None else None
+            return self._cycle(system.operator, system.phase, device, earlier, keep=True)
+        cycle = self._on(system.operator, device, *before.below)
         cycle.varies, cycle.notes = before.varies, before.notes
         return cycle
 
@@ -139,15 +158,9 @@ class Multigrid(Preconditioner):
             product_work=(product.traffic, product.flops),
         )
 
-    def _factor(self, operator: Stencil, labels: DeviceVector, boxes: Boxes, device: Device) -> Factor:
+    def _factor(self, rows: Rows, boxes: Boxes) -> Factor:
         """`scaling` times the inverse of the next level's matrix, by cycles."""
-        entries = operator.box_matrix(device, labels, boxes)
-        if entries is None:
-            raise InputError(
-                "preconditioner mg: a box of the next level is coupled to more parts than the device keeps; use device "
-                "cpu, or neumann:2 with deflation"
-            )
-        data, indices, indptr = entries
+        data, indices, indptr = rows
         matrix = sparse.csr_array((data / self.scaling, indices, indptr), shape=(boxes.box.size,) * 2)
         return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes), linear=True)
 
@@ -165,11 +178,24 @@ class Multigrid(Preconditioner):
         return SeriesSmoothing(series, weight, product, work, device)
 
 
-def _numbered(operator: Stencil, phase: np.ndarray | None, device: Device) -> tuple[DeviceVector, Boxes]:
+def _numbered(
+    operator: Stencil, phase: np.ndarray | None, device: Device, earlier: EarlierParts | None
+) -> tuple[DeviceVector, Boxes]:
     """The unknown of the next level that each cell belongs to, and the boxes of these unknowns."""
     per_side = tuple(-(-cells // 2) for cells in operator.grid)
     phase = np.zeros(operator.shape[0], np.uint8) if phase is None else phase
-    numbered = device.numbered_parts(phase, operator.grid, per_side)
+    numbered = device.numbered_parts(phase, operator.grid, per_side, earlier)
     # Parts are always numbered where a box has few phases, and one of 8 cells has at most 8.
     assert numbered is not None
     return numbered
+
+
+def _rows(operator: Stencil, labels: DeviceVector, boxes: Boxes, device: Device, earlier: EarlierParts | None) -> Rows:
+    """The matrix of the next level."""
+    rows = operator.box_matrix(device, labels, boxes, earlier)
+    if rows is None:
+        raise InputError(
+            "preconditioner mg: a box of the next level is coupled to more parts than the device keeps; use device "
+            "cpu, or neumann:2 with deflation"
+        )
+    return rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import (
     CoarseLevel,
@@ -11,6 +13,7 @@ from workbench.devices.operator_protocols import (
     RestrictedProduct,
     Restriction,
 )
+from workbench.host.boxes import Boxes, Rows
 from workbench.preconditioners.mg_smoothing import Smoothing
 
 FINEST = "finest grid"
@@ -38,6 +41,8 @@ class GridCycle(OperatorTraits):
         self._smoothing, self._restricted, self._z, self._coarse = smoothing, restricted, z, coarse
         self._work, self._coarse_traffic, self._product_work = work, coarse_traffic, product_work
         self.waits = coarse.waits
+        self.parts_below: tuple[np.ndarray, Boxes, Rows] | None = None
+        """The unknown of the next level that each cell belongs to, and that level's matrix, for a later phase."""
 
     @property
     def below(self) -> tuple[Restriction, CoarseLevel, int]:

@@ -29,6 +29,9 @@ from workbench.settings import MIXED, RUN
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
 
+MOST_RENEWED = 0.1
+"""The part of all cells that may change phase in an update that makes anew what they touch alone."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PreparedResult:
@@ -70,8 +73,9 @@ class PreparedResult:
 class Update:
     """What `Prepared.update` renewed.
 
-    changed: cells whose phase changed, or None where entries of A were given. full: all of the setup was made anew.
-    detail: what has changed, as a sentence. seconds: wall-clock time.
+    changed: cells whose phase changed, or None where entries of A were given. full: all of the setup was made anew:
+    for entries, for more than a tenth of the cells, and where components merge or split. detail: what has changed, as a
+    sentence. seconds: wall-clock time.
 
     Examples:
         >>> from workbench.run import configure, prepare
@@ -163,10 +167,12 @@ class Prepared:
 
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
         are numbered, and keep their numbers; numbered: they are already. Where no cell has changed nothing is renewed.
-        Else A and both levels are made anew, by the functions that make them first, so that the outcome is the same,
-        bit by bit, as of another `prepare`; the device, the null space, vectors and compiled programs are kept, and Z
-        where its labels stay, as those of blocks do. No notice is given, as by `solve`. With entries of A all is made
-        anew. keep_coarse: let preconditioner mg keep its coarse levels, which are then those of an earlier phase.
+        Else A and both levels are renewed, with the outcome of another `prepare`, bit by bit; the device, the null
+        space, vectors and compiled programs are kept, and Z where its labels stay, as those of blocks do. On the cores
+        codes of faces, labels of levelset, and E or the first coarse matrix of mg are made anew around the changed
+        cells alone; where more than a tenth of the cells have changed, or components merge or split, all of them. No
+        notice is given, as by `solve`. With entries of A all is made anew. keep_coarse: let preconditioner mg keep its
+        coarse levels, which are then those of an earlier phase.
 
         Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
         with the present system kept.
@@ -175,21 +181,19 @@ class Prepared:
         size = self._system.operator.shape[0]
         array = values if isinstance(values, np.ndarray) and values.size == size and size > 1 else None
         if array is None:
-            system, changed, detail = self._with_entries(values), None, "the entries of A were replaced"
-        else:
-            system, changed = self._with_phase(array, numbered=numbered)
-            detail = f"{changed} of {size} cells changed phase"
-        if changed is None:
             with MACHINE_USE:
-                self._begin(system)
-        elif changed:
-            self._renew(system, keep_coarse=keep_coarse)
-        return Update(changed, changed is None, detail, time.perf_counter() - begun)
+                self._begin(self._with_entries(values))
+            return Update(None, True, "the entries of A were replaced", time.perf_counter() - begun)
+        system, cells, again = self._with_phase(array, numbered=numbered)
+        if cells.size:
+            self._renew(system, None if again else cells, keep_coarse=keep_coarse)
+        detail = f"{cells.size} of {size} cells changed phase{again}"
+        return Update(cells.size, bool(again), detail, time.perf_counter() - begun)
 
-    def _renew(self, system: LinearSystem, *, keep_coarse: bool) -> None:
+    def _renew(self, system: LinearSystem, cells: np.ndarray | None, *, keep_coarse: bool) -> None:
         """A and both levels for a moved phase. Nothing of this object is changed where that fails."""
         moved = dataclasses.replace(self._setup.system, operator=system.operator, phase=system.phase)
-        setup = renewed(self.configuration, self._setup, moved, keep_coarse=keep_coarse)
+        setup = renewed(self.configuration, self._setup, moved, cells, keep_coarse=keep_coarse)
         if self._recurrence and not self._recurrence.renew(setup):
             self._recurrence = None
         self._setup, self._system = setup, dataclasses.replace(system, phase=setup.system.phase)
@@ -260,8 +264,9 @@ class Prepared:
         checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
-    def _with_phase(self, phase: np.ndarray, *, numbered: bool) -> tuple[LinearSystem, int]:
-        """The system with moved phases, numbered, and the number of cells that changed."""
+    def _with_phase(self, phase: np.ndarray, *, numbered: bool) -> tuple[LinearSystem, np.ndarray, str]:
+        """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
+        anew."""
         system, grid = self._system, self._system.grid
         operator = system.operator
         if system.phase is None or grid is None or not isinstance(operator, TwoPhaseStencil) or not operator.assemble:
@@ -276,13 +281,18 @@ class Prepared:
         if phase.dtype.kind not in "iub" or phase.min(initial=0) < 0:
             raise InputError("phases are integers from 0, or bool; renumber them")
         flat, before = phase.reshape(-1), system.phase.reshape(-1)
-        changed = int(np.count_nonzero((flat > 0) != (before > 0)))
-        if not changed:
-            return system, 0
+        cells = np.flatnonzero((flat > 0) != (before > 0))
+        if not cells.size:
+            return system, cells, ""
         # Of its own, since who gives it may change it.
         numbers = flat.copy() if numbered else numbered_components(flat, grid, before.astype(np.int64))
-        moved = operator.assemble(numbers.reshape(grid))
-        return dataclasses.replace(system, operator=moved, phase=numbers), changed
+        again = ""
+        if cells.size > MOST_RENEWED * flat.size:
+            again = f", more than {MOST_RENEWED:.0%}; all was made anew"
+        elif np.count_nonzero(numbers != before) > cells.size:
+            again = ", and components merge or split; all was made anew"
+        moved = operator.moved(numbers.reshape(grid), None if again else cells)
+        return dataclasses.replace(system, operator=moved, phase=numbers), cells, again
 
 
 def prepare(

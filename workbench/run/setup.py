@@ -15,6 +15,7 @@ from workbench.deflation.subspace import PiecewiseConstant
 from workbench.devices import ranks
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.host.boxes import EarlierParts
 from workbench.host.components import has_unnumbered_components, numbered_components
 from workbench.host.slab import Slab
 from workbench.machine.profile import profile
@@ -53,6 +54,23 @@ class _Levels(NamedTuple):
     projection: Projection | None
     space: Subspace | None
     deflation_vectors: int
+
+
+class Before(NamedTuple):
+    """The setup of an earlier phase, the cells that have changed since, None for many, and whether coarse levels of M
+    are kept."""
+
+    setup: SolveSetup
+    cells: np.ndarray | None
+    keep_coarse: bool
+
+    @property
+    def parts(self) -> EarlierParts | None:
+        """The subdomains of the earlier phase, where they are kept."""
+        space = self.setup.space
+        if self.cells is None or not isinstance(space, PiecewiseConstant):
+            return None
+        return space.earlier(self.cells)
 
 
 def prepare(
@@ -151,14 +169,21 @@ def prepare(
 
 
 def renewed(
-    configuration: Configuration, setup: SolveSetup, system: LinearSystem, *, keep_coarse: bool = False
+    configuration: Configuration,
+    setup: SolveSetup,
+    system: LinearSystem,
+    cells: np.ndarray | None,
+    *,
+    keep_coarse: bool = False,
 ) -> SolveSetup:
     """The setup for a system whose A has the pattern, the null space and the device of the one before, with its
     vectors.
 
-    A and both levels are made as by `prepare`, so that they are the same bit by bit. What follows from configuration
-    and size alone is kept. keep_coarse: keep the levels below the finest one of a preconditioner that has some. Cost:
-    about half of that of `prepare`. Raises InputError as `prepare`, and for keep_coarse with any other method.
+    A and both levels are the same, bit by bit, as by `prepare`. What follows from configuration and size alone is kept.
+    cells: flat places of the cells whose phase has changed, None for many: on the cores labels, and rows of E or of the
+    first matrix of mg, are made anew for the boxes that hold them and their neighbours alone. keep_coarse: keep the
+    levels below the finest one of a preconditioner that has some. Raises InputError as `prepare`, and for keep_coarse
+    with any other method.
     """
     device, operator = setup.device, system.operator
     notes: list[str] = []
@@ -171,7 +196,7 @@ def renewed(
         product = inner.operator.bind(device)
     levels = _levels(
         configuration, inner, product, device, None, setup.null_space, notes, lambda: False, None,
-        lambda _name: contextlib.nullcontext(), setup, keep_coarse=keep_coarse,
+        lambda _name: contextlib.nullcontext(), Before(setup, cells, keep_coarse),
     )  # fmt: skip
     return dataclasses.replace(setup, system=system, bound=bound, product=product, notes=notes, **levels._asdict())
 
@@ -219,30 +244,30 @@ def _levels(
     stopped: Callable[[], bool],
     workers: Workers | None,
     phases: Callable[[str], contextlib.AbstractContextManager[None]],
-    before: SolveSetup | None = None,
-    *,
-    keep_coarse: bool = False,
+    before: Before | None = None,
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where there is one and the variant asks for
-    that. before: the setup of an earlier phase, of which Z is kept where its labels are the same; keep_coarse: and the
-    coarse levels of M."""
+    that. before: what they are made from where they are not made anew."""
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"), needing_entries(configuration.preconditioner):
-        if before and keep_coarse:
-            first_level = configuration.preconditioner.with_coarse_of(before.first_level, operator, device)
+        if before:
+            first_level = configuration.preconditioner.renewed(
+                before.setup.first_level, system, device, before.cells, keep_coarse=before.keep_coarse
+            )
         else:
             first_level = configuration.preconditioner.setup_of(system, device, workers)
     notes += first_level.notes
     context = DeflationContext(
-        operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed, system.slab
-    )
+        operator, bound, first_level, device, system.grid, system.phase, null_space, configuration.seed, system.slab,
+        before.parts if before else None,
+    )  # fmt: skip
     check_stopped(stopped)
     with phases("deflation vectors"), needing_entries(configuration.deflation):
         space = configuration.deflation.space(context)
         if isinstance(space, PiecewiseConstant):
             space.az_form = configuration.az
-            if before and before.projection:
-                space.keep(before.space, before.projection.z)
+            if before and before.setup.projection:
+                space.keep(before.setup.space, before.setup.projection.z, context.earlier)
     check_stopped(stopped)
     if space is None:
         check_varying(configuration, first_level.varies, inexact=False)

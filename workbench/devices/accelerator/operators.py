@@ -34,7 +34,7 @@ from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.ops import peaks, stencil
 from workbench.devices.ops.operators import OperatorsOfAllDevices, method
 from workbench.host import box_parts
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 
 TUNED = (block_levels, coo_rows, csr_rows, grid_columns)
@@ -103,13 +103,13 @@ class Operators(OperatorsOfAllDevices, Launcher):
         return deflation.Subdomains(self, labels, count, dtype)
 
     def numbered_parts(
-        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
     ) -> tuple[Any, Boxes] | None:
         """The part of each cell, on the device, and the boxes."""
         if deflation.many_boxes(grid, per_side) and (found := parts.numbered_parts(self, phase, grid, per_side)):
             return found
         # Few work-items would number large boxes.
-        return box_parts.numbered_parts(phase, grid, per_side)
+        return box_parts.numbered_parts(phase, grid, per_side, earlier)
 
     def box_matrix(
         self,
@@ -118,14 +118,14 @@ class Operators(OperatorsOfAllDevices, Launcher):
         strides: tuple[int, ...],
         labels: np.ndarray,
         boxes: Boxes,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    ) -> Rows | None:
         """E of parts of boxes in host memory, summed on the device; None for boxes of very many cells."""
         if not deflation.small_boxes(boxes):
             return None
         return deflation.box_matrix(self, main, lower, strides, labels, boxes)
 
     def face_box_matrix(
-        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    ) -> Rows | None:
         """The same for codes of faces."""
         return deflation.face_box_matrix(self, faces, labels, boxes) if deflation.small_boxes(boxes) else None
