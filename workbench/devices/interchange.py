@@ -65,6 +65,13 @@ def array_of(vector: Vector) -> Any:
     return vector.handle[: vector.nbytes].view(vector.dtype).reshape(vector.shape)
 
 
+def alike(array: np.ndarray, like: Any) -> Any:
+    """An array of NumPy or CuPy in the kind of memory of another. Itself where it lies there."""
+    if isinstance(like, np.ndarray):
+        return on_host(array, "the array")
+    return returned_as(like, array) if isinstance(array, np.ndarray) else array
+
+
 def returned_as(like: Any, x: Any) -> Any:
     """x, a NumPy or CuPy array, in the library and the kind of memory of b.
 

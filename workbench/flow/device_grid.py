@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.interchange import array_of, kept
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.errors import InputError
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
@@ -126,11 +128,21 @@ class DeviceGrid(PaddedGrid):
     def on_host(self, array: Any) -> np.ndarray:
         return self._device.to_host(array)
 
+    def given(self, cells: Any) -> Any:
+        if self._device.layout.language == "opencl":
+            return self.on_host(cells)
+        self.wait()
+        return array_of(cells)
+
     def put(self, padded: Any, cells: Any) -> None:
-        kind = np.int32 if padded.dtype == np.int64 else np.float64
-        given = np.ascontiguousarray(np.broadcast_to(cells, self.grid), kind).reshape(-1)
-        held = self._numbers if kind == np.int32 else self._cells
-        self._device.runtime.upload(held.handle, given)
+        there = kept(cells, "p")
+        if isinstance(there, HeldVector):
+            held = there.vector
+        else:
+            kind = np.int32 if padded.dtype == np.int64 else np.float64
+            given = np.ascontiguousarray(np.broadcast_to(cells, self.grid), kind).reshape(-1)
+            held = self._numbers if kind == np.int32 else self._cells
+            self._device.runtime.upload(held.handle, given)
         names = {"FROM": SCALARS[held.dtype.str[1:]], "TO": SCALARS[padded.dtype.str[1:]]}
         text = _PUT
         for name, scalar in names.items():

@@ -7,8 +7,6 @@ import math
 import time
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from workbench.errors import InputError, quoted
 from workbench.flow.starts import DEFAULT, StartVectors
 from workbench.flow.systems import StepSystem, SystemSequence
@@ -87,14 +85,14 @@ class Method:
         begun = time.perf_counter()
         prepared = self._up_to_date(made, moved)
         set_up = time.perf_counter()
-        x0 = self.starts.vector(made.time, made.b, self._product)
+        x0 = self.starts.vector(made.time, made.b, prepared.product)
         started = time.perf_counter()
         result = prepared.solve(made.b, x0)
         if not result.converged:
             self.failure = f"step {len(self.iterations) + 1} at time {made.time:.4g}: {result.reason.sentence} "
             self.failure += result.detail
             raise InputError(self.failure)
-        self.starts.note(np.asarray(result.x), made.time)
+        self.starts.note(result.x, made.time)
         return result, {"setup": set_up - begun, "start": started - set_up, "solve": result.seconds}
 
     def note(self, iterations: float, seconds: dict[str, float]) -> None:
@@ -120,14 +118,6 @@ class Method:
                 stopping = stopping.changed({"rtol": 0.0, "atol": atol})
                 self._prepared.configuration = dataclasses.replace(self._prepared.configuration, stopping=stopping)
         return self._prepared
-
-    def _product(self, x: np.ndarray) -> np.ndarray:
-        from workbench import devices
-
-        assert self._prepared is not None
-        out = np.empty_like(x)
-        self._prepared.system.operator.bind(devices.device("cpu")).apply(np.ascontiguousarray(x), out)
-        return out
 
 
 def problem_of(configuration: Configuration) -> SystemSequence:

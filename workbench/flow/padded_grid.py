@@ -107,8 +107,12 @@ class PaddedGrid:
         """The array in host memory; on the CPU itself."""
         return array
 
+    def given(self, cells: Any) -> Any:
+        """An array without ghosts as a solver takes it: NumPy's, or CuPy's in the memory of a CUDA device."""
+        return self.on_host(cells)
+
     def put(self, padded: Any, cells: Any) -> None:
-        """Set the inner cells. cells: of the host, shape of the grid or a number."""
+        """Set the inner cells. cells: of the host, shape of the grid, or a number, or one as of `given`."""
         self.inside(padded)[:] = cells
 
     def is_inside(self, phi: Any) -> np.ndarray:

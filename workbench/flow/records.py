@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.data_files import path_of
+from workbench.devices.interchange import on_host
 from workbench.errors import InputError, printable_path
 from workbench.files import opened, replacing
 from workbench.flow.components import Components
@@ -87,7 +88,7 @@ def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
         "phases": np.array(sequence.phases),
         "units": np.array(sequence.units),
         "b": np.array(list(sequence.kept)[-last:]).reshape(-1, sequence.labels.size),
-        "solutions": np.array(starts.solutions),
+        "solutions": np.array([on_host(x, "x") for x in starts.solutions]),
         "times": np.array(starts.times),
         "labels": sequence.labels,
         "shape": np.array(sequence.labels.shape),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.devices.interchange import on_host
 from workbench.flow.grid_on import grid_on
 from workbench.flow.measures import measured
 from workbench.flow.placement import check_resolved, distances, placed
@@ -113,7 +114,7 @@ class RisingBubbles(SystemSequence):
     def system(self, made: StepSystem) -> LinearSystem:
         coefficients = self.fluids.coefficients
         operator = assemble_two_phases(made.labels, coefficients, "neumann", scale=float(self.n**2))
-        b, phase = made.b.copy(), made.labels.reshape(-1)
+        b, phase = np.array(on_host(made.b, "b")), made.labels.reshape(-1)
         return LinearSystem(operator, b, grid=made.labels.shape, coefficients=coefficients, phase=phase)
 
     def systems(self, device: str = "cpu") -> BubbleSystems:

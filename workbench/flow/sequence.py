@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.flow.method import Method, changed, problem_of
+from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Reason, configure
-from workbench.scaling import norm
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Of the series of every sequence, before what its problem measures."""
@@ -46,7 +47,8 @@ class Sequence:
 
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
-    others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution.
+    others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution, of the
+    kind of the right-hand sides: on CUDA those of a flow are CuPy's.
     systems: the state of the problem, see `Systems`.
 
     A flow computes on the device of the leading method that it begins with.
@@ -116,21 +118,21 @@ class Sequence:
             self._moved = self._extended(self._pending.labels)
         made, moved, (leading, *others) = self._pending, self._moved, self.methods
         result, parts = leading.solve(made, moved)
-        self.x = np.asarray(result.x)
+        self.x = result.x
         for method in others:
             self._also(method, made, moved)
         if self._keeps:
             # `end` may overwrite it.
-            self.kept.append(made.b.copy())
+            self.kept.append(np.array(on_host(made.b, "b")))
         self._pending = None
-        self.systems.end(self.x)
+        self.systems.end(result.x)
         last = time.perf_counter()
         measured = self.systems.measures()
         now = time.perf_counter()
         seconds = {**self.systems.seconds, **parts, "measures": now - last}
         leading.note(result.iterations, parts)
         whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
-        left = norm(made.b) * result.true_relative_residual / made.unit if made.unit else math.nan
+        left = float(np.linalg.norm(made.b)) * result.true_relative_residual / made.unit if made.unit else math.nan
         row = {"time": made.time, "dt": made.dt, "iterations": result.iterations, "seconds": whole}
         self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
@@ -187,7 +189,7 @@ class Sequence:
         self.phases: list[np.ndarray] = []
         self.kept: deque[np.ndarray] = deque(maxlen=None if self._keeps is True else int(self._keeps))
         self.units: list[float] = []
-        self.x: np.ndarray | None = None
+        self.x: Any = None
         self.labels: np.ndarray | None = None
         self._pending: StepSystem | None = None
         self._moved = 0
@@ -204,11 +206,14 @@ class Sequence:
 
     def _extended(self, labels: np.ndarray) -> int:
         """Continue earlier solutions into changed cells; how many there are."""
-        moved = 0
+        cells = np.empty(0, int)
         if self.labels is not None:
-            moved = max(method.starts.extend(labels, self.labels) for method in self.methods)
-        self.labels = labels.copy()
-        return moved
+            inside, before = labels > 0, self.labels > 0
+            cells = np.flatnonzero(inside != before)
+            for method in self.methods if cells.size else ():
+                extend(method.starts.solutions, inside, before, cells)
+        self.labels = labels
+        return cells.size
 
     def _note(self, made: StepSystem, row: Mapping[str, float], seconds: dict[str, float]) -> None:
         for name, value in row.items():

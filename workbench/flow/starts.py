@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from workbench.devices.interchange import alike
 from workbench.errors import InputError
 from workbench.scaling import dot
 
@@ -34,7 +36,8 @@ def check_start(text: str) -> int:
 class StartVectors:
     """Earlier solutions, the newest last, and the start that they give.
 
-    kind: see `check_start`. known: start vectors whose solutions are copied. Extrapolations are polynomials in time of
+    kind: see `check_start`. known: start vectors whose solutions are copied. Solutions are NumPy's, or CuPy's in the
+    memory of a device, as the right-hand sides are. Extrapolations are polynomials in time of
     degree 0, 1 or 2. fischer:m takes from the span of m solutions the vector with the least error in the A-norm, for m
     products with A and m^2 dot products. Source: Fischer, "Projection techniques for iterative solution of Ax = b with
     successive right-hand sides", Comput. Methods Appl. Mech. Eng. 163 (1998).
@@ -47,20 +50,14 @@ class StartVectors:
 
     def note(self, x: np.ndarray, time: float) -> None:
         """Keep a solution, a copy."""
-        self.solutions = [*self.solutions, np.array(x)][-self._most :]
+        self.solutions = [*self.solutions, x.copy()][-self._most :]
         self.times = [*self.times, time][-self._most :]
 
-    def extend(self, labels: np.ndarray, before: np.ndarray) -> int:
-        """Give cells that changed their phase a value of the new one; how many changed. labels: shape of the grid."""
-        inside, before = labels > 0, before > 0
-        changed = np.flatnonzero(inside != before)
-        if changed.size and self.solutions:
-            extend(self.solutions, inside, before, changed)
-        return changed.size
-
     def vector(self, time: float, b: np.ndarray, product: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """The start at a time, a new vector of shape (N,). product: x -> A x."""
+        """The start at a time, a new vector of shape (N,) of the kind of b. product: x -> A x."""
         known = len(self.solutions)
+        # Those of a record, or of a method on another device, lie elsewhere.
+        self.solutions = [alike(x, b) for x in self.solutions]
         if not known or self.kind == "zero":
             return np.zeros_like(b)
         if self.kind.startswith("fischer"):
@@ -73,20 +70,24 @@ class StartVectors:
         start = np.zeros_like(b)
         for k, x in enumerate(self.solutions):
             others = np.delete(times, k)
-            start += np.prod((time - others) / (times[k] - others)) * x
+            start += float(np.prod((time - others) / (times[k] - others))) * x
         return start
 
     def _projected(self, b: np.ndarray, product: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         products = [product(x) for x in self.solutions]
-        energies = np.array([[dot(x, y) for y in products] for x in self.solutions])
+        energies = np.array([[_dot(x, y) for y in products] for x in self.solutions])
         scale = 1 / np.sqrt(np.maximum(np.diag(energies), np.finfo(float).tiny))
-        right = np.array([dot(x, b) for x in self.solutions])
+        right = np.array([_dot(x, b) for x in self.solutions])
         # Successive solutions are nearly dependent; what lies below rounding is left out.
         weights = scale * np.linalg.lstsq(energies * np.outer(scale, scale), scale * right, rcond=1e-12)[0]
-        return sum((weight * x for weight, x in zip(weights, self.solutions, strict=True)), np.zeros_like(b))
+        return sum((float(weight) * x for weight, x in zip(weights, self.solutions, strict=True)), np.zeros_like(b))
 
 
-def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
+def _dot(x: Any, y: Any) -> float:
+    return dot(x, y).real if isinstance(x, np.ndarray) else float(np.vdot(x, y))
+
+
+def extend(vectors: list[Any], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
     """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
     each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
     neighbour keeps its value.
@@ -95,9 +96,8 @@ def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, ch
     """
     shape, now, then = inside.shape, inside.reshape(-1), before.reshape(-1)
     places = np.unravel_index(changed, shape)
-    wanted, steady = now[changed], now == then
-    sums = np.zeros((len(vectors), changed.size))
-    counts = np.zeros(changed.size)
+    wanted, counts = now[changed], np.zeros(changed.size)
+    weights, cells = [], []
     strides = np.cumprod([1, *shape[:0:-1]])[::-1]
     for axis, stride in enumerate(strides):
         for sign in (-1, 1):
@@ -107,12 +107,16 @@ def extend(vectors: list[np.ndarray], inside: np.ndarray, before: np.ndarray, ch
                 far: int, room: np.ndarray = room, step: int = sign * int(stride)
             ) -> tuple[np.ndarray, np.ndarray]:
                 at = np.where(room >= far, changed + far * step, changed)
-                return at, (room >= far) & steady[at] & (now[at] == wanted)
+                return at, (room >= far) & (now[at] == then[at]) & (now[at] == wanted)
 
             (first, near), (second, far) = usable(1), usable(2)
             counts += near
-            for sum_, v in zip(sums, vectors, strict=True):
-                sum_ += np.where(near, np.where(far, 2 * v[first] - v[second], v[first]), 0.0)
+            cells += [first, second]
+            weights += [near * (1.0 + far), -1.0 * (near & far)]
     found = counts > 0
-    for sum_, v in zip(sums, vectors, strict=True):
-        v[changed[found]] = sum_[found] / counts[found]
+    if not found.any():
+        return
+    weights, cells, into = np.array(weights)[:, found] / counts[found], np.array(cells)[:, found], changed[found]
+    for v in vectors:
+        there = [alike(array, v) for array in (weights, cells, into)]
+        v[there[2]] = (there[0] * v[there[1]]).sum(axis=0)

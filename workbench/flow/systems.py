@@ -20,9 +20,10 @@ LARGEST_TIME = 1e6
 class StepSystem(NamedTuple):
     """One system of a sequence.
 
-    time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one. labels: the number of
-    the connected component of each cell, 0 outside, int32, shape of the grid. unit: the norm of a residual whose volume
-    error is 1, 0 where the tolerance is that of the configuration.
+    time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one; NumPy's, or CuPy's
+    where a flow computes on CUDA. labels: the number of the connected component of each cell, 0 outside, int32, shape
+    of the grid, in an array that is not changed later. unit: the norm of a residual whose volume error is 1, 0 where
+    the tolerance is that of the configuration.
     """
 
     time: float
@@ -47,7 +48,7 @@ class Systems(abc.ABC):
 
     @abc.abstractmethod
     def end(self, x: np.ndarray) -> None:
-        """Take the solution of the last system, shape (N,)."""
+        """Take the solution of the last system, shape (N,), of the kind of its b."""
 
     @abc.abstractmethod
     def state(self) -> dict[str, np.ndarray]:

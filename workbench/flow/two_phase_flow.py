@@ -101,8 +101,8 @@ class TwoPhaseFlow:
 
     def begin(self, until: float = math.inf) -> np.ndarray:
         """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
-        no mean. Raises InputError where the time step collapses, with the state kept, and where the velocity is not
-        finite."""
+        no mean and is overwritten by the next one. Raises InputError where the time step collapses, with the state
+        kept, and where the velocity is not finite."""
         clock = _Clock(self.seconds, self.grid.wait)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
@@ -116,8 +116,8 @@ class TwoPhaseFlow:
         clock("viscosity")
         dt_h = self.dt / h
         grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
-        b = grid.on_host(self._b)
-        mean = b.mean()
+        b = grid.given(self._b)
+        mean = float(b.mean())
         if not math.isfinite(mean):
             raise self._not_finite()
         b -= mean
@@ -147,10 +147,10 @@ class TwoPhaseFlow:
         self._measure_properties()
 
     def end(self, p: np.ndarray) -> None:
-        """Correct the velocity by the pressure, shape (N,)."""
+        """Correct the velocity by the pressure, shape (N,), of the kind of b."""
         clock = _Clock(self.seconds, self.grid.wait)
         grid = self.grid
-        grid.put(self.p, p.reshape(grid.grid))
+        grid.put(self.p, p.reshape(grid.grid) if isinstance(p, np.ndarray) else p)
         grid.launch(momentum_kernels.correct, self.u, self.p, self.c, self.jump, self.dt / grid.h)
         self._new, self.advection_before = self.advection_before, self._new
         self.time += self.dt

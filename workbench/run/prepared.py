@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.interchange import kept, on_host, returned_as
+from workbench.devices.interchange import array_of, kept, on_host, returned_as
 from workbench.errors import InputError
 from workbench.host.components import numbered_components
 from workbench.operators import ComplexSymmetricMatrix, Matrix, TwoPhaseStencil, as_operator
@@ -162,17 +162,27 @@ class Prepared:
         ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
+    def product(self, x: Any) -> Any:
+        """A x, shape (N,), of the library of x."""
+        given, setup = kept(x, "x"), self._setup
+        out = setup.device.zeros(given.size, setup.operator.dtype)
+        setup.bound.apply(setup.device.to_device(given), out)
+        if not setup.device.holds(given):
+            return returned_as(x, np.array(setup.device.to_host(out)))
+        setup.device.synchronize()
+        return array_of(out)
+
     def update(self, values: Any, *, numbered: bool = False, keep_coarse: bool = False) -> Update:
         """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
 
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
-        are numbered, and keep their numbers; numbered: they are already. Where no cell has changed nothing is renewed.
-        Else A and both levels are renewed, with the outcome of another `prepare`, bit by bit; the device, the null
-        space, vectors and compiled programs are kept, and Z where its labels stay, as those of blocks do. On the cores
-        codes of faces, labels of levelset, and E or the first coarse matrix of mg are made anew around the changed
-        cells alone; where more than a tenth of the cells have changed, or components merge or split, all of them. No
-        notice is given, as by `solve`. With entries of A all is made anew. keep_coarse: let preconditioner mg keep its
-        coarse levels, which are then those of an earlier phase.
+        are numbered, and keep their numbers; numbered: they are already, in an array that is not changed afterwards.
+        Where no cell has changed nothing is renewed. Else A and both levels are renewed, with the outcome of another
+        `prepare`, bit by bit; the device, the null space, vectors and compiled programs are kept, and Z where its
+        labels stay, as those of blocks do. On the cores codes of faces, labels of levelset, and E or the first coarse
+        matrix of mg are made anew around the changed cells alone; where more than a tenth of the cells have changed, or
+        components merge or split, all of them. No notice is given, as by `solve`. With entries of A all is made anew.
+        keep_coarse: let preconditioner mg keep its coarse levels, which are then those of an earlier phase.
 
         Raises InputError for another shape or pattern, for NaN, and for null vectors given that A does not map to zero,
         with the present system kept.
@@ -281,15 +291,16 @@ class Prepared:
         if phase.dtype.kind not in "iub" or phase.min(initial=0) < 0:
             raise InputError("phases are integers from 0, or bool; renumber them")
         flat, before = phase.reshape(-1), system.phase.reshape(-1)
-        cells = np.flatnonzero((flat > 0) != (before > 0))
+        cells = np.flatnonzero(flat != before if numbered else (flat > 0) != (before > 0))
+        numbers = flat if numbered or not cells.size else numbered_components(flat, grid, before.astype(np.int64))
+        renumbered = cells if numbered else np.flatnonzero(numbers != before)
+        cells = cells[(flat[cells] > 0) != (before[cells] > 0)]
         if not cells.size:
             return system, cells, ""
-        # Of its own, since who gives it may change it.
-        numbers = flat.copy() if numbered else numbered_components(flat, grid, before.astype(np.int64))
         again = ""
         if cells.size > MOST_RENEWED * flat.size:
             again = f", more than {MOST_RENEWED:.0%}; all was made anew"
-        elif np.count_nonzero(numbers != before) > cells.size:
+        elif renumbered.size > cells.size:
             again = ", and components merge or split; all was made anew"
         moved = operator.moved(numbers.reshape(grid), None if again else cells)
         return dataclasses.replace(system, operator=moved, phase=numbers), cells, again

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.arrays import cast, finite_vector, random_numbers
+from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
@@ -181,6 +182,11 @@ def make_consistent(
     """
     if not complement:
         return b, 0.0, ""
+    if isinstance(b, HeldVector) and complement.is_constant:
+        # It stays where it is if there is nothing to remove.
+        total, length = b.sum_and_norm()
+        if abs(total) / math.sqrt(b.size) <= rounding(b.dtype) * length:
+            return b, 0.0, ""
     b, device = np.asarray(b), device or devices.device("cpu")
     length, size = device.norm(b), device.total(b.size)
     mean = None

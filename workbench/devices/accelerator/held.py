@@ -42,6 +42,10 @@ class HeldVector:
         """Whether an entry is not zero, tested on the device."""
         return bool(self.values.any())
 
+    def sum_and_norm(self) -> tuple[complex, float]:
+        """The sum of its entries, and its length."""
+        return complex(self.values.sum()), float(np.linalg.norm(self.values))
+
     def __getitem__(self, place: slice) -> np.ndarray:
         """A part of it, copied to the host."""
         return self.values[place].get()
