@@ -15,7 +15,8 @@ class Components:
 
     labels: int32, shape of the grid, 0 outside, else the number of the bubble. volumes: of each number, what it keeps;
     where bubbles merge the sum, where one splits a part in proportion to its cells. changed: whether components have
-    merged, split or vanished when it last followed them. count: how many bubbles there are.
+    merged, split or vanished when it last followed them. moved: the cells whose labels it then changed, None where it
+    numbered all anew. count: how many bubbles there are.
 
     Cost: a pass, and one over labels where cells have changed; where bubbles merge, split, appear or vanish, or may
     have split, that of `numbered_components`.
@@ -28,12 +29,13 @@ class Components:
     def take(self, labels: np.ndarray, volumes: np.ndarray) -> None:
         """Begin with these."""
         self.labels, self.volumes, self.changed = labels, volumes, False
+        self.moved: np.ndarray | None = None
         self.count = int(np.count_nonzero(np.bincount(labels.reshape(-1))[1:]))
 
     def follow(self, inside: np.ndarray) -> bool:
         """Number the components of the next step; whether any cell has changed."""
         before, self.changed = self.labels.reshape(-1), False
-        moved = np.flatnonzero(inside.reshape(-1) != (before > 0))
+        self.moved = moved = np.flatnonzero(inside.reshape(-1) != (before > 0))
         if not moved.size:
             return False
         labels, failed = before.copy(), np.zeros(1, np.int64)

@@ -109,7 +109,7 @@ class Method:
             self._prepared, self._renewed = Prepared(self.configuration, problem.system(made)), step
         elif moved:
             keep = step - self._renewed < self.renewed_every
-            self._prepared.update(made.labels, numbered=True, keep_coarse=keep)
+            self._prepared.update(made.labels, numbered=True, moved=made.moved, keep_coarse=keep)
             self._renewed = self._renewed if keep else step
         if made.unit:
             atol = problem.tolerance * made.unit

@@ -304,7 +304,7 @@ class RecordedSystems(Systems):
         self._components.follow(inside)
         dt, unit = float(self._dts[at]), float(arrays["units"][at])
         b = arrays["b"][self._steps]
-        return StepSystem(float(self._times[at]), dt, b, self._components.labels, unit)
+        return StepSystem(float(self._times[at]), dt, b, self._components.labels, unit, self._components.moved)
 
     def end(self, x: np.ndarray) -> None:
         self._steps += 1

@@ -134,7 +134,7 @@ class BubbleSystems(Systems):
             return None
         b = flow.begin(problem.until)
         unit = math.sqrt(b.size) / flow.dt**2
-        return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit)
+        return StepSystem(flow.time + flow.dt, flow.dt, b, flow.components.labels, unit, flow.components.moved)
 
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)

@@ -115,7 +115,7 @@ class Sequence:
             if self._pending is None:
                 self.done = True
                 return None
-            self._moved = self._extended(self._pending.labels)
+            self._moved = self._extended(self._pending)
         made, moved, (leading, *others) = self._pending, self._moved, self.methods
         result, parts = leading.solve(made, moved)
         self.x = result.x
@@ -204,15 +204,15 @@ class Sequence:
                 method.failure = str(error)
         return method.note(math.nan, {})
 
-    def _extended(self, labels: np.ndarray) -> int:
+    def _extended(self, made: StepSystem) -> int:
         """Continue earlier solutions into changed cells; how many there are."""
-        cells = np.empty(0, int)
-        if self.labels is not None:
-            inside, before = labels > 0, self.labels > 0
-            cells = np.flatnonzero(inside != before)
-            for method in self.methods if cells.size else ():
-                extend(method.starts.solutions, inside, before, cells)
-        self.labels = labels
+        labels, before, self.labels = made.labels, self.labels, made.labels
+        if before is None:
+            return 0
+        moved = np.flatnonzero(labels != before) if made.moved is None else made.moved
+        cells = moved[(labels.reshape(-1)[moved] > 0) != (before.reshape(-1)[moved] > 0)]
+        for method in self.methods if cells.size else ():
+            extend(method.starts.solutions, labels, before, cells)
         return cells.size
 
     def _note(self, made: StepSystem, row: Mapping[str, float], seconds: dict[str, float]) -> None:

@@ -87,16 +87,16 @@ def _dot(x: Any, y: Any) -> float:
     return dot(x, y).real if isinstance(x, np.ndarray) else float(np.vdot(x, y))
 
 
-def extend(vectors: list[Any], inside: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
+def extend(vectors: list[Any], labels: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
     """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
     each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
     neighbour keeps its value.
 
-    inside, before: of the present and the last step, shape of the grid. changed: flat places of the changed cells.
+    labels, before: of the present and the last step, shape of the grid. changed: flat places of the changed cells.
     """
-    shape, now, then = inside.shape, inside.reshape(-1), before.reshape(-1)
+    shape, now, then = labels.shape, labels.reshape(-1), before.reshape(-1)
     places = np.unravel_index(changed, shape)
-    wanted, counts = now[changed], np.zeros(changed.size)
+    wanted, counts = now[changed] > 0, np.zeros(changed.size)
     weights, cells = [], []
     strides = np.cumprod([1, *shape[:0:-1]])[::-1]
     for axis, stride in enumerate(strides):
@@ -107,7 +107,8 @@ def extend(vectors: list[Any], inside: np.ndarray, before: np.ndarray, changed: 
                 far: int, room: np.ndarray = room, step: int = sign * int(stride)
             ) -> tuple[np.ndarray, np.ndarray]:
                 at = np.where(room >= far, changed + far * step, changed)
-                return at, (room >= far) & (now[at] == then[at]) & (now[at] == wanted)
+                inside = now[at] > 0
+                return at, (room >= far) & (inside == (then[at] > 0)) & (inside == wanted)
 
             (first, near), (second, far) = usable(1), usable(2)
             counts += near

@@ -23,7 +23,8 @@ class StepSystem(NamedTuple):
     time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one; NumPy's, or CuPy's
     where a flow computes on CUDA. labels: the number of the connected component of each cell, 0 outside, int32, shape
     of the grid, in an array that is not changed later. unit: the norm of a residual whose volume error is 1, 0 where
-    the tolerance is that of the configuration.
+    the tolerance is that of the configuration. moved: flat places of all cells whose label is another than in the
+    system before, None where that is not known.
     """
 
     time: float
@@ -31,6 +32,7 @@ class StepSystem(NamedTuple):
     b: np.ndarray
     labels: np.ndarray
     unit: float
+    moved: np.ndarray | None = None
 
 
 class Systems(abc.ABC):

@@ -172,11 +172,14 @@ class Prepared:
         setup.device.synchronize()
         return array_of(out)
 
-    def update(self, values: Any, *, numbered: bool = False, keep_coarse: bool = False) -> Update:
+    def update(
+        self, values: Any, *, numbered: bool = False, moved: np.ndarray | None = None, keep_coarse: bool = False
+    ) -> Update:
         """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
 
         phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
         are numbered, and keep their numbers; numbered: they are already, in an array that is not changed afterwards.
+        moved: flat places of all cells with another number than before, where these are known and it is numbered.
         Where no cell has changed nothing is renewed. Else A and both levels are renewed, with the outcome of another
         `prepare`, bit by bit; the device, the null space, vectors and compiled programs are kept, and Z where its
         labels stay, as those of blocks do. On the cores codes of faces, labels of levelset, and E or the first coarse
@@ -194,7 +197,7 @@ class Prepared:
             with MACHINE_USE:
                 self._begin(self._with_entries(values))
             return Update(None, True, "the entries of A were replaced", time.perf_counter() - begun)
-        system, cells, again = self._with_phase(array, numbered=numbered)
+        system, cells, again = self._with_phase(array, moved, numbered=numbered)
         if cells.size:
             self._renew(system, None if again else cells, keep_coarse=keep_coarse)
         detail = f"{cells.size} of {size} cells changed phase{again}"
@@ -274,7 +277,9 @@ class Prepared:
         checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
-    def _with_phase(self, phase: np.ndarray, *, numbered: bool) -> tuple[LinearSystem, np.ndarray, str]:
+    def _with_phase(
+        self, phase: np.ndarray, moved: np.ndarray | None, *, numbered: bool
+    ) -> tuple[LinearSystem, np.ndarray, str]:
         """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
         anew."""
         system, grid = self._system, self._system.grid
@@ -288,22 +293,22 @@ class Prepared:
                 cell = int(np.flatnonzero(~np.isfinite(phase))[0])
                 raise InputError(f"phase is {phase.flat[cell]} in cell {cell}; phases are numbered from 0")
             raise InputError(f"phase is {phase.dtype}; give integers from 0, or bool")
-        if phase.dtype.kind not in "iub" or phase.min(initial=0) < 0:
+        if phase.dtype.kind not in "iub" or (moved is None and phase.min(initial=0) < 0):
             raise InputError("phases are integers from 0, or bool; renumber them")
         flat, before = phase.reshape(-1), system.phase.reshape(-1)
-        cells = np.flatnonzero(flat != before if numbered else (flat > 0) != (before > 0))
-        numbers = flat if numbered or not cells.size else numbered_components(flat, grid, before.astype(np.int64))
-        renumbered = cells if numbered else np.flatnonzero(numbers != before)
-        cells = cells[(flat[cells] > 0) != (before[cells] > 0)]
+        numbers = flat if numbered else numbered_components(flat, grid, before.astype(np.int64))
+        if moved is None:
+            moved = np.flatnonzero(numbers != before)
+        cells = moved[(flat[moved] > 0) != (before[moved] > 0)]
         if not cells.size:
             return system, cells, ""
         again = ""
         if cells.size > MOST_RENEWED * flat.size:
             again = f", more than {MOST_RENEWED:.0%}; all was made anew"
-        elif renumbered.size > cells.size:
+        elif moved.size > cells.size:
             again = ", and components merge or split; all was made anew"
-        moved = operator.moved(numbers.reshape(grid), None if again else cells)
-        return dataclasses.replace(system, operator=moved, phase=numbers), cells, again
+        operator = operator.moved(numbers.reshape(grid), None if again else cells)
+        return dataclasses.replace(system, operator=operator, phase=numbers), cells, again
 
 
 def prepare(
