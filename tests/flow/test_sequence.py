@@ -154,7 +154,7 @@ def test_a_time_step_that_collapses_ends_the_sequence_with_its_state_kept(tmp_pa
     assert records.resume(records.save(sequence, tmp_path / "before")).steps == 1
 
 
-def test_levels_of_mg_are_renewed_where_they_are_too_old(recorded, monkeypatch):
+def test_levels_of_mg_are_renewed_where_they_are_too_old(recorded, monkeypatch, tmp_path):
     """Also where no cell changes in a step whose number is a multiple."""
     kept, moved = [], []
     update = Prepared.update
@@ -165,8 +165,11 @@ def test_levels_of_mg_are_renewed_where_they_are_too_old(recorded, monkeypatch):
         return update(prepared, values, **settings)
 
     monkeypatch.setattr(Prepared, "update", noted)
-    sequence = Sequence(str(recorded[1]), preconditioner="mg", deflation="none")
-    sequence.methods[0].use(renewed_every=3)
+    sequence = Sequence(str(recorded[1]), preconditioner="mg", deflation="none", renewed_every=3)
+    for _ in range(4):
+        sequence.step()
+    again = records.resume(records.save(sequence, tmp_path / "kept"))
+    assert again.methods[0].label.endswith("levels of every 3rd step")
     through(sequence)
     made, expected = 0, []
     for step in moved:
@@ -175,6 +178,8 @@ def test_levels_of_mg_are_renewed_where_they_are_too_old(recorded, monkeypatch):
     assert kept == expected
     assert {True, False} <= set(kept)
     assert any(not keep and step % 3 for keep, step in zip(kept, moved, strict=True))
+    with pytest.raises(InputError, match="renewed_every keeps coarse levels of preconditioner mg, and jacobi has none"):
+        sequence.use(preconditioner="jacobi", renewed_every=2)
 
 
 def test_seven_bubbles_are_numbered_and_need_few_iterations():

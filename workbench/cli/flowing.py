@@ -37,6 +37,7 @@ def add(verbs: Any) -> None:
     flow.add_argument("problem", metavar="SEQUENCE", nargs="?", default="rising-bubbles", help=PROBLEM)
     flow.add_argument("--n", metavar="N", help="cells across the width")
     flow.add_argument("--until", metavar="TIME", help="time at which it ends")
+    flow.add_argument("--renewed-every", metavar="STEPS", help="steps for which mg keeps its coarse levels")
     flow.add_argument("--start", metavar="START", help="zero, last, linear (the default), quadratic, or fischer:m")
     flow.add_argument(
         "--param",
@@ -104,15 +105,16 @@ def _begun(options: argparse.Namespace) -> Sequence:
     method = chosen(options, [declared.name for declared in SETTINGS])
     given = {**parameters(options), **chosen(options, ["until", "start"])}
     criteria = chosen(options, [declared.name for declared in CRITERIA])
+    kept: dict[str, Any] = chosen(options, ["renewed_every"])
     if options.resume:
         if given:
             raise InputError(f"a record is continued with its own parameters; leave out {', '.join(given)}")
         sequence = resume(options.problem)
-        if method or criteria:
-            sequence.use(**method, **({"stopping": criteria} if criteria else {}))
+        if method or criteria or kept:
+            sequence.use(**method, **kept, **({"stopping": criteria} if criteria else {}))
         return sequence
     configuration, others = configure(options.problem, given, stopping=criteria, **method), _others(options)
-    return Sequence(configuration, keep=options.record is not None, others=others)
+    return Sequence(configuration, keep=options.record is not None, others=others, **kept)
 
 
 def _others(options: argparse.Namespace) -> list[dict[str, Any]]:

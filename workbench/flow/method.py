@@ -48,7 +48,7 @@ class Method:
         renewed_every: int = 1,
     ) -> None:
         self.configuration, self.failure = configuration, ""
-        self.renewed_every: int = RENEWED_EVERY.check(renewed_every)
+        self.renewed_every = _checked(renewed_every, configuration)
         self.starts = StartVectors(problem_of(configuration).start, starts)
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
         self.marks = [MethodMark(steps + 1, self.label)]
@@ -71,8 +71,9 @@ class Method:
     def use(self, *, renewed_every: int = 1, **settings: Any) -> None:
         """Use another method from the next step on; earlier solutions stay. settings: of `configure`, without a
         problem. Raises InputError for those, and for a method that does not take the problem."""
-        self.configuration, self._prepared, self.failure = changed(self.configuration, **settings), None, ""
-        self.renewed_every = RENEWED_EVERY.check(renewed_every)
+        configuration = changed(self.configuration, **settings)
+        self.renewed_every = _checked(renewed_every, configuration)
+        self.configuration, self._prepared, self.failure = configuration, None, ""
         self.starts = StartVectors(problem_of(self.configuration).start, self.starts)
         mark = MethodMark(len(self.iterations) + 1, self.label)
         self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
@@ -118,6 +119,17 @@ class Method:
                 stopping = stopping.changed({"rtol": 0.0, "atol": atol})
                 self._prepared.configuration = dataclasses.replace(self._prepared.configuration, stopping=stopping)
         return self._prepared
+
+
+def _checked(renewed_every: Any, configuration: Configuration) -> int:
+    """The number of steps. Raises InputError for another, and for a preconditioner without levels to keep."""
+    steps: int = RENEWED_EVERY.check(renewed_every)
+    preconditioner = configuration.preconditioner
+    if steps > 1 and not preconditioner.keeps_levels:
+        raise InputError(
+            f"renewed_every keeps coarse levels of preconditioner mg, and {preconditioner.name} has none; leave it at 1"
+        )
+    return steps
 
 
 def problem_of(configuration: Configuration) -> SystemSequence:

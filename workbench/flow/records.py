@@ -76,6 +76,7 @@ def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
     about = {
         "configuration": sequence.configuration.to_dict(),
         "names": list(sequence.series),
+        "renewed_every": sequence.methods[0].renewed_every,
         "marks": [list(mark) for mark in sequence.methods[0].marks],
         "seconds": sequence.seconds,
         "others": [_described(method) for method in sequence.methods[1:]],
@@ -163,12 +164,14 @@ def _checked(found: Mapping[str, np.ndarray]) -> Record:
 
 
 def resume(path: str | Path) -> Sequence:
-    """The sequence of a record, as it was when it was saved; it continues as if it had not been, but that methods other
-    than the leading one begin with its solutions. Raises InputError as `load` does."""
+    """The sequence of a record, as it was when it was saved. It continues as if it had not been, but that methods other
+    than the leading one begin with its solutions, and that mg makes levels that it kept anew. Raises InputError as
+    `load` does."""
     record = load(path)
     arrays, about = record.arrays, record.about
     kept = len(arrays["b"])
-    sequence = Sequence(record.configuration, keep=kept if kept < record.steps else bool(kept))
+    every = about.get("renewed_every", 1)
+    sequence = Sequence(record.configuration, keep=kept if kept < record.steps else bool(kept), renewed_every=every)
     try:
         sequence.systems.restore(record.state)
     except (KeyError, ValueError, IndexError):

@@ -42,8 +42,8 @@ class Sequence:
 
     problem: a `Configuration` whose problem is a sequence, or what `configure` takes, with further settings of it.
     keep: whether right-hand sides are kept, all or those of so many last steps, so that `workbench.flow.records.save`
-    can write a record to replay; 8 N bytes each. others: settings of further methods, see `add`. Not safe for
-    several threads at once.
+    can write a record to replay; 8 N bytes each. others: settings of further methods, see `add`. renewed_every: of the
+    leading method, see `Method`. Not safe for several threads at once.
 
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
@@ -64,13 +64,20 @@ class Sequence:
     """
 
     def __init__(
-        self, problem: Any, *, keep: bool | int = False, others: Listed[Mapping[str, Any]] = (), **settings: Any
+        self,
+        problem: Any,
+        *,
+        keep: bool | int = False,
+        others: Listed[Mapping[str, Any]] = (),
+        renewed_every: int = 1,
+        **settings: Any,
     ) -> None:
         if isinstance(problem, Configuration) and settings:
             raise InputError("settings belong to the configuration that is given; leave out one of the two")
         configuration = problem if isinstance(problem, Configuration) else configure(problem, **settings)
         self.problem, self._keeps = problem_of(configuration), keep
-        self._begin([Method(configuration), *(_other(configuration, **other) for other in others)])
+        leading = Method(configuration, renewed_every=renewed_every)
+        self._begin([leading, *(_other(configuration, **other) for other in others)])
 
     @property
     def configuration(self) -> Configuration:

@@ -34,6 +34,8 @@ class Preconditioner(Block):
     follows_scale: ClassVar[bool] = True
     """Whether the eigenvalues of M^-1 A stay near 1 where A is multiplied by a number."""
 
+    keeps_levels: ClassVar[bool] = False
+    """Whether `renewed` can keep coarse levels of an earlier phase."""
     needs_stencil: ClassVar[bool] = False
     """Whether A has to be a nearest-neighbour stencil on a grid."""
 

@@ -79,6 +79,7 @@ class Multigrid(Preconditioner):
     name: ClassVar[str] = "mg"
     title: ClassVar[str] = "geometric multigrid (matrix-free)"
     needs_stencil: ClassVar[bool] = True
+    keeps_levels: ClassVar[bool] = True
 
     cycle: str = parameter(
         "auto",
