@@ -263,6 +263,19 @@ def test_a_flow_needs_double_precision(accelerator, monkeypatch):
         RisingBubbles(n=16).flow(accelerator.spec)
 
 
+def test_viscosity_begins_from_what_it_added_before():
+    flows = [RisingBubbles(n=24, density_ratio=0.001).flow() for _ in range(2)]
+    needed = np.zeros((2, 12))
+    for step in range(12):
+        flows[1].increment_steps = [0.0, 0.0]
+        for k, flow in enumerate(flows):
+            advance(flow)
+            needed[k, step] = flow.viscous_iterations
+    assert needed[0, 4:].mean() < 0.6 * needed[1, 4:].mean()
+    ours, anew = (flow.u for flow in flows)
+    assert np.abs(ours - anew).max() < 0.01 * np.abs(anew).max()
+
+
 def test_a_velocity_that_grows_without_bound_is_refused():
     flow = flow_of((16, 16), WATER_AIR, lambda grid: disc(grid, (0.5, 0.5), 0.25))
     advance(flow)

@@ -149,6 +149,17 @@ def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x,
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
+def combine(taken, rows, ends, strides, a, x, b, y, out):  # pragma: no cover
+    """out = a x + b y on faces; out may be x or y."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            for d in range(strides.size):
+                x_d, y_d, out_d = x[d], y[d], out[d]
+                for i in range(rows[row], ends[row]):
+                    set_at(out_d, i, a * at(x_d, i) + b * at(y_d, i))
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
 def divergence(taken, rows, ends, strides, u, c, jump, dt_h, factor, out):  # pragma: no cover
     """out = factor h div(u + dt/h c jump), of cells without ghosts, shape (N,)."""
     for thread in threads(taken):

@@ -36,7 +36,8 @@ FORMAT = "workbench sequence 1"
 ARRAYS = ("series", "phases", "units", "b", "solutions", "times", "labels", "shape")
 TEXTS = ("format", "about")
 STATE = "state_"
-STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature")
+INCREMENTS = "increment", "increment_before"
+STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature", *INCREMENTS)
 
 ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circularity", "volume", "moved_cells")
 """The first columns of the table, as far as a sequence has them."""

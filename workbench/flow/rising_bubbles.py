@@ -151,7 +151,7 @@ class BubbleSystems(Systems):
 
     def state(self) -> dict[str, np.ndarray]:
         flow = self.flow
-        numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift])
+        numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift, *flow.increment_steps])
         kept = {name: flow.grid.on_host(values) for name, values in self._arrays().items()}
         kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "numbers": numbers}
         return {name: values.copy() for name, values in kept.items()}
@@ -160,7 +160,7 @@ class BubbleSystems(Systems):
         flow = self.flow
         for name, target in self._arrays().items():
             flow.grid.assign(target, state[name])
-        flow.time, flow.dt, steps, flow.first_dt, flow.shift = state["numbers"].tolist()
+        flow.time, flow.dt, steps, flow.first_dt, flow.shift, *flow.increment_steps = state["numbers"].tolist()
         flow.steps = int(steps)
         flow.components.take(state["labels"].astype(np.int32), np.array(state["volumes"]))
         flow.begin_anew()
@@ -170,4 +170,8 @@ class BubbleSystems(Systems):
         """What a state keeps of the flow. The owners are renewed every few steps, so that they do not follow from the
         labels."""
         flow = self.flow
-        return {"phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "owner": flow.owner}
+        newest, older = flow.increments
+        return {
+            "phi": flow.phi, "u": flow.u, "p": flow.p, "advection": flow.advection_before, "owner": flow.owner,
+            "increment": newest, "increment_before": older,
+        }  # fmt: skip

@@ -22,11 +22,12 @@ from workbench.errors import InputError
 from workbench.flow import interface_kernels, momentum_kernels, transport
 from workbench.flow.components import Components
 from workbench.flow.padded_grid import PaddedGrid
+from workbench.flow.starts import LARGEST_RATIO
 
 REDISTANCED_EVERY, SWEEPS = 5, 3
 BAND, EDGE = 6.0, 0.1
 """|phi| is at most BAND cells. Where it is that within EDGE it is not computed: nothing changes there in a step."""
-VISCOUS_RTOL, MOST_VISCOUS = 1e-2, 200
+VISCOUS_RTOL, MOST_VISCOUS = 3e-3, 200
 """The viscous system is solved to this part of the viscous force, in the norm of the inverse diagonal."""
 REACH = 8
 """Cells around a bubble that are shifted with it: the band, and how far it moves before owners are found anew."""
@@ -61,7 +62,7 @@ class TwoPhaseFlow:
     step.
 
     Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First
-    order in time. Memory: 11 D + 9 arrays of the padded cells.
+    order in time. Memory: 13 D + 9 arrays of the padded cells.
     """
 
     def __init__(
@@ -79,6 +80,8 @@ class TwoPhaseFlow:
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
         self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
         self._work = [new(d) for _ in range(5)]
+        self.increments, self.increment_steps = [new(d) for _ in range(2)], [0.0, 0.0]
+        """What viscosity has added to the velocity in the last two time steps, the newest first, and their lengths."""
         self._dots, self._largest, self._b = grid.partials(), grid.partials(d, largest=True), grid.new_cells()
         self.time, self.dt, self.steps, self.shift, self.viscous_iterations = 0.0, 0.0, 0, 0.0, 0
         self.first_dt = 0.0
@@ -277,7 +280,8 @@ class TwoPhaseFlow:
 
     def _viscosity(self) -> None:
         """(rho/dt - L) u = rho/dt u* by CG with the diagonal, all components at once, in two passes an iteration
-        (Chronopoulos and Gear's recurrence, whose two dot products belong to the product)."""
+        (Chronopoulos and Gear's recurrence, whose two dot products belong to the product), from u* and what the last
+        two steps have added, extrapolated: 2 to 8 iterations in place of 4 to 25."""
         grid, sums = self.grid, self._dots
         r, z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
@@ -285,6 +289,16 @@ class TwoPhaseFlow:
         gamma = float(grid.combined(sums))
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
+        newest, older = self.increments
+        of_newest, of_older = self._extrapolated()
+        if of_newest:
+            grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, z)
+            grid.fill_faces(z, 1)
+        grid.copy(older, self.u)
+        if of_newest:
+            grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
+            grid.launch(momentum_kernels.viscous_update, 1.0, 0.0, self._inverse, w, p, s, self.u, r, z, sums)
+            gamma = float(grid.combined(sums))
         while gamma > goal and self.viscous_iterations < MOST_VISCOUS:
             grid.fill_faces(z, 1)
             grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
@@ -294,6 +308,19 @@ class TwoPhaseFlow:
             before, gamma = gamma, float(grid.combined(sums))
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
+        grid.launch(momentum_kernels.combine, 1.0, self.u, -1.0, older, older)
+        self.increments, self.increment_steps = [older, newest], [self.dt, self.increment_steps[0]]
+
+    def _extrapolated(self) -> tuple[float, float]:
+        """The weights of the last two increments in the next one, whose rates are continued linearly in time."""
+        last, before = self.increment_steps
+        if not last:
+            return 0.0, 0.0
+        ratio = self.dt / last
+        # Over unequal steps an extrapolation would magnify errors.
+        if not before or max(ratio, 1 / ratio) > LARGEST_RATIO:
+            return ratio, 0.0
+        return ratio * (1 + ratio), -ratio * self.dt / before
 
 
 class _Clock:
