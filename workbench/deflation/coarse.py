@@ -31,6 +31,8 @@ class CoarseSolver(Block):
     on_ranks: ClassVar[bool] = True
     accepts_singular: ClassVar[bool] = False
     """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
+    takes_placed: ClassVar[bool] = False
+    """Whether `factor` takes an E in the memory of a device."""
     advice: ClassVar[str] = ""
     """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
     doubts_exact: ClassVar[bool] = True
