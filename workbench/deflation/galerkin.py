@@ -78,10 +78,10 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
 class PlacedMatrix:
     """E, shape (d, d), in the memory of a device, as data, indices and indptr; the diagonal entry of a row comes first.
 
-    divisor: of all entries, which are as they were before.
+    divisor: of all entries, which are as they were before; None for 1.
     """
 
-    def __init__(self, device: Device, csr: tuple[Any, Any, Any], divisor: float = 1.0) -> None:
+    def __init__(self, device: Any, csr: Rows, divisor: float | None = None) -> None:
         self.device, self.csr, self.divisor = device, csr, divisor
         self.shape = (csr[2].size - 1,) * 2
         self.nnz, self.dtype = csr[0].size, csr[0].dtype
@@ -89,11 +89,14 @@ class PlacedMatrix:
     @functools.cached_property
     def on_host(self) -> sparse.csr_array:
         """A copy in host memory."""
-        data, indices, indptr = map(self.device.to_host, self.csr)
+        csr = self.csr if isinstance(self.csr[0], np.ndarray) else map(self.device.to_host, self.csr)
+        data, indices, indptr = csr
         if data.size <= np.iinfo(np.int32).max:
             # SciPy takes the larger type for both, and would copy the indices.
             indptr = indptr.astype(np.int32)
-        return sparse.csr_array((data if self.divisor == 1 else data / self.divisor, indices, indptr), shape=self.shape)
+        return sparse.csr_array(
+            (data if self.divisor is None else data / self.divisor, indices, indptr), shape=self.shape
+        )
 
 
 def on_host(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
@@ -101,7 +104,9 @@ def on_host(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
     return matrix.on_host if isinstance(matrix, PlacedMatrix) else matrix
 
 
-def matrix_of_rows(rows: Rows, device: Device | None = None, divisor: float = 1.0) -> sparse.csr_array | PlacedMatrix:
+def matrix_of_rows(
+    rows: Rows, device: Device | None = None, divisor: float | None = None
+) -> sparse.csr_array | PlacedMatrix:
     """E of parts of boxes over a divisor, of what `Stencil.box_matrix` returns; where it is large, in the memory of the
     device that made it."""
     made = PlacedMatrix(device, rows, divisor)

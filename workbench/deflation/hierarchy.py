@@ -80,7 +80,7 @@ def _on_device(
         count = last.phases.size
         if count > MOST_DENSE:
             return None
-        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor, MOST_IN_SINGLE)
+        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, MOST_IN_SINGLE)
         if found is None:
             return None
         made = device.inverse_of_last(found, NULL_TOLERANCE)

@@ -13,8 +13,7 @@ def numbered_components(phase: np.ndarray, grid: tuple[int, ...], before: np.nda
 
     phase: numbers from 0, shape (N,) or that of the grid. before: numbers of an earlier step, shape (N,); a component
     keeps the number with which it shares most cells, the larger overlap first, and others get the smallest free
-    numbers. Returns int32 of shape (N,), 0 where the phase is 0. Cost: two
-    reads of the phases.
+    numbers. Returns int32 of shape (N,), 0 where the phase is 0. Cost: two reads of the phases.
 
     Multilevel cycles merge what boxes hold of one number, and two bubbles with one number couple what A does not.
     """
