@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation import lapack
+from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
 from workbench.errors import InputError
@@ -54,7 +55,7 @@ class CoarseSolver(Block):
         return 0, 0
 
     def resolved(
-        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+        self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
         """The solver for this E, and why it was chosen; itself, with no reason, unless it leaves the choice open.
 

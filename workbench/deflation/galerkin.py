@@ -99,7 +99,7 @@ class PlacedMatrix:
         )
 
 
-def on_host(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
+def in_host_memory(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
     """E in host memory."""
     return matrix.on_host if isinstance(matrix, PlacedMatrix) else matrix
 

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.deflation.coarse import CoarseSolver, Factor
 from workbench.deflation.coarse_dense import DenseFactor
 from workbench.deflation.dense_inverse import inverse_on_range
-from workbench.deflation.galerkin import PlacedMatrix, on_host
+from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
@@ -88,7 +88,7 @@ class Multilevel(CoarseSolver):
     ) -> Factor:
         """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
         if matrix.shape[0] <= self.bottom:
-            return DenseFactor(inverse_on_range(on_host(matrix).toarray()))
+            return DenseFactor(inverse_on_range(in_host_memory(matrix).toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.corrections import Corrections
-from workbench.deflation.galerkin import PlacedMatrix, on_host
+from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
@@ -133,9 +133,9 @@ class Projection(Corrections):
             self._rank -= dropped
             action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"
             self._notes_of_factor.append(f"pure Neumann problem: {action}; coarse solver {block_name(coarse)}")
-        kept = matrix if coarse.takes_placed else on_host(matrix)
+        kept = matrix if coarse.takes_placed else in_host_memory(matrix)
         if self._rank < self.count:
-            kept = sparse.csr_array(on_host(matrix)[: self._rank, : self._rank])
+            kept = sparse.csr_array(in_host_memory(matrix)[: self._rank, : self._rank])
         parts = basis.parts if self._rank == self.count else None
         self._factor = coarse.factor(kept, parts) if self._rank else None  # pyright: ignore[reportArgumentType]
         self.exact = self._factor is None or self._factor.exact
@@ -161,7 +161,7 @@ class Projection(Corrections):
         wide = np.result_type(matrix.dtype, np.float64)
         # Coarse vectors are in double precision next to vectors in single precision.
         coarse = np.dtype(self._z.restrict(self._work).dtype)
-        E = sparse.csr_array(on_host(matrix).astype(wide))
+        E = sparse.csr_array(in_host_memory(matrix).astype(wide))
         v = np.random.default_rng(0).standard_normal(self.count).astype(wide)
         before = left = 0.0
         for step in range(STEPS + 1):

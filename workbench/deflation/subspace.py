@@ -182,7 +182,10 @@ class PiecewiseConstant(Subspace):
     @property
     def sizes(self) -> np.ndarray:
         """Unknowns of each subdomain, shape (d,)."""
-        return self._boxes.sizes if self._boxes else self._sizes
+        if self._boxes:
+            return self._boxes.sizes
+        assert self._sizes is not None
+        return self._sizes
 
     @property
     def labels(self) -> np.ndarray:

@@ -52,7 +52,7 @@ class Boxes:
         """The number of parts, d."""
         return self.box.size
 
-    @property
+    @functools.cached_property
     def most(self) -> int:
         """Parts of a box, at most."""
         return int(np.diff(self.firsts).max(initial=0))

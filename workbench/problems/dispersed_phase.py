@@ -52,6 +52,6 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
         grid=phase.shape,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1),
-        null_space=constants(phase.size, np.float64) if closed else None,
+        null_space=constants(phase.size, operator.dtype) if closed else None,
         random_start=True,
     )

@@ -191,5 +191,5 @@ def _dense(device: Any, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
     kernel = device.kernel(texts.DENSE, "nested_dense", DOUBLE)
     device.launch_over(kernel, count, *rows.arrays, rows.scale, matrix, sums)
     scale = device.to_host(rows.scale)
-    length = np.linalg.norm(1 / scale)
+    length = float(np.linalg.norm(1 / scale))
     return matrix, 1 / scale / length, float(np.abs(device.to_host(sums) * scale).max()) / length

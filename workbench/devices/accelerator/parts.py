@@ -31,7 +31,7 @@ class PlacedBoxes(Boxes):
         self, device: Launcher, grid: tuple[int, ...], per_side: tuple[int, ...], placed: dict[str, Vector], most: int
     ) -> None:
         # The fields of a frozen class; the arrays are made by the properties.
-        vars(self).update(grid=grid, per_side=per_side, device=device, placed=placed, _most=most)
+        vars(self).update(grid=grid, per_side=per_side, device=device, placed=placed, most=most)
 
     @classmethod
     def of(cls, device: Launcher, boxes: Boxes) -> PlacedBoxes:
@@ -48,10 +48,6 @@ class PlacedBoxes(Boxes):
     @property
     def count(self) -> int:
         return self.placed["box"].size
-
-    @property
-    def most(self) -> int:
-        return self._most
 
     @functools.cached_property
     def box(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
