@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,26 @@ def random_numbers(seed: int | list[int], size: int, first: int = 0) -> np.ndarr
     """Numbers `first` to first + size - 1 of the stream of a seed, uniform in [0, 1), float64. Cost: those alone."""
     stream = np.random.PCG64(seed)
     return np.random.Generator(stream.advance(first) if first else stream).random(size)
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """The vector of these `random_numbers`, made where it is needed: in host memory by `array`, else on a device."""
+
+    seed: int | list[int]
+    size: int
+    first: int = 0
+    ndim: ClassVar[int] = 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+    def array(self) -> np.ndarray:
+        """The numbers, read-only."""
+        made = random_numbers(self.seed, self.size, self.first)
+        made.flags.writeable = False
+        return made
 
 
 def working_dtype(dtype: np.dtype, name: str) -> np.dtype:

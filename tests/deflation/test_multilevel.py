@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev
@@ -9,6 +11,7 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators, pairwise
 from workbench import devices, registry
+from workbench.deflation import galerkin
 from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.galerkin import matrix_of_rows
 from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
@@ -71,7 +74,7 @@ def test_parts_of_different_phases_are_never_merged():
     _, parts = coarse_system("random bubbles, all Neumann")
     merged = parts
     for _ in range(4):
-        coarser, parents = merged.merged()
+        coarser, parents = merged.merged
         assert np.array_equal(coarser.phases[parents], merged.phases)
         merged = coarser
     assert merged.phases.size == np.unique(parts.phases).size
@@ -128,6 +131,84 @@ def test_accelerators_give_what_the_cores_give(accelerator, case):
     found = accelerator.to_host(level.solve(accelerator.array(right, wide)))
     np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
     assert not level.waits
+
+
+SETUPS = {
+    "odd sides": ("bubbles-3d", {"n": 27, "sides": "z-:dirichlet"}, 9),
+    "singular, boxes that differ": ("bubbles-3d", {"n": 26, **RANDOM}, 7),
+    "singular, in 2D": ("bubbles-2d", {"n": 61}, 15),
+    "two layers": ("two-layer", {"n": 45}, 13),
+    "in double precision": ("bubbles-2d", {"n": 48, "contrast": 1e-9, "sides": "x-:dirichlet"}, 12),
+}
+
+
+def placed(accelerator, case, monkeypatch, divisor=1.0):
+    """E and its parts on the cores, and on an accelerator."""
+    monkeypatch.setattr(galerkin, "LEAST_ON_DEVICE", 1)
+    problem, parameters, k = SETUPS[case]
+    system = configure(problem, parameters).problem.assemble()
+    made = []
+    for device in (devices.device("cpu"), accelerator):
+        labels, boxes = device.numbered_parts(system.phase, system.grid, (k,) * len(system.grid))
+        rows = system.operator.box_matrix(device, labels, boxes)
+        made.append((matrix_of_rows(rows, device, divisor), Parts.of(boxes)))
+    assert isinstance(made[1][0], galerkin.PlacedMatrix)
+    return made
+
+
+def in_order(data, indices, indptr):
+    matrix = sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1,) * 2)
+    matrix.sort_indices()
+    return matrix
+
+
+@pytest.mark.parametrize("case", list(SETUPS))
+def test_levels_made_on_an_accelerator_are_those_of_the_cores(accelerator, case, monkeypatch):
+    (matrix, parts), (there, parts_there) = placed(accelerator, case, monkeypatch, 1.8)
+    expected = in_order(matrix.data, matrix.indices, matrix.indptr)
+    found = in_order(there.on_host.data, there.on_host.indices, there.on_host.indptr)
+    assert np.array_equal(found.indices, expected.indices)
+    np.testing.assert_allclose(found.data, expected.data, rtol=0, atol=1e-14 * np.abs(expected.data).max())
+    assert parts_there.kinds == parts.kinds
+    ours = hierarchy(matrix, parts, 10, 1.8, STEPS["cg"])
+    form = hierarchy(there, parts_there, 10, 1.8, STEPS["cg"])
+    assert not isinstance(form.order, np.ndarray)
+    theirs = form.on_host(accelerator)
+    assert np.array_equal(theirs.order, ours.order)
+    assert (theirs.singular, theirs.bottom.dtype) == (ours.singular, ours.bottom.dtype)
+    # In double precision E has a contrast of 1e9, which enlarges the rounding of its sums.
+    near = 1e-7 if ours.scale.dtype == np.float64 else 2 * float(np.finfo(np.float32).eps)
+    np.testing.assert_allclose(theirs.scale, ours.scale, rtol=near)
+    for one, other in zip(ours.levels, theirs.levels, strict=True):
+        for name in ("starts", "parents", "indptr"):
+            assert np.array_equal(getattr(other, name), getattr(one, name))
+        expected, found = (in_order(level.data, level.indices, level.indptr) for level in (one, other))
+        assert np.array_equal(found.indices, expected.indices)
+        np.testing.assert_allclose(found.data, expected.data, atol=near)
+        np.testing.assert_allclose(other.weights, one.weights, rtol=near)
+        assert other.smoother == pytest.approx(one.smoother, rel=near)
+    np.testing.assert_allclose(theirs.bottom, ours.bottom, atol=1e-4 * np.abs(ours.bottom).max())
+
+
+def test_without_room_on_the_accelerator_the_levels_are_made_on_the_cores(accelerator, monkeypatch):
+    (matrix, parts), (there, parts_there) = placed(accelerator, "odd sides", monkeypatch)
+    small = accelerator.limited(10**9)
+    small.budget.used = small.budget.room
+    there.device = small
+    with pytest.raises(InputError, match="may use"):
+        small.zeros(1, np.float64)
+    parts_there = dataclasses.replace(parts_there, device=small)
+    found, expected = (hierarchy(*given, 10, 1.8, STEPS["cg"]) for given in ((there, parts_there), (matrix, parts)))
+    assert np.array_equal(found.order, expected.order)
+
+
+def test_an_indefinite_matrix_on_an_accelerator_is_refused_as_on_the_cores(accelerator, monkeypatch):
+    _, (there, parts) = placed(accelerator, "odd sides", monkeypatch)
+    data = accelerator.to_host(there.csr[0])
+    data[0] = -1
+    there.csr = (accelerator.array(data, data.dtype), *there.csr[1:])
+    with pytest.raises(InputError, match="not positive definite .its diagonal entry . is -1"):
+        hierarchy(there, parts, 10, 1.8, STEPS["cg"])
 
 
 @pairwise(name=list(PROBLEMS), variant=["a-def2", "bnn", "ad", "auto"], cycle=list(STEPS), device=["cpu", "opencl"])

@@ -31,7 +31,7 @@ def test_merged_parts_are_numbered_by_merged_box_and_phase(per_side, kinds, seed
     coarse = [-(-boxes // 2) for boxes in per_side]
     coarse_box = np.ravel_multi_index(tuple(side // 2 for side in np.unravel_index(box, per_side)), coarse)
     keys, parents = np.unique(coarse_box * 100 + parts.phases, return_inverse=True)
-    merged, found = parts.merged()
+    merged, found = parts.merged
     assert merged.per_side == tuple(coarse)
     assert np.array_equal(found, parents)
     assert np.array_equal(merged.phases, keys % 100)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,8 @@ from scipy import sparse
 from tests.all_pairs import on_accelerators
 from workbench import devices
 from workbench.deflation.levelset import LevelSet
+from workbench.devices.accelerator.scan import scan
+from workbench.errors import InputError
 from workbench.host.box_parts import numbered_parts
 from workbench.host.boxes import Boxes
 from workbench.host.counting import nonzeros
@@ -65,9 +69,9 @@ def test_E_is_the_galerkin_matrix(case):
     operator = random_stencil(grid, rng)
     Z = np.eye(boxes.box.size)[labels]
     expected = Z.T @ operator.to_csr().toarray() @ Z
-    for name in ("cpu", "opencl"):
-        csr = devices.device(name).box_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
-        found = sparse.csr_array(csr, shape=(boxes.box.size,) * 2).toarray()
+    for device in map(devices.device, ("cpu", "opencl")):
+        csr = device.box_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
+        found = sparse.csr_array(tuple(map(device.to_host, csr)), shape=(boxes.box.size,) * 2).toarray()
         np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
@@ -126,8 +130,28 @@ def test_parts_numbered_on_an_accelerator_are_those_of_the_cores(accelerator, gr
     labels, boxes = numbered_parts(phase, grid, per_side)
     theirs, found = accelerator.numbered_parts(phase, grid, per_side)
     np.testing.assert_array_equal(accelerator.to_host(theirs), labels)
-    for name in ("box", "phases", "sizes"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(boxes, name))
+    assert (found.count, found.most) == (boxes.count, boxes.most)
+    for same in (found, pickle.loads(pickle.dumps(found))):
+        for name in ("box", "phases", "sizes", "firsts"):
+            np.testing.assert_array_equal(getattr(same, name), getattr(boxes, name))
+
+
+@pytest.mark.parametrize("size", [1, 255, 70001])
+def test_running_sums_on_an_accelerator(accelerator, size):
+    values = np.random.default_rng(size).integers(0, 9, size).astype(np.int32)
+    order = np.random.default_rng(1).permutation(size).astype(np.int32)
+    given = {"values": accelerator.array(values, np.int32), "order": accelerator.array(order, np.int32)}
+    for dtype in (np.int32, np.int64):
+        found = scan(accelerator, "values[order[i]] - 2", given, size, dtype)
+        expected = values[order].astype(dtype) - 2
+        np.testing.assert_array_equal(accelerator.to_host(found.ends), np.append(0, np.cumsum(expected)))
+        assert found[1:] == (expected.sum(), min(0, expected.min()), max(0, expected.max()))
+
+
+@pytest.mark.parametrize("name", ["cpu", "opencl"])
+def test_more_parts_than_32_bits_number_are_refused(name):
+    with pytest.raises(InputError, match="give 8589934592 deflation vectors.*use fewer boxes per side"):
+        devices.device(name).numbered_parts(np.zeros(8, np.uint8), (2048,) * 3, (2048,) * 3)
 
 
 def test_boxes_of_very_many_phases_are_numbered_on_the_host(accelerator):

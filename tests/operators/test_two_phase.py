@@ -160,7 +160,8 @@ def test_galerkin_matrix_of_boxes_on_accelerators(accelerator, sides):
     labels, boxes = numbered
     shape = (boxes.box.size,) * 2
     ours = sparse.csr_array(operator.box_matrix(CPU, labels, boxes), shape=shape).toarray()
-    theirs = sparse.csr_array(operator.box_matrix(accelerator, labels, boxes), shape=shape).toarray()
+    vectors = operator.box_matrix(accelerator, labels, boxes)
+    theirs = sparse.csr_array(tuple(map(accelerator.to_host, vectors)), shape=shape).toarray()
     assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-12 * ours.max())
 
 

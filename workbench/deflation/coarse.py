@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation import lapack
+from workbench.deflation.galerkin import PlacedMatrix
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Form
 from workbench.errors import InputError
@@ -31,6 +32,8 @@ class CoarseSolver(Block):
     on_ranks: ClassVar[bool] = True
     accepts_singular: ClassVar[bool] = False
     """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
+    takes_placed: ClassVar[bool] = False
+    """Whether `factor` takes an E in the memory of a device."""
     advice: ClassVar[str] = ""
     """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
     doubts_exact: ClassVar[bool] = True
@@ -52,7 +55,7 @@ class CoarseSolver(Block):
         return 0, 0
 
     def resolved(
-        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+        self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
         """The solver for this E, and why it was chosen; itself, with no reason, unless it leaves the choice open.
 

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.deflation import lapack
 from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_dense import Inverse
+from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import MOST_DENSE_ON_GPU
 from workbench.lazy import sparse
@@ -52,12 +53,15 @@ class Auto(CoarseSolver):
         return self.resolved(matrix, parts, on_host=True, exact=True)[0].factor(matrix, parts)
 
     def resolved(
-        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+        self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
         if not matrix.nnz:
             # No vector is left.
             return Cholesky(), ""
-        if matrix.shape[0] <= FEW and (condition := scaled_condition(matrix.toarray())) <= WELL_CONDITIONED:
+        if (
+            matrix.shape[0] <= FEW
+            and (condition := scaled_condition(in_host_memory(matrix).toarray())) <= WELL_CONDITIONED
+        ):
             reason = f"a dense product is the fastest for at most {FEW}, and cond(E) is about {condition:.1g}"
             return Inverse(), f"coarse auto is inverse for {matrix.shape[0]} vectors: {reason}"
         seconds = estimated_seconds(matrix, parts, on_host=on_host)
@@ -94,9 +98,11 @@ def by_seconds(seconds: Mapping[str, float], *, exact: bool) -> list[str]:
     return sorted((name for name in seconds if not (exact and name == "multilevel")), key=lambda name: seconds[name])
 
 
-def estimated_seconds(matrix: sparse.csr_array, parts: Parts | None = None, *, on_host: bool) -> dict[str, float]:
+def estimated_seconds(
+    matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None = None, *, on_host: bool
+) -> dict[str, float]:
     """Setup and solves of a run, by coarse solver; on_host: on the cores, else on a GPU."""
-    width = half_bandwidth(matrix) if parts is None else width_of_boxes(parts)
+    width = half_bandwidth(in_host_memory(matrix)) if parts is None else width_of_boxes(parts)
     return seconds_for(matrix.shape[0], width, on_host=on_host)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,9 @@ from workbench.host.boxes import Rows
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix_rows import stored_rows
+
+LEAST_ON_DEVICE = 1024
+"""Rows of an E that stays on the device that made it: coarse solvers factor smaller ones as fast on the cores."""
 
 
 def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_array:
@@ -70,10 +75,39 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
     return sparse.csr_array((summed + summed.conj().T) / 2)
 
 
-def matrix_of_rows(rows: Rows) -> sparse.csr_array:
-    """E of parts of boxes, as `Stencil.box_matrix` returns it."""
-    data, indices, indptr = rows
-    if data.size <= np.iinfo(np.int32).max:
-        # SciPy takes the larger type for both, and would copy the indices.
-        indptr = indptr.astype(np.int32)
-    return sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1,) * 2)
+class PlacedMatrix:
+    """E, shape (d, d), in the memory of a device, as data, indices and indptr; the diagonal entry of a row comes first.
+
+    divisor: of all entries, which are as they were before; None for 1.
+    """
+
+    def __init__(self, device: Any, csr: Rows, divisor: float | None = None) -> None:
+        self.device, self.csr, self.divisor = device, csr, divisor
+        self.shape = (csr[2].size - 1,) * 2
+        self.nnz, self.dtype = csr[0].size, csr[0].dtype
+
+    @functools.cached_property
+    def on_host(self) -> sparse.csr_array:
+        """A copy in host memory."""
+        csr = self.csr if isinstance(self.csr[0], np.ndarray) else map(self.device.to_host, self.csr)
+        data, indices, indptr = csr
+        if data.size <= np.iinfo(np.int32).max:
+            # SciPy takes the larger type for both, and would copy the indices.
+            indptr = indptr.astype(np.int32)
+        return sparse.csr_array(
+            (data if self.divisor is None else data / self.divisor, indices, indptr), shape=self.shape
+        )
+
+
+def in_host_memory(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
+    """E in host memory."""
+    return matrix.on_host if isinstance(matrix, PlacedMatrix) else matrix
+
+
+def matrix_of_rows(
+    rows: Rows, device: Device | None = None, divisor: float | None = None
+) -> sparse.csr_array | PlacedMatrix:
+    """E of parts of boxes over a divisor, of what `Stencil.box_matrix` returns; where it is large, in the memory of the
+    device that made it."""
+    made = PlacedMatrix(device, rows, divisor)
+    return made.on_host if isinstance(rows[0], np.ndarray) or made.shape[0] < LEAST_ON_DEVICE else made

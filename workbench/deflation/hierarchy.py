@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.deflation.coarse import not_definite
-from workbench.deflation.dense_inverse import inverse_on_range
-from workbench.deflation.null_space import holds_constants
+from workbench.deflation.dense_inverse import NULL_TOLERANCE, inverse_on_range
+from workbench.deflation.galerkin import PlacedMatrix
+from workbench.deflation.null_space import MOST_OF_CONSTANTS, holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
 from workbench.errors import InputError
@@ -27,13 +30,20 @@ MOST_DENSE = 8192
 
 
 def hierarchy(
-    matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
+    matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
     steps: of flexible CG on each level. Raises InputError for an E with a diagonal entry that is not positive, and
     where merging leaves too many vectors.
     """
+    if isinstance(matrix, PlacedMatrix):
+        if made := _on_device(matrix, parts, bottom, scaling, steps):
+            return made
+        # There the reason is found, or it works.
+        matrix = matrix.on_host
+    parts = parts and parts.on_host
+    dimensions = len(parts.per_side) if parts else 0
     parents, parts = merged_levels(parts or Parts.in_order(matrix.shape[0]), bottom)
     if parts.phases.size > MOST_DENSE:
         raise InputError(
@@ -52,18 +62,48 @@ def hierarchy(
         weights = np.sqrt(diagonal / below_diagonal[parent])
         levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
         csr, diagonal = below, below_diagonal
-    inverse = inverse_on_range(_dense(csr))
-    roots = np.sqrt(diagonal)
-    scaled = (roots[:, None] * inverse * roots).astype(dtype)
+    scaled = _scaled_inverse(_dense(csr), np.sqrt(diagonal)).astype(dtype)
     order, scale = order.astype(np.int32), scale.astype(np.finfo(dtype).dtype)
-    return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix))
+    return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix), dimensions)
 
 
-def merged_levels(parts: Parts, bottom: int) -> tuple[list[np.ndarray], Parts]:
+def _on_device(
+    matrix: PlacedMatrix, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
+) -> Levels | None:
+    """The same in the memory of a device; None where it has no room, for an E that is not positive, and where nothing
+    is merged."""
+    device: Any = matrix.device
+    if parts is None or parts.device is None:
+        return None
+    try:
+        merges, last = merged_levels(parts, bottom)
+        count = last.phases.size
+        if count > MOST_DENSE:
+            return None
+        found = device.nested_levels(matrix.csr, merges, count, matrix.divisor or 1.0, MOST_IN_SINGLE)
+        if found is None:
+            return None
+        made = device.inverse_of_last(found, NULL_TOLERANCE)
+        if made is None:
+            roots = found.null
+            dense = roots[:, None] * device.to_host(found.bottom) * roots
+            made = device.array(_scaled_inverse(dense, roots), found.scale.dtype)
+        levels = []
+        for level in found.levels:
+            bound = max(LEAST_BOUND, level.bound)
+            arrays = level.data, level.indices, level.indptr, level.parents, level.starts, level.weights
+            levels.append(Level(*arrays, smoother_coefficients(SMOOTHED * bound, bound)))
+    except InputError:
+        return None
+    singular = found.singular <= MOST_OF_CONSTANTS
+    return Levels(tuple(levels), found.order, found.scale, made, scaling, steps, singular, len(parts.per_side))
+
+
+def merged_levels(parts: Parts, bottom: int) -> tuple[list[Any], Parts]:
     """For each level above the last the part of the next that each part goes to, and the parts of the last."""
     parents = []
     while parts.phases.size > bottom:
-        merged, parent = parts.merged()
+        merged, parent = parts.merged
         if merged.phases.size > LEAST_REDUCTION * parts.phases.size:
             break
         parents.append(parent)
@@ -114,6 +154,11 @@ def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
     middle, half = (high + low) / 2, (high - low) / 2
     at_zero = 2 * (middle / half) ** 2 - 1
     return 4 * middle / half**2 / at_zero, 2 / half**2 / at_zero
+
+
+def _scaled_inverse(matrix: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """The inverse of a dense matrix scaled to unit diagonal; roots: of its diagonal."""
+    return roots[:, None] * inverse_on_range(matrix) * roots
 
 
 def _dense(csr: Csr) -> np.ndarray:

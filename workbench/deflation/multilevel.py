@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+import functools
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.deflation.coarse import CoarseSolver, Factor
 from workbench.deflation.coarse_dense import DenseFactor
 from workbench.deflation.dense_inverse import inverse_on_range
+from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
@@ -46,7 +48,8 @@ class Multilevel(CoarseSolver):
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
-    Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes; a solve moves about 1.2 kB
+    Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes, 210 d on an
+    accelerator, which makes the levels itself where it has 350 d; a solve moves about 1.2 kB
     per vector, 11 products with E.
 
     Raises InputError for an E that is not positive (semi)definite, and where merging leaves more than 8192 vectors.
@@ -59,6 +62,7 @@ class Multilevel(CoarseSolver):
     title: ClassVar[str] = "multilevel cycles (inexact, for many vectors)"
     accepts_singular: ClassVar[bool] = True
     doubts_exact: ClassVar[bool] = False
+    takes_placed: ClassVar[bool] = True
     advice: ClassVar[str] = (
         "the inexact coarse solve may be the cause; try coarse solver sparse, or multilevel with cycle k"
     )
@@ -73,20 +77,24 @@ class Multilevel(CoarseSolver):
     bottom: int = parameter(300, "vectors of the last level, at most", low=1, high=8192, unit="vectors")
 
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
-        return 130 * count, 130 * count
+        # Accelerators have the levels in the form of their kernels as well.
+        return 130 * count, 210 * count
 
     def is_exact(self, count: int) -> bool:
         return count <= self.bottom
 
-    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None, *, linear: bool = False) -> Factor:
+    def factor(
+        self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None = None, *, linear: bool = False
+    ) -> Factor:
         """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
         if matrix.shape[0] <= self.bottom:
-            return DenseFactor(inverse_on_range(matrix.toarray()))
+            return DenseFactor(inverse_on_range(in_host_memory(matrix).toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
         steps = LINEAR if linear and cycle == "v" else STEPS[cycle]
-        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, steps), cycle)
+        device = matrix.device if isinstance(matrix, PlacedMatrix) else None
+        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, steps), cycle, device)
 
 
 def _is_easy(parts: Parts) -> bool:
@@ -95,18 +103,24 @@ def _is_easy(parts: Parts) -> bool:
 
 
 class MultilevelFactor(Factor):
-    """E^-1 approximately, as levels."""
+    """E^-1 approximately, as levels. device: in whose memory they may be."""
 
     exact = False
 
-    def __init__(self, levels: Levels, cycle: str) -> None:
+    def __init__(self, levels: Levels, cycle: str, device: Any) -> None:
         self.form = self._levels = levels
-        self._cycle = cycle
-        self._solver: HostLevels | None = None
+        self._cycle, self._device = cycle, device
+
+    @functools.cached_property
+    def levels(self) -> Levels:
+        """The levels in host memory."""
+        return self._levels.on_host(self._device)
+
+    @functools.cached_property
+    def _solver(self) -> HostLevels:
+        return HostLevels(self.levels)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        if self._solver is None:
-            self._solver = HostLevels(self._levels)
         return self._solver.solve(right).astype(right.dtype)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.lazy import sparse
 
-NULL_TOLERANCE = 1e-10
+MOST_OF_CONSTANTS = 1e-10
 """E counts as singular if |E 1| is at most this times the largest row sum of |E|."""
 
 
@@ -13,4 +13,4 @@ def holds_constants(matrix: sparse.csr_array) -> bool:
     from workbench.host.aggregation import row_sums
 
     sums, absolute = row_sums(matrix.data, matrix.indptr)
-    return sums <= NULL_TOLERANCE * absolute
+    return sums <= MOST_OF_CONSTANTS * absolute

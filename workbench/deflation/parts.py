@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from typing import Any
 
 import numpy as np
 
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.host.boxes import Boxes
+
+FEW = 4096
+"""Parts whose phases are sorted."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parts:
     """Where deflation vectors lie; they are numbered box by box, within a box by phase.
 
+    The arrays are in the memory of `device`, or in host memory where it is None.
+
     per_side: boxes of each side, slowest first. firsts: the first vector of each box, and d. phases: the phase of each
     vector, shape (d,), ascending within a box.
     """
 
     per_side: tuple[int, ...]
-    firsts: np.ndarray
-    phases: np.ndarray
+    firsts: DeviceVector
+    phases: DeviceVector
+    device: Any = None
 
     @classmethod
     def in_order(cls, count: int) -> Parts:
@@ -28,23 +37,37 @@ class Parts:
 
     @classmethod
     def of(cls, boxes: Boxes) -> Parts:
-        """The parts of boxes."""
+        """The parts of boxes, where these are."""
+        if placed := boxes.placed:
+            return cls(boxes.per_side, placed["firsts"], placed["phases"], boxes.device)
         return cls(boxes.per_side, boxes.firsts, boxes.phases.astype(np.int32, copy=False))
+
+    @functools.cached_property
+    def on_host(self) -> Parts:
+        """The same in host memory."""
+        if self.device is None:
+            return self
+        firsts, phases = map(self.device.to_host, (self.firsts, self.phases))
+        return Parts(self.per_side, firsts, phases)
 
     @property
     def kinds(self) -> int:
-        """The number of phases. Cost: a read of phases that are below d, a sort of others."""
-        phases = self.phases
-        if phases.size and phases.min() >= 0 and phases.max() < phases.size:
-            return int(np.count_nonzero(np.bincount(phases)))
-        return np.unique(phases).size
+        """The number of phases, found among merged parts, which have as many."""
+        if self.phases.size > FEW and max(self.per_side) > 1:
+            return self.merged[0].kinds
+        return np.unique(self.on_host.phases).size
 
-    def merged(self) -> tuple[Parts, np.ndarray]:
-        """The parts of 2 x 2 x 2 boxes (2 x 2 in 2D, 2 in 1D), and the one that each part goes to.
+    @functools.cached_property
+    def merged(self) -> tuple[Parts, Any]:
+        """The parts of 2 x 2 x 2 boxes (2 x 2 in 2D, 2 in 1D), and the one that each part goes to, shape (d,), or
+        what a device has in its place.
 
         Cost: two reads of the phases.
         """
-        from workbench.host.box_merging import merged_parts
+        if self.device is None:
+            from workbench.host.box_merging import merged_parts
 
-        firsts, phases, parents = merged_parts(self.firsts, self.phases, self.per_side)
-        return Parts(tuple(-(-boxes // 2) for boxes in self.per_side), firsts, phases), parents
+            firsts, phases, parents = merged_parts(self.firsts, self.phases, self.per_side)
+        else:
+            firsts, phases, parents = self.device.merged_parts(self.firsts, self.phases, self.per_side)
+        return Parts(tuple(-(-boxes // 2) for boxes in self.per_side), firsts, phases, self.device), parents

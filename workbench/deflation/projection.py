@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.corrections import Corrections
+from workbench.deflation.galerkin import PlacedMatrix, in_host_memory
 from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Levels
@@ -132,8 +133,11 @@ class Projection(Corrections):
             self._rank -= dropped
             action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"
             self._notes_of_factor.append(f"pure Neumann problem: {action}; coarse solver {block_name(coarse)}")
-        kept = matrix if self._rank == self.count else sparse.csr_array(matrix[: self._rank, : self._rank])
-        self._factor = coarse.factor(kept, basis.parts if kept is matrix else None) if self._rank else None
+        kept = matrix if coarse.takes_placed else in_host_memory(matrix)
+        if self._rank < self.count:
+            kept = sparse.csr_array(in_host_memory(matrix)[: self._rank, : self._rank])
+        parts = basis.parts if self._rank == self.count else None
+        self._factor = coarse.factor(kept, parts) if self._rank else None  # pyright: ignore[reportArgumentType]
         self.exact = self._factor is None or self._factor.exact
         """Whether E is solved with to rounding."""
         self.advice = coarse.advice if coarse.doubts_exact or not self.exact else ""
@@ -145,10 +149,10 @@ class Projection(Corrections):
     def _in_doubt(self, basis: BoundSubspace) -> bool:
         """Whether an approximate solve may leave most of an error: one plain cycle, or boxes that are merged across the
         jumps of A, since they are not split by phase."""
-        levels, parts = self.levels, basis.parts
-        return levels is not None and (max(levels.steps) < 2 or parts is None or parts.kinds == 1)
+        form, parts = self._factor.form if self._factor else None, basis.parts
+        return isinstance(form, Levels) and (max(form.steps) < 2 or parts is None or parts.kinds == 1)
 
-    def _left_by_a_solve(self, matrix: sparse.csr_array, singular: bool) -> float:
+    def _left_by_a_solve(self, matrix: sparse.csr_array | PlacedMatrix, singular: bool) -> float:
         """About the largest part, in the norm of E, that an approximate solve leaves of an error.
 
         By the power method for I - E^-1 E. A-DEF2 needs it to be below 1: CG stagnates else. Cost: `STEPS` solves.
@@ -157,7 +161,8 @@ class Projection(Corrections):
         wide = np.result_type(matrix.dtype, np.float64)
         # Coarse vectors are in double precision next to vectors in single precision.
         coarse = np.dtype(self._z.restrict(self._work).dtype)
-        E, v = sparse.csr_array(matrix.astype(wide)), np.random.default_rng(0).standard_normal(self.count).astype(wide)
+        E = sparse.csr_array(in_host_memory(matrix).astype(wide))
+        v = np.random.default_rng(0).standard_normal(self.count).astype(wide)
         before = left = 0.0
         for step in range(STEPS + 1):
             v = v - v.mean() if singular else v
@@ -174,9 +179,8 @@ class Projection(Corrections):
 
     @property
     def levels(self) -> Levels | None:
-        """The levels of a coarse solver by cycles; None for any other."""
-        form = self._factor.form if self._factor else None
-        return form if isinstance(form, Levels) else None
+        """The levels of a coarse solver by cycles, in host memory; None for any other."""
+        return getattr(self._factor, "levels", None)
 
     def prepare_az(self) -> None:
         """Compute AZ now, as part of the setup."""
@@ -223,7 +227,7 @@ class Projection(Corrections):
 
     def drift_of(self, restricted: np.ndarray) -> np.ndarray:
         """The same for Z^H r, shape (d,), or by column for one of shape (d, s)."""
-        return np.linalg.norm(restricted.T / self._lengths, axis=-1)
+        return np.linalg.norm(restricted.T / self._lengths(), axis=-1)
 
     # The interface of a bound operator, for P A in place of A.
 

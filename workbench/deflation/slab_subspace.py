@@ -54,7 +54,7 @@ class SlabSubspace(Subspace):
             device.subdomains(self.labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
             sparse.csr_array((matrix + matrix.conj().T) / 2),
-            np.sqrt(self.sizes),
+            lambda: np.sqrt(self.sizes),
             columns,
             notes=redundant(count, device.ranks),
             parts=Parts.of(self._boxes) if self._boxes else None,

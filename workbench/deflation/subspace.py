@@ -11,7 +11,14 @@ import numpy as np
 
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
-from workbench.deflation.galerkin import az_by_products, galerkin_matrix, matrix_of_rows, products, sparse_az
+from workbench.deflation.galerkin import (
+    PlacedMatrix,
+    az_by_products,
+    galerkin_matrix,
+    matrix_of_rows,
+    products,
+    sparse_az,
+)
 from workbench.deflation.parts import Parts
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
@@ -103,15 +110,15 @@ class BoundSubspace:
     z: restrict(w) = Z^H w and add(x, a) = x + Z a.
     make_az: AZ on the device, as subtract(w, a) = w - AZ a.
     matrix: E = Z^H A Z, shape (d, d).
-    lengths: the norm of each column of Z, shape (d,).
+    lengths: what returns the norm of each column of Z, shape (d,).
     columns: the same in host memory, for block vectors.
     parts: where the vectors lie, None if that is not known.
     """
 
     z: Restriction
     make_az: Callable[[], CoarseUpdate]
-    matrix: sparse.csr_array
-    lengths: np.ndarray
+    matrix: sparse.csr_array | PlacedMatrix
+    lengths: Callable[[], np.ndarray]
     columns: SparseColumns | DenseColumns
     notes: tuple[str, ...] = ()
     parts: Parts | None = None
@@ -165,11 +172,20 @@ class PiecewiseConstant(Subspace):
         """Rows of E, where they are kept for a later phase."""
         self._earlier: EarlierParts | None = None
         self._keeps_rows = False
-        self.sizes = np.bincount(labels) if boxes is None else boxes.sizes
-        if not self.sizes.all():
+        sizes = np.bincount(labels) if boxes is None else None
+        if sizes is not None and not sizes.all():
             raise InputError(
-                f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
+                f"deflation subdomain {int(np.argmin(sizes))} of {sizes.size} holds no unknown; renumber them"
             )
+        self._sizes = sizes
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Unknowns of each subdomain, shape (d,)."""
+        if self._boxes:
+            return self._boxes.sizes
+        assert self._sizes is not None
+        return self._sizes
 
     @property
     def labels(self) -> np.ndarray:
@@ -192,20 +208,20 @@ class PiecewiseConstant(Subspace):
             self._kept = z if np.array_equal(self._labels, before._labels) else None
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
-        count = self.sizes.size
+        count = self._boxes.count if self._boxes else self.sizes.size
         z, self._kept = self._kept, None
         columns = SparseColumns(operator, self, count, bound, device)
         rows, earlier, self._earlier = None, self._earlier, None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
             rows = operator.box_matrix(device, self._labels, self._boxes, earlier)
-        if rows and self._keeps_rows:
+        if rows and self._keeps_rows and isinstance(rows[0], np.ndarray):
             # SciPy may sort the rows of a matrix in place.
             self._rows = rows[0].copy(), rows[1].copy(), rows[2]
         return BoundSubspace(
             device.subdomains(self._labels, count, operator.dtype, self._boxes) if z is None else z,
             lambda: self._az_on(device, sparse.csr_array(columns.az, dtype=operator.dtype)),
-            matrix_of_rows(rows) if rows else galerkin_matrix(columns.az, self.labels, count),
-            np.sqrt(self.sizes),
+            matrix_of_rows(rows, device) if rows else galerkin_matrix(columns.az, self.labels, count),
+            lambda: np.sqrt(self.sizes),
             columns,
             parts=Parts.of(self._boxes) if self._boxes else None,
         )
@@ -265,7 +281,7 @@ class DenseSubspace(Subspace):
             device.columns(columns.z),
             lambda: device.columns(columns.az),
             sparse.csr_array(sparse.diags_array(ritz_values[kept]).astype(operator.dtype)),
-            np.ones(rotation.shape[1]),
+            lambda: np.ones(rotation.shape[1]),
             columns,
             tuple(notes),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,10 @@ class Levels:
     levels: finest first. order: the unknown of each row of the first, shape (d,). scale: D^-1/2 of the first, in that
     order. bottom: the inverse of the last, scaled as the others. scaling: the factor of corrections. steps: steps of
     flexible CG, 2 or 1, on each level from the first, 0 for the plain cycle; the last number holds for all levels
-    below. singular: constants are in the null space.
+    below. singular: constants are in the null space. dimensions: of the grid of boxes that are merged by twos; 0 for
+    vectors without boxes.
+
+    The arrays may be in the memory of a device.
     """
 
     levels: tuple[Level, ...]
@@ -71,6 +75,28 @@ class Levels:
     scaling: float
     steps: tuple[int, ...]
     singular: bool
+    dimensions: int = 0
+
+    def on_host(self, device: Any) -> Levels:
+        """A copy in host memory of levels in the memory of the device, or themselves where they are in host memory."""
+        if isinstance(self.order, np.ndarray):
+            return self
+        levels = tuple(_fetched(level, device) for level in self.levels)
+        return dataclasses.replace(_fetched(self, device), levels=levels)
+
+    @property
+    def usual_width(self) -> int:
+        """Couplings of most rows of the first level."""
+        if self.dimensions:
+            return 2 * self.dimensions
+        return int(np.bincount(np.diff(self.levels[0].indptr)).argmax()) - 1 if self.levels else 0
+
+    @property
+    def most_children(self) -> int:
+        """Rows of a parent, at most."""
+        if self.dimensions:
+            return 2**self.dimensions
+        return max((int(np.diff(level.starts).max()) for level in self.levels), default=0)
 
     def steps_at(self, depth: int) -> int:
         """Steps of flexible CG on a level."""
@@ -86,6 +112,13 @@ class Levels:
             product = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes + 3 * level.size * item
             total += visits * (4 * product + 6 * level.size * item) + visits * (product if steps else 0)
         return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
+
+
+def _fetched(form: Any, device: Any) -> Any:
+    """The form with copies of its vectors in host memory."""
+    held = {field.name: getattr(form, field.name) for field in dataclasses.fields(form)}
+    copied = {name: device.to_host(value) for name, value in held.items() if hasattr(value, "handle")}
+    return dataclasses.replace(form, **copied)
 
 
 Form = Dense | Banded | Triangle | Levels

@@ -332,7 +332,8 @@ class SecondLevel(Protocol):
         labels: np.ndarray,
         boxes: Boxes,
     ) -> Rows | None:
-        """E = Z^H A Z of a stencil and parts of boxes, as data, indices and indptr in host memory, rows not sorted.
+        """E = Z^H A Z of a stencil and parts of boxes, as data, indices and indptr, rows not sorted, the diagonal entry
+        first; in the memory of an accelerator, else in host memory.
 
         None where a part is coupled to more others than the device keeps.
         """

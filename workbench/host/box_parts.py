@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.host.boxes import Boxes, EarlierParts, Rows, sides
+from workbench.host.boxes import Boxes, EarlierParts, Rows, check_count, sides
 from workbench.host.face_codes import FaceCodes
 from workbench.jit.compiled import Kernel, kernel, njit
 from workbench.jit.threads import cores, launch
@@ -30,9 +30,11 @@ def numbered_parts(
     """The part of each cell, int32, shape (N,), and the boxes.
 
     Parts are numbered box by box, within a box by phase. earlier: where those of other boxes than moved are taken from.
-    None where a box has more than MOST_PHASES phases. Cost: two passes over the phases, of moved boxes alone.
+    None where a box has more than MOST_PHASES phases. Cost: two passes over the phases, of moved boxes alone. Raises
+    InputError for more parts than 32 bits number.
     """
     shape, boxes = sides(grid, per_side)
+    check_count(int(boxes.prod()))
     starts = np.zeros(int(boxes.prod()) + 1, np.int64)
     nothing = np.empty(0, np.int32)
     no_sizes = np.empty(0, np.int64)
@@ -48,6 +50,7 @@ def numbered_parts(
     if starts.min() < 0:
         return None
     np.cumsum(starts, out=starts)
+    check_count(int(starts[-1]))
     box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
     sizes = np.zeros(starts[-1], np.int64)
     launch(phase.size, _number, *fixed, True, starts, labels, box, kind, sizes)

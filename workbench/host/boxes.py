@@ -5,12 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""E of parts as CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first."""
+from workbench.errors import InputError
+
+Rows = tuple[Any, Any, Any]
+"""E of parts as CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first; NumPy's or those of a
+device."""
+MOST_PARTS = 2**31 - 1
+"""Parts that are numbered in 32 bits."""
 LONGEST_ROW = 32
 """Cells of a row of a box, at most, that a kernel has as a constant."""
 
@@ -28,6 +33,10 @@ class Boxes:
     box: np.ndarray
     phases: np.ndarray
     sizes: np.ndarray
+    device: ClassVar[Any] = None
+    """Where the parts are described, as in `placed`; None for the host."""
+    placed: ClassVar[Any] = None
+    """The arrays in the memory of that device."""
 
     @classmethod
     def whole(cls, grid: tuple[int, ...], per_side: tuple[int, ...]) -> Boxes:
@@ -37,6 +46,16 @@ class Boxes:
             sizes = np.outer(sizes, np.diff(-(-np.arange(parts + 1) * cells // parts))).ravel()
         box = np.arange(sizes.size)
         return cls(grid, per_side, box, np.zeros_like(box), sizes)
+
+    @property
+    def count(self) -> int:
+        """The number of parts, d."""
+        return self.box.size
+
+    @functools.cached_property
+    def most(self) -> int:
+        """Parts of a box, at most."""
+        return int(np.diff(self.firsts).max(initial=0))
 
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +113,15 @@ class EarlierParts(NamedTuple):
             here[1:] |= near[:-1]
             here[:-1] |= near[1:]
         return stale.reshape(-1)
+
+
+def check_count(parts: int) -> None:
+    """Raise InputError for more parts than labels of 32 bits number."""
+    if parts > MOST_PARTS:
+        raise InputError(
+            f"boxes split by phase give {parts} deflation vectors, and at most {MOST_PARTS} can be numbered; use fewer "
+            "boxes per side"
+        )
 
 
 def sides(grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

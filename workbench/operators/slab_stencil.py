@@ -124,7 +124,7 @@ class SlabStencil(Stencil):
         found = own.box_matrix(device, labels[near.inner] - np.int32(first), parts)
         if found is None:
             return None
-        data, indices, indptr = found
+        data, indices, indptr = (x if isinstance(x, np.ndarray) else device.to_host(x) for x in found)
         count, rows = boxes.box.size, np.repeat(np.arange(parts.box.size), np.diff(indptr)) + first
         within = sparse.coo_array((data, (rows, indices.astype(np.int64) + first)), shape=(count, count)).tocsr()
         whole = sparse.csr_array(within + self._between_slabs(labels, count))

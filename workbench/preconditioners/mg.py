@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.deflation.coarse import Factor
+from workbench.deflation.galerkin import matrix_of_rows
 from workbench.deflation.multilevel import STEPS, Multilevel
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense
@@ -15,7 +16,6 @@ from workbench.devices.operator_protocols import CoarseLevel, DeviceVector, Rest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes, EarlierParts, Rows
-from workbench.lazy import sparse
 from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum
@@ -120,10 +120,10 @@ class Multigrid(Preconditioner):
         labels, boxes = _numbered(operator, phase, device, earlier)
         rows = _rows(operator, labels, boxes, device, earlier)
         # SciPy may sort the rows of a matrix in place.
-        kept = (rows[0], rows[1].copy(), rows[2]) if keep else None
-        factor = self._factor(rows, boxes)
-        coarse = device.coarse_level(factor.form, factor.solve, boxes.box.size, operator.dtype)
-        z = device.subdomains(labels, boxes.box.size, operator.dtype, boxes)
+        kept = (rows[0], rows[1].copy(), rows[2]) if keep and isinstance(rows[0], np.ndarray) else None
+        factor = self._factor(rows, boxes, device)
+        coarse = device.coarse_level(factor.form, factor.solve, boxes.count, operator.dtype)
+        z = device.subdomains(labels, boxes.count, operator.dtype, boxes)
         cycle = self._on(operator, device, z, coarse, factor.traffic)
         cycle.varies = not isinstance(factor.form, Dense)
         cycle.notes = tuple(note.replace("coarse solver multilevel", "preconditioner mg") for note in factor.notes)
@@ -159,10 +159,9 @@ class Multigrid(Preconditioner):
             product_work=(product.traffic, product.flops),
         )
 
-    def _factor(self, rows: Rows, boxes: Boxes) -> Factor:
+    def _factor(self, rows: Rows, boxes: Boxes, device: Device) -> Factor:
         """`scaling` times the inverse of the next level's matrix, by cycles."""
-        data, indices, indptr = rows
-        matrix = sparse.csr_array((data / self.scaling, indices, indptr), shape=(boxes.box.size,) * 2)
+        matrix = matrix_of_rows(rows, device, self.scaling)
         return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes), linear=True)
 
     def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:

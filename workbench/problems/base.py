@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench import limits
+from workbench.arrays import Drawn
 from workbench.errors import InputError
 from workbench.files.columns import VectorFile
 from workbench.host.slab import Slab
@@ -27,7 +29,8 @@ class LinearSystem:
     """A linear system A x = b with data on its origin.
 
     operator: A, N x N.
-    b: the problem's default right-hand side, shape (N,); consistent if A is singular.
+    b: the problem's default right-hand side, shape (N,); consistent if A is singular. One given as `Drawn` is made
+        when it is first asked for, read-only.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix from a file.
     coefficients: 1/rho per cell, or that of the problem's formulas, shape (N,), or its values in phase 0 and in the
         others; None without a coefficient.
@@ -49,7 +52,7 @@ class LinearSystem:
     """
 
     operator: Operator
-    b: np.ndarray
+    b: np.ndarray | Any
     grid: tuple[int, ...] | None = None
     coefficients: np.ndarray | tuple[float, float] | None = None
     coefficient_name: str = ""
@@ -61,9 +64,29 @@ class LinearSystem:
     slab: Slab | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.b, Drawn):
+            vars(self)["_drawn"] = vars(self).pop("b")
         # Phases are numbered from 0, and those of the geometries have types without a sign.
         if self.phase is not None and self.phase.dtype.kind == "i" and self.phase.min(initial=0) < 0:
             raise InputError(f"phases are numbered from 0, got {self.phase.min()}; renumber them")
+
+    def __getattr__(self, name: str) -> Any:
+        # Of attributes that there are not: b alone may be made.
+        drawn = vars(self).get("_drawn")
+        if name != "b" or drawn is None:
+            raise AttributeError(name)
+        return vars(self).setdefault("b", drawn.array())
+
+    @property
+    def given_b(self) -> Any:
+        """b as it was given, where it need not be in host memory."""
+        return vars(self).get("_drawn") or self.b
+
+    def with_operator(self, operator: Operator) -> LinearSystem:
+        """The same system for another A."""
+        made = copy.copy(self)
+        vars(made)["operator"] = operator
+        return made
 
     @property
     def unknowns(self) -> int:

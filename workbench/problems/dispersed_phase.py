@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.arrays import random_numbers
+from workbench.arrays import Drawn, random_numbers
 from workbench.host.slab import Slab
 from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
@@ -45,13 +45,13 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
     operator = assemble_two_phases(phase, (contrast, 1.0), sides, scale=float(n) ** 2)
     closed = is_closed(sides, phase.ndim)
     # A separate random stream, since a random x0 drawn from default_rng(seed) must differ from b.
-    b = random_numbers([seed, 1], phase.size)
+    b = Drawn([seed, 1], phase.size)
     return LinearSystem(
         operator,
-        without_mean(b) if closed else b,
+        without_mean(b.array()) if closed else b,
         grid=phase.shape,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1),
-        null_space=constants(phase.size, b.dtype) if closed else None,
+        null_space=constants(phase.size, operator.dtype) if closed else None,
         random_start=True,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench import devices
-from workbench.arrays import cast, finite_vector, random_numbers
+from workbench.arrays import Drawn, cast, finite_vector
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
@@ -106,9 +106,11 @@ def right_hand_side(
             bound.apply(exact, b)
             return device.to_host(b), exact
         case "random":
-            return _random([configuration.seed, 1], system).astype(dtype), None
+            return _random([configuration.seed, 1], system, device), None
     if file := rhs_file(configuration):
         return cast(rows_in(file, system)[:, 0], dtype, "the right-hand side"), None
+    if isinstance(system.given_b, Drawn):
+        return _made(system.given_b, system, device), None
     if system.slab and system.null_space is not None:
         # The mean is that of all ranks.
         return system.b - device.total(system.b.sum()) / system.unknowns, None
@@ -155,9 +157,20 @@ def is_zero(values: Any, device: Device) -> bool:
     return device.largest(float(max_abs(entries(values[:1])) != 0 or entries(values).any())) == 0
 
 
-def _random(seed: int | list[int], system: LinearSystem) -> np.ndarray:
+def _random(seed: int | list[int], system: LinearSystem, device: Device) -> Any:
     """The rows of a random vector."""
-    return random_numbers(seed, system.operator.shape[0], system.slab.rows.start if system.slab else 0)
+    first = system.slab.rows.start if system.slab else 0
+    return _made(Drawn(seed, system.operator.shape[0], first), system, device)
+
+
+def _made(numbers: Drawn, system: LinearSystem, device: Device) -> Any:
+    """Random numbers in the precision of A, in the memory of a device that draws them, else in host memory."""
+    dtype = system.operator.dtype
+    draw = None if system.slab else getattr(device, "drawn", None)
+    if draw and (made := draw(numbers, dtype)):
+        return made
+    given = numbers is system.given_b
+    return (system.b if given else numbers.array()).astype(dtype, copy=False)
 
 
 def on_host(device: Device) -> Device:
@@ -225,5 +238,5 @@ def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: 
             raise InputError(f"x0 {file.name} has {columns.shape[1]} columns, but there is one right-hand side")
         return np.array(cast(columns[:, 0], dtype, "x0"))
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
-        return _random(configuration.seed, system).astype(dtype)
+        return _random(configuration.seed, system, device)
     return constant(0, size, dtype)

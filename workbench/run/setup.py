@@ -108,7 +108,7 @@ def prepare(
     device.forget_copies()
     with phases(PROBLEM):
         operator = in_format(operator, configuration.format, device)
-        system = system if operator is system.operator else dataclasses.replace(system, operator=operator)
+        system = system if operator is system.operator else system.with_operator(operator)
     if configuration.reduction != RUN["reduction"].default:
         # Runs on the cores import no other device.
         from workbench.devices.accelerator.device import as_accelerator
@@ -142,7 +142,7 @@ def prepare(
         inner, product = system, bound
         if configuration.precision == MIXED:
             assert isinstance(operator, TwoPhaseStencil | SlabStencil)
-            inner = dataclasses.replace(system, operator=operator.on(SINGLE))
+            inner = system.with_operator(operator.on(SINGLE))
             product = inner.operator.bind(device)
         levels = _levels(configuration, inner, product, device, vectors, null_space, notes, stopped, workers, phases)
     except BaseException:
@@ -192,7 +192,7 @@ def renewed(
     inner = system
     if configuration.precision == MIXED:
         assert isinstance(operator, TwoPhaseStencil)
-        inner = dataclasses.replace(system, operator=operator.on(SINGLE))
+        inner = system.with_operator(operator.on(SINGLE))
         product = inner.operator.bind(device)
     levels = _levels(
         configuration, inner, product, device, None, setup.null_space, notes, lambda: False, None,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import InputError
 
@@ -41,7 +39,7 @@ class Budget:
     def take(self, vector: Vector) -> None:
         """Count a vector until it is dropped."""
         self._count(vector.nbytes)
-        weakref.finalize(vector, self._count, -vector.nbytes)
+        vector.dropped = self._count
 
     def _count(self, nbytes: int) -> None:
         self.allocated += nbytes

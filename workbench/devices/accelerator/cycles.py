@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.scan import scan
 from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cycle_names import PRODUCT, RESIDUAL, RESTRICT, SMOOTH, STEP, from_level, on_level
@@ -35,10 +36,10 @@ class DeviceCycles:
     def __init__(self, device: Any, form: Levels) -> None:
         self._device, self._form, self._levels = device, form, list[DeviceLevel]()
         dtype, size = form.bottom.dtype, form.bottom.shape[0]
-        width, scaling = usual_width(form.levels[0]) if form.levels else 0, device.number(form.scaling, dtype)
+        width, scaling = min(MOST_WIDTH, form.usual_width), device.number(form.scaling, dtype)
         for depth, level in enumerate(form.levels):
             lift = (*self._levels[-1].children, scaling) if depth else ()
-            self._levels.append(DeviceLevel(device, level, width, form.steps_at(depth), lift))
+            self._levels.append(DeviceLevel(device, level, width, form.most_children, form.steps_at(depth), lift))
         self._inverse, self._size = device.array(form.bottom, dtype), np.int64(size)
         self._bottom = device.kernel(texts.bottom(lifted=bool(form.levels)), "cycle_bottom", dtype)
         self._lift = (*self._levels[-1].children, scaling) if form.levels else ()
@@ -89,17 +90,20 @@ class DeviceCycles:
 
 
 class DeviceLevel:
-    """The passes of a level. steps: of flexible CG. lift: what a correction of the level above needs, empty for the
-    first: its children and the factor of corrections."""
+    """The passes of a level.
 
-    def __init__(self, device: Any, level: Level, width: int, steps: int, lift: tuple[Any, ...]) -> None:
+    width: couplings of a row that are read at once. children: rows of a parent, at most. steps: of flexible CG. lift:
+    what a correction of the level above needs, empty for the first: its children and the factor of corrections.
+    """
+
+    def __init__(self, device: Any, level: Level, width: int, children: int, steps: int, lift: tuple[Any, ...]) -> None:
         self._device, self.steps, self._rows, self._lift = device, steps, level.size, lift
         dtype, lifted = level.data.dtype, bool(lift)
         self._matrix = _matrix(device, level, width)
         self._smoother = [device.number(value, dtype) for value in level.smoother]
         self.children = device.array(level.starts, np.int32), device.array(level.weights, level.weights.dtype)
         """The first row of each parent, and the weights of the rows at their parents."""
-        text = texts.Texts(device.layout, width, int(np.diff(level.starts).max()))
+        text = texts.Texts(device.layout, width, children)
         self._parents = np.int64(level.starts.size - 1)
         self._restricting = min(device.layout.groups, -(-int(self._parents) // text.parents))
         self._summing = min(SUMMING_GROUPS, device.layout.groups_for(level.size))
@@ -185,21 +189,17 @@ def parts(operations: DeviceLevel, level: Level, depth: int) -> TimedCalls:
         yield operations, "second_energy", on_level(PRODUCT, depth), matrix + 4 * vector, products
 
 
-def usual_width(level: Level) -> int:
-    """Couplings of most rows of a level, which a work-item reads at once."""
-    return min(MOST_WIDTH, int(np.bincount(np.diff(level.indptr)).argmax()) - 1)
-
-
 def _matrix(device: Any, level: Level, width: int) -> tuple[Vector, ...]:
     """A level's matrix as its kernels take it, made on the device."""
     dtype, rows = level.data.dtype, level.size
-    more = np.zeros(rows + 1, np.int64)
-    np.maximum(np.diff(level.indptr) - 1 - width, 0).cumsum(out=more[1:])
-    shapes = [(max(1, width * rows),), (max(1, int(more[-1])),)]
+    ends = device.array(level.indptr, np.int64)
+    length = f"indptr[i + 1] - indptr[i] - {1 + width}"
+    more = scan(device, f"({length} > 0 ? {length} : 0)", {"indptr": ends}, rows)
+    shapes = [(max(1, width * rows),), (max(1, more.total),)]
     data, others = (device.empty(shape, dtype) for shape in shapes)
     indices, of_others = (device.empty(shape, np.int32) for shape in shapes)
-    made = (data, indices, device.array(more, np.int32), others, of_others)
+    made = (data, indices, more.ends, others, of_others)
     stored = [device.array(level.data, dtype), device.array(level.indices, np.int32)]
     kernel = device.kernel(texts.rows(width), "cycle_rows", dtype)
-    device.launch_over(kernel, rows, *stored, device.array(level.indptr, np.int64), *made)
+    device.launch_over(kernel, rows, *stored, ends, *made)
     return made

@@ -10,12 +10,16 @@ import numpy as np
 from workbench.devices.accelerator.csr_rows import items_per_row_for
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.scan import scan
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.kernels import faces as face_texts
 from workbench.host.boxes import Boxes
 from workbench.host.face_codes import FaceCodes
 
+CsrVectors = tuple[Vector, Vector, Vector]
+"""data, indices and indptr of a matrix in device memory."""
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""
 LONGEST_SHARED_RUN = 256
@@ -118,12 +122,11 @@ class BoxSubdomains(_Labelled):
 
     def __init__(self, device: Launcher, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> None:
         super().__init__(device, labels, dtype)
-        self.boxes = boxes
-        self.coarse = device.zeros(boxes.box.size, device.wide(dtype))
+        self.boxes = boxes = PlacedBoxes.of(device, boxes)
+        self.coarse = device.zeros(boxes.count, device.wide(dtype))
         grid, per_side = boxes.sides
         self._boxes = int(per_side.prod())
-        firsts = boxes.firsts
-        self.firsts, self._most = device.array(firsts, np.int32), np.int32(np.diff(firsts).max())
+        self.firsts, self._most = boxes.placed["firsts"], np.int32(boxes.most)
         self._sides = [np.int64(side) for side in (*grid, *per_side)]
         self._items = items_per_row_for(device, labels.size / self._boxes / CELLS_PER_ITEM)
         self._groups = device.layout.groups_for(self._boxes * self._items)
@@ -150,18 +153,13 @@ def box_matrix(
     strides: tuple[int, ...],
     labels: np.ndarray,
     boxes: Boxes,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """E of parts of boxes as data, indices and indptr in host memory; None where a row has too many entries.
-
-    The host sees d numbers and the entries of E alone.
-    """
+) -> CsrVectors | None:
+    """E of parts of boxes as data, indices and indptr on the device; None where a row has too many entries."""
     bands = [device.to_device(main), *(device.to_device(band) for band in lower), *(np.int64(step) for step in strides)]
     return _rows_of_boxes(device, texts.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
 
 
-def face_box_matrix(
-    device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def face_box_matrix(device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes) -> CsrVectors | None:
     """The same for codes of faces, in double precision where the device has it."""
     dtype = device.wide(np.dtype(np.float64))
     text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=texts.MOST_COUPLINGS)
@@ -176,22 +174,21 @@ def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list
 
 def _rows_of_boxes(
     device: Launcher, text: str, operator: list[Any], dtype: np.dtype, labels: np.ndarray, boxes: Boxes
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    parts, kernel = boxes.box.size, device.kernel(text, "box_matrix", dtype)
+) -> CsrVectors | None:
+    placed = PlacedBoxes.of(device, boxes)
+    parts, kernel = placed.count, device.kernel(text, "box_matrix", dtype)
     grid, per_side = boxes.sides
-    places = [device.to_device(labels), device.array(boxes.box, np.int32)]
+    places = [device.to_device(labels), placed.placed["box"]]
     stencil = (*operator, *places, *(np.int64(side) for side in (*grid, *per_side)))
-    ends = device.zeros(parts, np.int64)
+    counts = device.empty((parts,), np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
-    device.launch_over(kernel, parts, *stencil, np.int32(0), ends, *nothing)
-    indptr = np.zeros(parts + 1, np.int64)
-    device.fetch(ends, indptr[1:])
-    if indptr.min() < 0:
+    device.launch_over(kernel, parts, *stencil, np.int32(0), counts, *nothing)
+    indptr, entries, least, _ = scan(device, "counts[i]", {"counts": counts}, parts, np.int64)
+    if least < 0:
         return None
-    np.cumsum(indptr, out=indptr)
-    indices, data = device.empty((int(indptr[-1]),), np.int32), device.empty((int(indptr[-1]),), dtype)
-    device.launch_over(kernel, parts, *stencil, np.int32(1), device.array(indptr, np.int64), indices, data)
-    return device.to_host(data), device.to_host(indices), indptr
+    indices, data = device.empty((entries,), np.int32), device.empty((entries,), dtype)
+    device.launch_over(kernel, parts, *stencil, np.int32(1), indptr, indices, data)
+    return data, indices, indptr
 
 
 class Columns:

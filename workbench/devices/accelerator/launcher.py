@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +100,7 @@ class Launcher:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
         """An uninitialized vector."""
         dtype = np.dtype(dtype)
-        nbytes = int(np.prod(shape)) * dtype.itemsize
+        nbytes = math.prod(shape) * dtype.itemsize
         if self.budget.limit is not None:
             self.budget.need(nbytes)
         made = Vector(self.runtime.allocate(nbytes), tuple(shape), dtype)

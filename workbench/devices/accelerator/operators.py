@@ -16,6 +16,7 @@ from workbench.devices.accelerator import (
     factors,
     grid_columns,
     host,
+    nesting,
     parts,
 )
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
@@ -23,6 +24,7 @@ from workbench.devices.accelerator.bound import bind
 from workbench.devices.accelerator.box_stencil import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.compact_columns import CompactColumns
+from workbench.devices.accelerator.drawn import drawn
 from workbench.devices.accelerator.face_series import face_series
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
@@ -58,6 +60,10 @@ class Operators(OperatorsOfAllDevices, Launcher):
     stencil_series = stencil.series
     face_series = face_series
     restricted_product = restricted_product
+    merged_parts = parts.merged_parts
+    nested_levels = nesting.nested
+    inverse_of_last = nesting.inverse
+    drawn = drawn
     plane = volume = peaks.downsampled
 
     def bind(self, request: Request) -> Bound:
@@ -119,7 +125,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
         labels: np.ndarray,
         boxes: Boxes,
     ) -> Rows | None:
-        """E of parts of boxes in host memory, summed on the device; None for boxes of very many cells."""
+        """E of parts of boxes on the device; None for boxes of very many cells."""
         if not deflation.small_boxes(boxes):
             return None
         return deflation.box_matrix(self, main, lower, strides, labels, boxes)

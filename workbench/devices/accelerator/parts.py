@@ -1,18 +1,65 @@
-"""The parts of boxes split by phase, numbered on an accelerator: the host sees one number per box and per part."""
+"""The parts of boxes split by phase, numbered and merged on an accelerator: the host sees how many there are."""
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.scan import scan
 from workbench.devices.kernels import deflation as texts
-from workbench.host.boxes import Boxes, sides
+from workbench.devices.kernels import nesting
+from workbench.host.boxes import Boxes, check_count, sides
 
 PHASES = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint16): "unsigned short", np.dtype(np.int32): "int"}
 """Types of phases, as they are called in kernels."""
+SINGLE = np.dtype(np.float32)
+"""Of kernels on integers alone."""
+
+
+class PlacedBoxes(Boxes):
+    """Boxes whose parts are described in device memory; the host gets a copy of an array where it asks for it.
+
+    placed: box, phases and sizes, shape (d,), and the first part of each box, and d; int32.
+    """
+
+    def __init__(
+        self, device: Launcher, grid: tuple[int, ...], per_side: tuple[int, ...], placed: dict[str, Vector], most: int
+    ) -> None:
+        # The fields of a frozen class; the arrays are made by the properties.
+        vars(self).update(grid=grid, per_side=per_side, device=device, placed=placed, most=most)
+
+    @classmethod
+    def of(cls, device: Launcher, boxes: Boxes) -> PlacedBoxes:
+        """These boxes on the device."""
+        if isinstance(boxes, PlacedBoxes):
+            return boxes
+        named = {"box": boxes.box, "phases": boxes.phases, "sizes": boxes.sizes, "firsts": boxes.firsts}
+        placed = {name: device.array(values, np.int32) for name, values in named.items()}
+        return cls(device, boxes.grid, boxes.per_side, placed, boxes.most)
+
+    def __reduce__(self) -> Any:
+        return Boxes, (self.grid, self.per_side, self.box, self.phases, self.sizes)
+
+    @property
+    def count(self) -> int:
+        return self.placed["box"].size
+
+    @functools.cached_property
+    def box(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.device.to_host(self.placed["box"])
+
+    @functools.cached_property
+    def phases(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.device.to_host(self.placed["phases"])
+
+    @functools.cached_property
+    def sizes(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.device.to_host(self.placed["sizes"]).astype(np.int64)
 
 
 def numbered_parts(
@@ -20,23 +67,51 @@ def numbered_parts(
 ) -> tuple[Vector, Boxes] | None:
     """The part of each cell, int32, shape (N,), on the device, and the boxes; None where a box has too many phases.
 
-    Cost: two reads of the phases, one write of the parts; N bytes and more are copied for phases of uint8.
+    Cost: two reads of the phases, one write of the parts; N bytes and more are copied for phases of uint8. Raises
+    InputError for more parts than 32 bits number.
     """
     shape, boxes = sides(grid, per_side)
     count = math.prod(per_side)
+    check_count(count)
     phase = phase.reshape(-1) if phase.dtype in PHASES else phase.reshape(-1).astype(np.int32)
-    kernel = device.kernel(texts.number_parts(PHASES[phase.dtype]), "number_parts", np.dtype(np.float32))
+    kernel = device.kernel(texts.number_parts(PHASES[phase.dtype]), "number_parts", SINGLE)
     read = (device.to_device(phase), *(np.int64(side) for side in (*shape, *boxes)))
     nothing = device.empty((1,), np.int32)
-    starts = device.zeros(count, np.int32)
-    device.launch_over(kernel, count, *read, np.int32(0), starts, nothing, nothing, nothing, nothing)
-    phases = device.to_host(starts)
-    if phases.min() < 0:
+    counts = device.empty((count,), np.int32)
+    device.launch_over(kernel, count, *read, np.int32(0), counts, nothing, nothing, nothing, nothing)
+    firsts, parts, least, most = scan(device, "counts[i]", {"counts": counts}, count)
+    if least < 0:
         return None
-    firsts = np.append(0, np.cumsum(phases, dtype=np.int64))
+    check_count(parts)
     labels = device.empty((phase.size,), np.int32)
-    found = [device.empty((int(firsts[-1]),), np.int32) for _ in range(3)]
-    placed = device.array(firsts[:-1].astype(np.int32), np.int32)
-    device.launch_over(kernel, count, *read, np.int32(1), placed, labels, *found)
-    box, kind, cells = (device.to_host(vector) for vector in found)
-    return labels, Boxes(grid, per_side, box, kind, cells.astype(np.int64))
+    found = {name: device.empty((parts,), np.int32) for name in ("box", "phases", "sizes")}
+    device.launch_over(kernel, count, *read, np.int32(1), firsts, labels, *found.values())
+    return labels, PlacedBoxes(device, grid, per_side, {**found, "firsts": firsts}, most)
+
+
+class Merge(NamedTuple):
+    """How parts are merged: the merged part of each, its rank among the parts of that, and how many each has."""
+
+    parents: Vector
+    ranks: Vector
+    children: Vector
+
+
+def merged_parts(
+    device: Launcher, firsts: Vector, phases: Vector, per_side: tuple[int, ...]
+) -> tuple[Vector, Vector, Merge]:
+    """The first part of each merged box and their number, the phase of each merged part, and how they are merged.
+
+    firsts, phases, per_side: of the boxes. Cost: two reads of the phases.
+    """
+    coarse = tuple(-(-boxes // 2) for boxes in per_side)
+    count = math.prod(coarse)
+    kernel = device.kernel(nesting.MERGE, "nested_merge", SINGLE)
+    read = (firsts, phases, *(np.int64(side) for side in sides(per_side, per_side)[1]))
+    counts = device.empty((count,), np.int32)
+    device.launch_over(kernel, count, *read, np.int32(0), counts, *[counts] * 5)
+    ends, parts, *_ = scan(device, "counts[i]", {"counts": counts}, count)
+    merged, children = (device.empty((parts,), np.int32) for _ in range(2))
+    parents, ranks = (device.empty(phases.shape, np.int32) for _ in range(2))
+    device.launch_over(kernel, count, *read, np.int32(1), counts, ends, merged, children, parents, ranks)
+    return ends, merged, Merge(parents, ranks, children)

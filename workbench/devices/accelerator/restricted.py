@@ -19,7 +19,7 @@ MOST_PARTS = 8
 def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
     """A x with Z^T A x, and Z^T (b - A x), the latter in one pass where it can be."""
     if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and not device.layout.chunked:
-        side, most = z.boxes.equal_side, int(np.diff(z.boxes.firsts).max())
+        side, most = z.boxes.equal_side, z.boxes.most
         directions = bound.request().constants["directions"]
         tile = texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 else None
         if tile and most <= MOST_PARTS:

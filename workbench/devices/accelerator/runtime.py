@@ -136,10 +136,17 @@ Span = Callable[[], tuple[float, float]]
 class Vector:
     """An array in device memory, C-ordered; freed when dropped."""
 
-    __slots__ = ("__weakref__", "dtype", "handle", "shape")
+    __slots__ = ("__weakref__", "dropped", "dtype", "handle", "shape")
 
     def __init__(self, handle: Handle, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.handle, self.shape, self.dtype = handle, shape, dtype
+        self.dropped: Callable[[int], None] | None = None
+        """Gets the bytes when the vector is dropped: a setup makes hundreds, and finalizers of weak references take
+        longer than allocation."""
+
+    def __del__(self) -> None:
+        if self.dropped:
+            self.dropped(-self.nbytes)
 
     @property
     def size(self) -> int:

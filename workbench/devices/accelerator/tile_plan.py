@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -98,6 +99,7 @@ def series_tile(layout: Layout, directions: int, order: int, itemsize: int) -> s
     return series.Tile(SMALL_TILE, tall * rows - 2 * order, rows, 1, order, margin) if tall and rows else None
 
 
+@functools.cache
 def series_planes(tile: series.Tile, tiles: int, planes: int, multiprocessors: int) -> int:
     """Planes of a group, for which all groups take least time: each makes 2*order planes more, in waves that fill the
     chip."""

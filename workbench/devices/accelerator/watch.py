@@ -43,6 +43,7 @@ class Watch:
         self._keep = device.kernel(KernelText.of(kernels.KEEP, "keep", on_scalars=True), "keep", workspace.dtype)
         self._slots: list[np.int32] = []
         self._repeat: Callable[[int], None] | None = None
+        self._begun = False
 
     def prepare(self, norm: str, *, uniform: bool) -> None:
         """Compile and record all launches of an iteration, so that iterating does neither.
@@ -57,15 +58,18 @@ class Watch:
         if self._waits or space.clock:
             return
 
-        def all_programs() -> None:
-            for program in space.programs:
-                program()
-
-        runtime.compile_ahead(all_programs)
         if uniform and self.every > 1:
             unit = self.every if self.every <= MOST_RECORDED else RECORDED
             self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars)
-        for program in space.programs[1:]:
+        # An iteration that is repeated was compiled and recorded for that.
+        others = space.programs[: -1 if self._repeat else None]
+
+        def all_others() -> None:
+            for program in others:
+                program()
+
+        runtime.compile_ahead(all_others)
+        for program in others[1:]:
             for run in program.runs:
                 if isinstance(run, Repeated):
                     run.record()
@@ -88,7 +92,9 @@ class Watch:
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None:
         """Iterate, and keep the scalars of each iteration as a row, unless the run has stopped."""
         self._most += count
-        if self._repeat and uniform and count > 1:
+        # The first call may be the start.
+        begun, self._begun = self._begun, True
+        if self._repeat and uniform and (count > 1 or begun):
             self._repeat(count)
             return
         for _ in range(count):

@@ -46,6 +46,8 @@ class Launch:
     group: int
     arguments: tuple[Any, ...]
     spread: bool
+    function: Any = None
+    """The kernel as it is launched alone."""
 
     @property
     def by_every_group(self) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ import numpy as np
 from workbench import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.cuda import persistent, staging
+from workbench.devices.cuda.guard import Guard
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
-from workbench.errors import DeviceError, InputError
+from workbench.errors import InputError
 
 GROUP = 256
 FINISH = 256
@@ -28,9 +29,9 @@ GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_PER_MULTIPROCESSOR = 4
 """Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
-MOST_LAUNCHES = 128
+MOST_LAUNCHES = 64
 """Launches of a recorded graph, unless one iteration has more: a graph of so many keeps the device busy for several
-times as long as the host takes to launch it, and recording a longer one takes the setup milliseconds."""
+times as long as the host takes to launch it, and recording a longer one takes milliseconds."""
 PASS_GROUPS_PER_GROUP = 4
 """Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
 COUNTER = 4
@@ -68,7 +69,7 @@ class Cuda:
         """Where the device is on its host, which no two devices share."""
         self.largest = self.memory = int(properties["totalGlobalMem"])
         self.layout = LAYOUT
-        self._one_at_a_time = threading.RLock()
+        self._guard = Guard(cupy, self._device, f"device {self.name} ({self.title})")
         with self._device:
             # Blocking: it synchronizes with copies from and to the host, which use CUDA's default stream.
             self._stream = cupy.cuda.Stream()
@@ -151,7 +152,7 @@ class Cuda:
         with self._guarded():
             if self._collected is not None:
                 source = self._sources[id(function)]
-                self._collected.append(persistent.Launch(*source, groups, group, arguments, spread))
+                self._collected.append(persistent.Launch(*source, groups, group, arguments, spread, function))
                 return
             function((groups,), (group,), arguments, stream=self._stream)
             self._launched()
@@ -194,6 +195,26 @@ class Cuda:
             solve(handle, cublas.CUBLAS_FILL_MODE_LOWER, size, 1, *matrix, *vector, self._info.data.ptr)
 
         self.enqueue(potrs)
+
+    def cholesky_inverse(self, matrix: Handle, inverse: Handle, size: int) -> bool:
+        """The inverse of a symmetric positive definite matrix, (size, size), double precision, by cuSOLVER's potrf and
+        potrs; False where it is not positive definite. The matrix is overwritten; waits for the device."""
+        from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
+
+        lower = cublas.CUBLAS_FILL_MODE_LOWER
+        with self._guarded(), self._stream:
+            handle = self._cupy.cuda.device.get_cusolver_handle()
+            cusolver.setStream(handle, self._stream.ptr)
+            info, unit = self._cupy.zeros(1, np.int32), self._cupy.eye(size)
+            factor, target = (matrix.data.ptr, size), (inverse.data.ptr, size)
+            room = cusolver.dpotrf_bufferSize(handle, lower, size, *factor)
+            work = self._cupy.empty(room)
+            cusolver.dpotrf(handle, lower, size, *factor, work.data.ptr, room, info.data.ptr)
+            if int(info[0]):
+                return False
+            self.copy(inverse, unit, unit.nbytes)
+            cusolver.dpotrs(handle, lower, size, size, *factor, *target, info.data.ptr)
+        return True
 
     # For libraries that take CUDA addresses.
 
@@ -260,22 +281,33 @@ class Cuda:
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
         copied = scalars.nbytes <= persistent.MOST_SCALARS
-        launches = self._collect(work)
-        if launches and self.persist is not False and self._cooperates and copied and persistent.fit_together(launches):
+        launches, only_kernels = self._collect(work)
+        if (
+            only_kernels
+            and self.persist is not False
+            and self._cooperates
+            and copied
+            and persistent.fit_together(launches)
+        ):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
             fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
             repeat = self._iterations(launches, scalars) if fits else None
             if repeat:
                 return repeat
 
+        def replay() -> None:
+            for launch in launches:
+                self.launch(launch.function, launch.groups, launch.group, launch.arguments)
+
+        again = replay if only_kernels else work
         # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
         unit = max(1, min(unit, MOST_LAUNCHES // max(1, len(launches))))
 
         def some() -> None:
             for _ in range(unit):
-                work()
+                again()
 
-        one = self.record(work)
+        one = self.record(again)
         many = one if unit == 1 else self.record(some)
         if many is None or one is None:
             return None
@@ -299,8 +331,8 @@ class Cuda:
     def _launched(self) -> None:
         self._thread.launches = self._launches_here + 1
 
-    def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
-        """The launches of `work`, none of which is carried out; empty where it does anything else, such as a copy."""
+    def _collect(self, work: Callable[[], None]) -> tuple[list[persistent.Launch], bool]:
+        """The launches of `work`, none of which is carried out, and whether it does nothing else, such as a copy."""
         collected: list[persistent.Launch] = []
         # The lock keeps other threads from launching: their launches would be collected too.
         with self._guarded():
@@ -309,7 +341,7 @@ class Cuda:
                 work()
             finally:
                 self._collected, self.recording = None, False
-        return collected if self._only_kernels else []
+        return collected, bool(collected) and self._only_kernels
 
     def _iterations(self, launches: list[persistent.Launch], scalars: Vector) -> Callable[[int], None] | None:
         """Iterations as one cooperative launch, of as many groups as the chip holds; None if it holds none."""
@@ -364,19 +396,6 @@ class Cuda:
         with self._guarded():
             return 1e-3 * self._cupy.cuda.get_elapsed_time(self._zero, event)
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded(self) -> Guard:
         """A context with the device selected and locked; errors of CUDA are raised as one sentence."""
-        where = f"device {self.name} ({self.title})"
-        cuda = self._cupy.cuda
-        try:
-            with self._one_at_a_time, self._device:
-                yield
-        except cuda.memory.OutOfMemoryError:
-            raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
-        except cuda.compiler.CompileException as error:
-            lines = str(error).splitlines()
-            first = next((line for line in lines if "error" in line), lines[0])
-            raise InputError(f"{where} cannot compile a kernel ({first})") from error
-        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            raise DeviceError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None
+        return self._guard

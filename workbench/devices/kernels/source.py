@@ -21,8 +21,9 @@ def read(name: str) -> str:
     return resources.files("workbench.devices.kernels").joinpath("text", f"{name}.cl").read_text("utf-8")
 
 
+@functools.cache
 def fill(name: str, **values: object) -> str:
-    """The text of that name with every `$name` replaced.
+    """The text of that name with every `$name` replaced, made once.
 
     A name that is alone on its line may be replaced by several lines, which get its indentation, or by none. Raises
     KeyError for a name without a value.

@@ -110,7 +110,7 @@ class SingleDiagnostics(Diagnostics):
     def _as_given(self, solution: DeviceVector) -> Any:
         """x in host memory; a CuPy array where b is a vector of the user in the memory of the device."""
         setup = self._setup
-        if setup.exponent or not setup.device.holds(setup.system.b):
+        if setup.exponent or not setup.device.holds(setup.system.given_b):
             return self._in_host_memory(solution)
         x = array_of(setup.device.copy(solution))
         setup.device.synchronize()

@@ -1,0 +1,81 @@
+"""Random vectors made in device memory, with the numbers that NumPy draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from workbench.arrays import Drawn
+from workbench.devices.accelerator.held import HeldVector
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import draw as texts
+
+MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+"""Of PCG64."""
+WORD, WHOLE = 1 << 64, 1 << 128
+
+
+class DrawnVector(HeldVector):
+    """A vector in device memory that stands for one of the host; never written to."""
+
+    def __init__(self, device: Launcher, vector: Vector) -> None:
+        self.vector, self.device, self._place = vector, device.name, device
+
+    def astype(self, dtype: np.dtype, *, copy: bool = True) -> Any:
+        return self if dtype == self.dtype else np.asarray(self, dtype)
+
+    def any(self) -> bool:
+        return self._place.norm(self.vector) > 0
+
+    def sum_and_norm(self) -> tuple[complex, float]:
+        values = np.asarray(self)
+        return complex(values.sum()), float(np.linalg.norm(values))
+
+    def __getitem__(self, place: slice) -> np.ndarray:
+        """A part of it, copied to the host; of one that begins with the first entry nothing else is copied."""
+        if place.start is not None or place.step is not None or place.stop < 0:
+            return np.asarray(self)[place]
+        values = np.empty(min(place.stop, self.size), self.dtype)
+        self._place.fetch(self.vector, values)
+        return values
+
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self._place.to_host(self.vector), dtype)
+
+
+def drawn(device: Launcher, numbers: Drawn, dtype: np.dtype) -> DrawnVector | None:
+    """The numbers in device memory; None where the device does not compute in double precision."""
+    if not device.layout.double:
+        return None
+    made = device.empty(numbers.shape, dtype)
+    given = np.random.PCG64(numbers.seed).state["state"]
+    state, increment = given["state"], given["inc"]
+    groups = device.layout.groups_for(made.size)
+    stride = 1 if device.layout.chunked else groups * device.layout.group
+    jumps = [(MULTIPLIER, increment)]
+    while len(jumps) < texts.BITS:
+        jumps.append(_twice(*jumps[-1]))
+    table = np.array([list(_words(*jump)) for jump in jumps], np.uint64)
+    # The stride of a work-item is a power of two, or a few of them.
+    times, plus = 1, 0
+    for bit, (factor, term) in enumerate(jumps):
+        if stride >> bit & 1:
+            times, plus = times * factor % WHOLE, (factor * plus + term) % WHOLE
+    kernel = device.kernel(texts.draw(device.layout.language), "draw", dtype)
+    words = map(np.uint64, _words(state, times, plus))
+    device.launch_over(kernel, made.size, device.array(table, np.uint64), *words, np.int64(numbers.first), made)
+    return DrawnVector(device, made)
+
+
+def _twice(factor: int, term: int) -> tuple[int, int]:
+    """x -> factor x + term, applied twice."""
+    return factor * factor % WHOLE, (factor * term + term) % WHOLE
+
+
+def _words(*numbers: int) -> Iterator[int]:
+    """The high and the low word of each number."""
+    for number in numbers:
+        yield from divmod(number, WORD)

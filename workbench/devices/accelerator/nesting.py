@@ -1,0 +1,195 @@
+"""The levels of a coarse system from E in device memory: Galerkin sums over nested parts, and the last one's inverse.
+
+The host sees sizes, extremes, and a diagonal and sums of rows of the last level.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.deflation import CsrVectors
+from workbench.devices.accelerator.parts import SINGLE, Merge
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.scan import scan
+from workbench.devices.kernels import nesting as texts
+
+DOUBLE = np.dtype(np.float64)
+"""Of E and of all sums."""
+
+
+@dataclasses.dataclass
+class _Rows:
+    """A matrix of n rows that need not lie one behind the other, the diagonal entry of a row first.
+
+    begins: where rows begin. ends: where they would end one behind the other, and `entries`. scale: D^-1/2.
+    """
+
+    data: Vector
+    columns: Vector
+    begins: Vector
+    ends: Vector
+    entries: int
+    scale: Vector
+
+    @property
+    def count(self) -> int:
+        return self.begins.size
+
+    @property
+    def arrays(self) -> tuple[Vector, ...]:
+        return self.data, self.columns, self.begins, self.ends
+
+
+@dataclasses.dataclass(frozen=True)
+class NestedLevel:
+    """The arrays of a `coarse.Level`, and the largest sum of a row of |D^-1 E|."""
+
+    data: Vector
+    indices: Vector
+    indptr: Vector
+    parents: Vector
+    starts: Vector
+    weights: Vector
+    bound: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    """The arrays of `coarse.Levels`; bottom: the last matrix, with unit diagonal, in double precision.
+
+    null: the unit vector that it may map to zero, shape (rows of it,). residue: the largest entry of that product.
+    singular: E maps the constants to zero but for this, relative to the largest sum of a row of |E|.
+    """
+
+    levels: tuple[NestedLevel, ...]
+    order: Vector
+    scale: Vector
+    bottom: Vector
+    null: np.ndarray
+    residue: float
+    singular: float
+
+
+def nested(
+    device: Any, csr: CsrVectors, merges: Sequence[Merge], last: int, divisor: float, most_in_single: float
+) -> Nested | None:
+    """The levels of E over a divisor, in single precision unless entries of its diagonal differ by more than
+    `most_in_single`; None for a diagonal that is not positive, where nothing is merged, and for an E that is not in
+    double precision.
+
+    csr: the diagonal entry of a row first. last: parts of the last level. Cost: reads E three times.
+    """
+    if csr[0].dtype != DOUBLE or not merges:
+        return None
+    order, places, groups = _ordered(device, merges, last)
+    rows, (least, most, sums, size) = _first(device, csr, order, places)
+    if not least > 0:
+        return None
+    stored = DOUBLE if most > most_in_single * least else SINGLE
+    levels, scales = list[NestedLevel](), list[Vector]()
+    for starts, parents in groups:
+        below, least = _summed(device, rows, starts, parents)
+        if not least > 0:
+            return None
+        level, scale = _scaled(device, rows, starts, parents, below, divisor, stored)
+        levels.append(level)
+        scales.append(scale)
+        rows = below
+    return Nested(tuple(levels), order, scales[0], *_dense(device, rows), sums / size)
+
+
+def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
+    """The inverse of the bottom in the precision of the levels, on the complement of its null vector where it has one;
+    None where the device has no library for it, and where that finds the matrix not positive definite."""
+    if not hasattr(device.runtime, "cholesky_inverse"):
+        return None
+    matrix, count = found.bottom, found.null.size
+    singular, stored = found.residue <= null_tolerance, found.levels[0].data.dtype
+    null = device.array(found.null, DOUBLE)
+
+    def shift(source: Vector, factor: float, target: Vector) -> None:
+        kernel = device.kernel(texts.shifted(target.itemsize), "nested_shift", DOUBLE)
+        numbers = np.float64(factor), np.int64(count)
+        device.launch_over(kernel, count * count, source, null, *numbers, target)
+
+    if singular:
+        shift(matrix, 1.0, matrix)
+    made = device.empty((count, count), DOUBLE)
+    if not device.runtime.cholesky_inverse(matrix.handle, made.handle, count):
+        return None
+    target = device.empty((count, count), stored)
+    shift(made, -1.0 if singular else 0.0, target)
+    return target
+
+
+def _ordered(device: Any, merges: Sequence[Merge], last: int) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
+    """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
+    level; for each level the first row of each parent, and the parent of each row."""
+    kernel = device.kernel(texts.ORDER, "nested_order", SINGLE)
+    order = places = device.array(np.arange(last, dtype=np.int32), np.int32)
+    groups = []
+    for merge in reversed(merges):
+        given = {"children": merge.children, "order": order}
+        starts = scan(device, "children[order[i]]", given, order.size).ends
+        above, (order, places, rows) = places, (device.empty(merge.parents.shape, np.int32) for _ in range(3))
+        device.launch_over(kernel, order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
+        groups.insert(0, (starts, rows))
+    return order, places, groups
+
+
+def _first(device: Any, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
+    """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
+    data, indices, indptr = csr
+    count = order.size
+    given = {"indptr": indptr, "order": order}
+    ends, entries, *_ = scan(device, "indptr[order[i] + 1] - indptr[order[i]]", given, count, np.int64)
+    begins, columns = device.empty((count,), np.int64), device.empty(indices.shape, np.int32)
+    scale, room = device.empty((count,), DOUBLE), device.empty((4, device.layout.groups_for(count)), DOUBLE)
+    kernel = device.kernel(texts.first(), "nested_first", DOUBLE)
+    device.launch_over(kernel, count, data, indices, indptr, order, places, begins, columns, scale, room)
+    least, *others = device.to_host(room)
+    extremes = np.array([least.min(), *(most.max() for most in others)])
+    return _Rows(data, columns, begins, ends, entries, scale), extremes
+
+
+def _summed(device: Any, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
+    """P^T E P, and its least diagonal entry."""
+    groups = starts.size - 1
+    data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
+    begins, counts = device.empty((groups,), np.int64), device.empty((groups,), np.int32)
+    scale, room = device.empty((groups,), DOUBLE), device.empty((device.layout.groups_for(groups),), DOUBLE)
+    made = (data, columns, begins, counts, scale, room)
+    kernel = device.kernel(texts.summed(), "nested_sum", DOUBLE)
+    device.launch_over(kernel, groups, *rows.arrays, starts, parents, *made)
+    ends, entries, *_ = scan(device, "counts[i]", {"counts": counts}, groups, np.int64)
+    return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
+
+
+def _scaled(
+    device: Any, rows: _Rows, starts: Vector, parents: Vector, below: _Rows, divisor: float, stored: np.dtype
+) -> tuple[NestedLevel, Vector]:
+    """The level, and D^-1/2 for E over the divisor."""
+    count = rows.count
+    data, indices = device.empty((rows.entries,), stored), device.empty((rows.entries,), np.int32)
+    weights, scale = (device.empty((count,), stored) for _ in range(2))
+    room = device.empty((device.layout.groups_for(count),), DOUBLE)
+    kernel = device.kernel(texts.scaled(stored.itemsize), "nested_scale", DOUBLE)
+    given = (parents, rows.scale, below.scale, np.float64(np.sqrt(divisor)))
+    device.launch_over(kernel, count, *rows.arrays, *given, data, indices, weights, scale, room)
+    bound = float(device.to_host(room).max())
+    return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
+
+
+def _dense(device: Any, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
+    """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
+    count = rows.count
+    matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)
+    kernel = device.kernel(texts.DENSE, "nested_dense", DOUBLE)
+    device.launch_over(kernel, count, *rows.arrays, rows.scale, matrix, sums)
+    scale = device.to_host(rows.scale)
+    length = float(np.linalg.norm(1 / scale))
+    return matrix, 1 / scale / length, float(np.abs(device.to_host(sums) * scale).max()) / length

@@ -1,0 +1,42 @@
+"""Running sums of integers on an accelerator: the host sees their total and their extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import nesting as texts
+
+TYPES = {np.dtype(np.int32): "int", np.dtype(np.int64): "I64"}
+
+
+class Scan(NamedTuple):
+    """ends: shape (n + 1,), the sums of the first 0, 1, .., n values. total: of all; least, most: of the values, and
+    of 0."""
+
+    ends: Vector
+    total: int
+    least: int
+    most: int
+
+
+def scan(
+    device: Launcher, value: str, given: Mapping[str, Vector], items: int, dtype: np.dtype | type = np.int32
+) -> Scan:
+    """Running sums of values: an expression in i and the names of the given vectors. dtype: of the sums, which are not
+    complete where the total exceeds it. Waits for the device. Cost: two reads."""
+    kinds = {name: TYPES[vector.dtype] for name, vector in given.items()}
+    single = np.dtype(np.float32)
+    of_sums, of_ends = texts.scan(value, kinds, TYPES[np.dtype(dtype)])
+    add, fill = device.kernel(of_sums, "scan_sums", single), device.kernel(of_ends, "scan_ends", single)
+    groups = device.layout.groups_for(items)
+    sums, ends = device.empty((3, groups), np.int64), device.empty((items + 1,), dtype)
+    arguments: tuple[Any, ...] = tuple(given.values())
+    device.launch(add, groups, *arguments, sums, np.int64(items))
+    device.launch(fill, groups, *arguments, sums, ends, np.int64(items))
+    found = device.to_host(sums)
+    return Scan(ends, int(found[0].sum()), int(found[1].min()), int(found[2].max()))
