@@ -36,18 +36,22 @@ def face_columns(device: Launcher, request: Request) -> Columns | None:
     directions, walled = request.constants["directions"], request.constants["walled"]
     if device.layout.chunked or directions == 1 or not request.summed:
         return None
-    text = face_texts.product_columns(directions, walled=walled)
-    return Columns(device, request, text, face_texts.operator_names(directions))
+    text = face_texts.product_columns(directions, walled=walled, cuda=device.layout.language == "cuda")
+    return Columns(device, request, text, face_texts.operator_names(directions), face_texts.index(request.rows))
 
 
 class Columns(OnAccelerator):
-    """A kernel of x, out, the fixed arguments of these names, and partial sums."""
+    """A kernel of x, out, the fixed arguments of these names, and partial sums; arithmetic in the precision of
+    vectors."""
 
-    def __init__(self, device: Launcher, request: Request, text: str, names: Sequence[str]) -> None:
+    def __init__(
+        self, device: Launcher, request: Request, text: str, names: Sequence[str], index: Any = np.int32
+    ) -> None:
         super().__init__(device, request)
-        self._kernel = device.kernel(text, request.kernel.name, request.dtype)
+        self._kernel = device.kernel(text, request.kernel.name, request.dtype, index)
         self._sums = self._dots(device.layout.groups_for(request.rows))
-        fixed = request.numbers(device.wide(request.dtype)) | self.fixed
+        arrays = {name: value for name, value in self.fixed.items() if not isinstance(value, np.generic)}
+        fixed = request.numbers(request.dtype) | arrays
         if isinstance(diagonal := fixed.get("diagonal"), np.generic):
             # A constant one is an array of one number.
             fixed["diagonal"] = device.array(np.array([diagonal]), request.dtype)

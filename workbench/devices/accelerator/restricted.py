@@ -37,15 +37,16 @@ class ResidualOfBoxes(ProductThenRestriction):
         directions = constants["directions"]
         cuda = device.layout.language == "cuda"
         text = texts.restricted_residual(directions, tile, walled=constants["walled"], most=most, cuda=cuda)
-        self._kernel = device.kernel(text, "face_restrict", dtype)
-        fixed = request.numbers(device.wide(dtype)) | product.bound.fixed
+        self._kernel = device.kernel(text, "face_restrict", dtype, texts.index(request.rows))
+        fixed = request.numbers(dtype) | {"codes": product.bound.fixed["codes"]}
         self._operator = [fixed[name] for name in texts.operator_names(directions)]
         *rows, nx = z.boxes.grid
-        ny = rows[-1] if directions > 2 else 1
-        across, down = -(-nx // tile.columns), -(-ny // tile.lines)
-        jobs = across * down * (rows[0] // tile.side)
-        self._launch, self._groups = device.launch, jobs
-        self._numbers = [np.int64(number) for number in (across, jobs, nx, ny, request.rows)]
+        ny, layers = rows[-1] if directions > 2 else 1, rows[0] // tile.side
+        across = -(-nx // tile.columns)
+        tiles = across * -(-ny // tile.lines)
+        run = max(1, tiles * layers // device.layout.groups)
+        self._launch, self._groups = device.launch, tiles * -(-layers // run)
+        self._numbers = [np.int64(number) for number in (across, tiles, layers, run, nx, ny, request.rows)]
         self._coarse, self._parts = z.coarse, (z.labels, z.firsts, z.coarse)
 
     def residual(self, b: Vector, x: Vector, work: Vector) -> Vector:

@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from workbench.devices.kernels.products import ALONG
 from workbench.devices.kernels.source import dots, fill
 from workbench.host.face_codes import BITS, CHOICES
 
+MOST_IN_32_BITS = 1 << 30
+"""Cells up to which places in vectors have 32 bits: a division of 64 bits costs a GPU as much as the values of a cell.
+A place that is looked at may lie behind the last by a plane."""
+MOST_AHEAD = 8
+"""Numbers along a direction that a work-item reads ahead, at most."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
 CLOSED = (1 << 8) - 1
 """A code whose faces are all at the edge of the grid."""
 
 
-def product_columns(directions: int, *, walled: bool) -> str:
+def product_columns(directions: int, *, walled: bool, cuda: bool) -> str:
     """y = A x for GPUs: a work-item computes several rows in the farthest direction (see `products`)."""
-    return fill(
-        "faces_columns", along=ALONG, along_less_one=ALONG - 1, **_columns(directions, walled=walled), **dots("x[i]")
-    )
+    of = _columns(directions, walled=walled, cuda=cuda)
+    return fill("faces_columns", along=ALONG, along_less_one=ALONG - 1, **of, **dots("here"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,22 +53,28 @@ def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int,
     return fill(
         "face_restrict",
         **dataclasses.asdict(tile),
-        **_columns(directions, walled=walled),
+        **_columns(directions, walled=walled, cuda=cuda),
         most=most,
         boxes=tile.columns // tile.side * (tile.lines // tile.deep),
-        unroll='_Pragma("unroll")' if cuda else "",
+        ahead=next(count for count in range(MOST_AHEAD, 0, -1) if tile.side % count == 0),
     )
 
 
-def _columns(directions: int, *, walled: bool) -> dict[str, object]:
-    """The pieces of a kernel whose work-items go through rows in the farthest direction.
+def index(cells: int) -> np.dtype:
+    """The type of places in vectors of so many entries."""
+    return np.dtype(np.int32 if cells <= MOST_IN_32_BITS else np.int64)
+
+
+def _columns(directions: int, *, walled: bool, cuda: bool) -> dict[str, object]:
+    """The pieces of a kernel whose work-items go through rows in the farthest direction, in the precision of vectors:
+    differences of neighbours lose nothing there that the vectors have.
 
     Where all faces of a cell have one coefficient, as almost everywhere, it is selected once.
     """
     far = directions - 1
-    values = [f"W below{k} = i >= d{k} ? W_OF_T(x[i - d{k}]) : W_OF(0)" for k in range(far)]
-    values += [f"W above{k} = i + d{k} < n ? W_OF_T(x[i + d{k}]) : W_OF(0)" for k in range(far)]
-    codes = [f"int next{k} = i + d{k} < n ? codes[i + d{k}] : {CLOSED}" for k in range(far)]
+    values = [f"T below{k} = i >= s{k} ? x[i - s{k}] : T_OF(0)" for k in range(far)]
+    values += [f"T above{k} = i + s{k} < rows ? x[i + s{k}] : T_OF(0)" for k in range(far)]
+    codes = [f"int next{k} = i + s{k} < rows ? codes[i + s{k}] : {CLOSED}" for k in range(far)]
     sides = [(face(k, "code"), f"below{k}") for k in range(far)] + [(face(far, "code"), "before")]
     sides += [(face(k, f"next{k}"), f"above{k}") for k in range(far)] + [(face(far, "above"), "after")]
     upper = [f"(next{k} & {3 << BITS * k})" for k in range(far)] + [f"(above & {3 << BITS * far})"]
@@ -78,7 +90,10 @@ def _columns(directions: int, *, walled: bool) -> dict[str, object]:
         wall=_wall(directions, "code", walled),
         faces=" ".join(f"sum += {one}*(here - {neighbour});" for one, neighbour in sides),
     )
-    return {**_head(directions, "W"), "farthest": f"d{far}", "closed": CLOSED, "sum": sums}
+    steps = ", ".join(["rows = (INDEX)n", *(f"s{k} = (INDEX)d{k}" for k in range(directions))])
+    unroll = '_Pragma("unroll")' if cuda else ""
+    pieces = {"farthest": f"s{far}", "closed": CLOSED, "sum": sums, "steps": f"const INDEX {steps};", "unroll": unroll}
+    return _head(directions, "T") | pieces
 
 
 def box_matrix(directions: int, *, walled: bool, most: int) -> str:
@@ -103,7 +118,7 @@ def face(direction: int, code: str) -> str:
 
 
 def _wall(directions: int, code: str, walled: bool, of: str = "here") -> str:
-    return f"{_selected('w', code, BITS * directions)}*{of}" if walled else "W_OF(0)"
+    return f"{_selected('w', code, BITS * directions)}*{of}" if walled else "T_OF(0)"
 
 
 def _selected(name: str, code: str, shift: int) -> str:

@@ -1,6 +1,6 @@
 $neighbours
 const int upper = $upper;
-W sum;
+T sum;
 if ($lower == upper && (upper == 0 || upper == $second)) {
     sum = (upper ? f2 : f0)*($differences);
     $add_wall
