@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.bound import Request, override
+from workbench.devices.bound import Bound, Request, override
 from workbench.devices.kernels import faces as face_texts
 from workbench.devices.kernels import products
 from workbench.devices.ops.faces import face_product
@@ -31,27 +32,52 @@ def stencil_columns(device: Launcher, request: Request) -> Columns | None:
 
 
 @override(face_product, "accelerator")
-def face_columns(device: Launcher, request: Request) -> Columns | None:
+def face_columns(device: Launcher, request: Request) -> FaceColumns | None:
     """The same for codes of faces."""
-    directions, walled = request.constants["directions"], request.constants["walled"]
-    if device.layout.chunked or directions == 1 or not request.summed:
+    if device.layout.chunked or request.constants["directions"] == 1 or not request.summed:
         return None
-    text = face_texts.product_columns(directions, walled=walled, cuda=device.layout.language == "cuda")
-    return Columns(device, request, text, face_texts.operator_names(directions), face_texts.index(request.rows))
+    return FaceColumns(device, request)
+
+
+class FaceColumns(OnAccelerator):
+    """A x for codes of faces in two or three dimensions, in the precision of vectors."""
+
+    def __init__(self, device: Launcher, request: Request) -> None:
+        super().__init__(device, request)
+        directions, layout = request.constants["directions"], device.layout
+        cuda, walled = layout.language == "cuda", request.constants["walled"]
+        text = face_texts.product_columns(directions, layout.group, walled=walled, cuda=cuda)
+        self._kernel = device.kernel(text, request.kernel.name, request.dtype, face_texts.index(request.rows))
+        self._operator = face_arguments(self)
+        strides = [*(int(request.fixed[f"steps_{k}"]) for k in range(directions)), request.rows]
+        grid = tuple(end // stride for stride, end in itertools.pairwise(strides))[::-1]
+        rows, self._groups = face_texts.run(grid, layout.group, layout.groups)
+        self._sums = self._dots(self._groups)
+        self._rows = np.int64(rows), np.int64(request.rows)
+
+    def __call__(self, *free: Any) -> Dots | None:
+        assert self._sums is not None
+        run, rows = self._rows
+        arguments = (*free, *self._operator, run, self._sums.partial, rows)
+        self._device.launch(self._kernel, self._groups, *arguments, spread=True)
+        return self._sums
+
+
+def face_arguments(bound: Bound) -> list[Any]:
+    """The arguments of an operator on codes of faces, numbers in the precision of vectors."""
+    request = bound.request
+    fixed = request.numbers(request.dtype) | {"codes": bound.fixed["codes"]}
+    return [fixed[name] for name in face_texts.operator_names(request.constants["directions"])]
 
 
 class Columns(OnAccelerator):
-    """A kernel of x, out, the fixed arguments of these names, and partial sums; arithmetic in the precision of
-    vectors."""
+    """A kernel of x, out, the fixed arguments of these names, and partial sums."""
 
-    def __init__(
-        self, device: Launcher, request: Request, text: str, names: Sequence[str], index: Any = np.int32
-    ) -> None:
+    def __init__(self, device: Launcher, request: Request, text: str, names: Sequence[str]) -> None:
         super().__init__(device, request)
-        self._kernel = device.kernel(text, request.kernel.name, request.dtype, index)
+        self._kernel = device.kernel(text, request.kernel.name, request.dtype)
         self._sums = self._dots(device.layout.groups_for(request.rows))
-        arrays = {name: value for name, value in self.fixed.items() if not isinstance(value, np.generic)}
-        fixed = request.numbers(request.dtype) | arrays
+        fixed = request.numbers(device.wide(request.dtype)) | self.fixed
         if isinstance(diagonal := fixed.get("diagonal"), np.generic):
             # A constant one is an array of one number.
             fixed["diagonal"] = device.array(np.array([diagonal]), request.dtype)

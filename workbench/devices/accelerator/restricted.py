@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.deflation import BoxSubdomains
+from workbench.devices.accelerator.grid_columns import face_arguments
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import faces as texts
 from workbench.devices.ops.faces import FaceProduct
@@ -38,15 +39,13 @@ class ResidualOfBoxes(ProductThenRestriction):
         cuda = device.layout.language == "cuda"
         text = texts.restricted_residual(directions, tile, walled=constants["walled"], most=most, cuda=cuda)
         self._kernel = device.kernel(text, "face_restrict", dtype, texts.index(request.rows))
-        fixed = request.numbers(dtype) | {"codes": product.bound.fixed["codes"]}
-        self._operator = [fixed[name] for name in texts.operator_names(directions)]
+        self._operator = face_arguments(product.bound)
         *rows, nx = z.boxes.grid
-        ny, layers = rows[-1] if directions > 2 else 1, rows[0] // tile.side
-        across = -(-nx // tile.columns)
-        tiles = across * -(-ny // tile.lines)
+        layers = rows[0] // tile.side
+        tiles = -(-nx // tile.columns) * (-(-rows[-1] // tile.lines) if directions > 2 else 1)
         run = max(1, tiles * layers // device.layout.groups)
         self._launch, self._groups = device.launch, tiles * -(-layers // run)
-        self._numbers = [np.int64(number) for number in (across, tiles, layers, run, nx, ny, request.rows)]
+        self._numbers = np.int64(run), np.int64(request.rows)
         self._coarse, self._parts = z.coarse, (z.labels, z.firsts, z.coarse)
 
     def residual(self, b: Vector, x: Vector, work: Vector) -> Vector:

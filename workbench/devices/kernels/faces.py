@@ -16,18 +16,41 @@ from workbench.host.face_codes import BITS, CHOICES
 MOST_IN_32_BITS = 1 << 30
 """Cells up to which places in vectors have 32 bits: a division of 64 bits costs a GPU as much as the values of a cell.
 A place that is looked at may lie behind the last by a plane."""
-MOST_AHEAD = 8
-"""Numbers along a direction that a work-item reads ahead, at most."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
-CLOSED = (1 << 8) - 1
-"""A code whose faces are all at the edge of the grid."""
 
 
-def product_columns(directions: int, *, walled: bool, cuda: bool) -> str:
-    """y = A x for GPUs: a work-item computes several rows in the farthest direction (see `products`)."""
-    of = _columns(directions, walled=walled, cuda=cuda)
-    return fill("faces_columns", along=ALONG, along_less_one=ALONG - 1, **of, **dots("here"))
+def product_columns(directions: int, group: int, *, walled: bool, cuda: bool) -> str:
+    """y = A x for GPUs: a work-item computes several rows in the farthest direction.
+
+    In 3D a group has a tile of columns; in 2D its lines are behind one another.
+    """
+    columns, lines, together = _tile(directions, group)
+    return fill(
+        "faces_columns",
+        columns=columns,
+        lines=lines,
+        together=together,
+        cy=f"tile/across*{lines} + line" if directions > 2 else "0",
+        first="0" if directions > 2 else "line",
+        **_columns(directions, walled=walled),
+        unroll=f'_Pragma("unroll {ALONG}")' if cuda else "",
+        **dots("here"),
+    )
+
+
+def run(grid: tuple[int, ...], group: int, groups: int) -> tuple[int, int]:
+    """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
+    columns, lines, together = _tile(len(grid), group)
+    tiles = -(-grid[-1] // columns) * (-(-grid[1] // lines) if len(grid) > 2 else 1)
+    rows = max(1, tiles * grid[0] // (groups * together))
+    return rows, tiles * -(-grid[0] // (rows * together))
+
+
+def _tile(directions: int, group: int) -> tuple[int, int, int]:
+    """Columns and lines of the tile of a group, and its runs that are behind one another."""
+    columns = min(group, NEAR_COLUMNS)
+    return (columns, group // columns, 1) if directions > 2 else (columns, 1, group // columns)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,10 +76,10 @@ def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int,
     return fill(
         "face_restrict",
         **dataclasses.asdict(tile),
-        **_columns(directions, walled=walled, cuda=cuda),
+        **_columns(directions, walled=walled),
         most=most,
         boxes=tile.columns // tile.side * (tile.lines // tile.deep),
-        ahead=next(count for count in range(MOST_AHEAD, 0, -1) if tile.side % count == 0),
+        unroll='_Pragma("unroll")' if cuda else "",
     )
 
 
@@ -65,16 +88,17 @@ def index(cells: int) -> np.dtype:
     return np.dtype(np.int32 if cells <= MOST_IN_32_BITS else np.int64)
 
 
-def _columns(directions: int, *, walled: bool, cuda: bool) -> dict[str, object]:
+def _columns(directions: int, *, walled: bool) -> dict[str, object]:
     """The pieces of a kernel whose work-items go through rows in the farthest direction, in the precision of vectors:
     differences of neighbours lose nothing there that the vectors have.
 
-    Where all faces of a cell have one coefficient, as almost everywhere, it is selected once.
+    A cell at the edge of the grid is its own neighbour there, so that its face does not matter. Where all other faces
+    of a cell have one coefficient, as almost everywhere, it is selected once.
     """
     far = directions - 1
-    values = [f"T below{k} = i >= s{k} ? x[i - s{k}] : T_OF(0)" for k in range(far)]
-    values += [f"T above{k} = i + s{k} < rows ? x[i + s{k}] : T_OF(0)" for k in range(far)]
-    codes = [f"int next{k} = i + s{k} < rows ? codes[i + s{k}] : {CLOSED}" for k in range(far)]
+    near = [("left", "right"), ("down", "up")][:far]
+    values = [f"T below{k} = x[i - {low}], above{k} = x[i + {high}]" for k, (low, high) in enumerate(near)]
+    codes = [f"int next{k} = codes[i + {high}]" for k, (_, high) in enumerate(near)]
     sides = [(face(k, "code"), f"below{k}") for k in range(far)] + [(face(far, "code"), "before")]
     sides += [(face(k, f"next{k}"), f"above{k}") for k in range(far)] + [(face(far, "above"), "after")]
     upper = [f"(next{k} & {3 << BITS * k})" for k in range(far)] + [f"(above & {3 << BITS * far})"]
@@ -82,18 +106,20 @@ def _columns(directions: int, *, walled: bool, cuda: bool) -> dict[str, object]:
     sums = fill(
         "faces_sum",
         neighbours="\n".join(f"const {one};" for one in values + codes),
-        lower=f"(code & {faces})",
+        faces=faces,
         upper=" | ".join(upper),
-        second=sum(2 << BITS * k for k in range(directions)),
+        first=sum(1 << BITS * k for k in range(directions)),
         differences=" + ".join(f"(here - {neighbour})" for _, neighbour in sides),
         add_wall=f"if (code > {faces}) sum += {_wall(directions, 'code', walled)};" if walled else "",
         wall=_wall(directions, "code", walled),
-        faces=" ".join(f"sum += {one}*(here - {neighbour});" for one, neighbour in sides),
+        each=" ".join(f"sum += {one}*(here - {neighbour});" for one, neighbour in sides),
     )
-    steps = ", ".join(["rows = (INDEX)n", *(f"s{k} = (INDEX)d{k}" for k in range(directions))])
-    unroll = '_Pragma("unroll")' if cuda else ""
-    pieces = {"farthest": f"s{far}", "closed": CLOSED, "sum": sums, "steps": f"const INDEX {steps};", "unroll": unroll}
-    return _head(directions, "T") | pieces
+    within = ["INDEX left = cx > 0 ? 1 : 0, right = cx + 1 < nx ? 1 : 0"]
+    within += ["INDEX down = cy > 0 ? nx : 0, up = cy + 1 < ny ? nx : 0"] * (far > 1)
+    nx, ny = ("(INDEX)d1", "far/nx") if far > 1 else ("far", "1")
+    cells = f"const INDEX rows = (INDEX)n, far = (INDEX)d{far}, nx = {nx}, ny = {ny}, planes = rows/far;"
+    walk = {"sides": cells, "near": "\n".join(f"const {one};" for one in within), "step": fill("faces_step", sum=sums)}
+    return _head(directions, "T") | walk
 
 
 def box_matrix(directions: int, *, walled: bool, most: int) -> str:

@@ -1,57 +1,48 @@
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
     GLOBAL const INDEX* RESTRICT labels, GLOBAL const INDEX* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
-    const I64 across, const I64 tiles, const I64 layers, const I64 run, const I64 nx, const I64 ny, const I64 n)
+    const I64 run, const I64 n)
 {
-    /* A group has boxes side by side and a run of their layers, a work-item a column of cells, of which it adds the
-       values part by part. Numbers along the farthest direction are read ahead. */
+    /* A group has boxes side by side and `run` layers of them, a work-item a column of cells, of which it adds what it
+       makes part by part. */
     SHARED(W, room, $most*GROUP);
-    $steps
+    $sides
     const int column = LOCAL_ID%$columns, line = LOCAL_ID/$columns;
-    const INDEX wide = (INDEX)nx, tall = (INDEX)ny, kx = wide/$side, ky = tall/$deep;
-    const INDEX jobs = (INDEX)(tiles*((layers + run - 1)/run));
+    const INDEX kx = nx/$side, ky = ny/$deep, layers = planes/$side;
+    const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
+    const INDEX jobs = tiles*((layers + (INDEX)run - 1)/(INDEX)run);
     for (INDEX job = GROUP_ID; job < jobs; job += GROUPS) {
-        const INDEX tile = job%(INDEX)tiles, left = tile%(INDEX)across*$columns, low = tile/(INDEX)across*$lines;
-        const INDEX begin = job/(INDEX)tiles*(INDEX)run;
-        const INDEX end = begin + (INDEX)run < (INDEX)layers ? begin + (INDEX)run : (INDEX)layers;
-        const INDEX cx = left + column, cy = low + line;
-        const int owns = line < $lines && cx < wide && cy < tall;
-        const INDEX start = owns ? begin*$side*$farthest + cy*wide + cx : 0;
-        T before = owns && start >= $farthest ? x[start - $farthest] : T_OF(0), here = x[start];
-        int code = codes[start];
+        const INDEX tile = job%tiles, left_box = tile%across*($columns/$side), low_box = tile/across*($lines/$deep);
+        const INDEX begin = job/tiles*(INDEX)run, end = begin + (INDEX)run < layers ? begin + (INDEX)run : layers;
+        const INDEX cx = left_box*$side + column, cy = low_box*$deep + line;
+        const int owns = line < $lines && cx < nx && cy < ny;
+        $near
+        INDEX i = owns ? begin*$side*far + cy*nx + cx : 0;
+        T here = x[i], before = owns && begin > 0 ? x[i - far] : here;
+        int code = codes[i];
         for (INDEX layer = begin; layer < end; layer++) {
             if (owns) {
                 const INDEX box = (layer*ky + cy/$deep)*kx + cx/$side, lowest = firsts[box];
-                const int several = firsts[box + 1] - lowest > 1;
-                T one = T_OF(0);
-                if (several)
-                    $unroll for (int k = 0; k < $most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
-                for (int bite = 0; bite < $side; bite += $ahead) {
-                    const INDEX from = (layer*$side + bite)*$farthest + cy*wide + cx;
-                    T next[$ahead], right[$ahead];
-                    int read[$ahead];
-                    $unroll for (int k = 0; k < $ahead; k++) {
-                        const INDEX i = from + k*$farthest, j = i + $farthest;
-                        next[k] = j < rows ? x[j] : T_OF(0);
-                        read[k] = j < rows ? codes[j] : $closed;
-                        right[k] = b[i];
+                if (firsts[box + 1] - lowest > 1) {
+                    for (int k = 0; k < $most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
+                    for (int step = 0; step < $side; step++) {
+                        $step
+                        room[(labels[i] - lowest)*GROUP + LOCAL_ID] += (W)(b[i] - sum);
+                        before = here; here = after; code = above; i += far;
                     }
-                    $unroll for (int k = 0; k < $ahead; k++) {
-                        const INDEX i = from + k*$farthest;
-                        const T after = next[k];
-                        const int above = read[k];
-                        $sum
-                        sum = right[k] - sum;
-                        if (several) room[(labels[i] - lowest)*GROUP + LOCAL_ID] += (W)sum;
-                        else one += sum;
-                        before = here; here = after; code = above;
+                } else {
+                    T total = T_OF(0);
+                    $unroll for (int step = 0; step < $side; step++) {
+                        $step
+                        total += b[i] - sum;
+                        before = here; here = after; code = above; i += far;
                     }
+                    room[LOCAL_ID] = (W)total;
                 }
-                if (!several) room[LOCAL_ID] = (W)one;
             }
             BARRIER;
             for (int m = LOCAL_ID; m < $boxes*$most; m += GROUP) {
                 const int k = m/$boxes, x0 = m%$boxes%($columns/$side), y0 = m%$boxes/($columns/$side);
-                const INDEX bx = left/$side + x0, by = low/$deep + y0;
+                const INDEX bx = left_box + x0, by = low_box + y0;
                 if (bx < kx && by < ky) {
                     const INDEX box = (layer*ky + by)*kx + bx, part = firsts[box] + k;
                     if (part < firsts[box + 1]) {

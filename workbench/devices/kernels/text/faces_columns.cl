@@ -1,30 +1,26 @@
-KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, GLOBAL W* partial, const I64 n)
+KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, const I64 run, GLOBAL W* partial,
+    const I64 n)
 {
-    /* Numbers along the farthest direction are read ahead, so that a work-item waits for memory once. */
+    /* A work-item computes `run` rows along the farthest direction. */
     $dots_begin
-    $steps
-    const INDEX across = $farthest < rows ? $farthest : rows;
-    const INDEX pieces = ((rows + across - 1)/across + $along_less_one)/$along;
-    for (INDEX item = GROUP_ID*GROUP + LOCAL_ID; item < across*pieces; item += GROUPS*GROUP) {
-        const INDEX first = item + item/across*($along_less_one*across);
-        T along[$along + 2];
-        int read[$along + 1];
-        $unroll for (int k = 0; k < $along + 2; k++) {
-            const INDEX j = first + (k - 1)*across;
-            along[k] = j >= 0 && j < rows ? x[j] : T_OF(0);
-        }
-        $unroll for (int k = 0; k < $along + 1; k++) {
-            const INDEX j = first + k*across;
-            read[k] = j < rows ? codes[j] : $closed;
-        }
-        $unroll for (int k = 0; k < $along; k++) {
-            const INDEX i = first + k*across;
-            if (i < rows) {
-                const T before = along[k], here = along[k + 1], after = along[k + 2];
-                const int code = read[k], above = read[k + 1];
-                $sum
+    $sides
+    const int column = LOCAL_ID%$columns, line = LOCAL_ID/$columns;
+    const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
+    const INDEX together = $together*(INDEX)run, jobs = tiles*((planes + together - 1)/together);
+    for (INDEX job = GROUP_ID; job < jobs; job += GROUPS) {
+        const INDEX tile = job%tiles, cx = tile%across*$columns + column, cy = $cy;
+        const INDEX begin = job/tiles*together + $first*(INDEX)run;
+        const INDEX end = begin + (INDEX)run < planes ? begin + (INDEX)run : planes;
+        if (cx < nx && cy < ny && begin < end) {
+            $near
+            INDEX i = begin*far + cy*nx + cx;
+            T here = x[i], before = begin > 0 ? x[i - far] : here;
+            int code = codes[i];
+            $unroll for (INDEX plane = begin; plane < end; plane++) {
+                $step
                 const T v = sum;
                 y[i] = v; $dots_add
+                before = here; here = after; code = above; i += far;
             }
         }
     }
