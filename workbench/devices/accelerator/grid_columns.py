@@ -45,13 +45,14 @@ class FaceColumns(OnAccelerator):
     def __init__(self, device: Launcher, request: Request) -> None:
         super().__init__(device, request)
         directions, layout = request.constants["directions"], device.layout
-        cuda, walled = layout.language == "cuda", request.constants["walled"]
-        text = face_texts.product_columns(directions, layout.group, walled=walled, cuda=cuda)
-        self._kernel = device.kernel(text, request.kernel.name, request.dtype, face_texts.index(request.rows))
-        self._operator = face_arguments(self)
         strides = [*(int(request.fixed[f"steps_{k}"]) for k in range(directions)), request.rows]
         grid = tuple(end // stride for stride, end in itertools.pairwise(strides))[::-1]
-        rows, self._groups = face_texts.run(grid, layout.group, layout.groups)
+        form, wide = (directions, layout.group), face_texts.wide(grid[-1], request.dtype.itemsize)
+        cuda, walled = layout.language == "cuda", request.constants["walled"]
+        text = face_texts.product_columns(*form, wide, walled=walled, cuda=cuda)
+        self._kernel = device.kernel(text, request.kernel.name, request.dtype, face_texts.index(request.rows))
+        self._operator = face_arguments(self)
+        rows, self._groups = face_texts.run(grid, layout.group, layout.groups, wide)
         self._sums = self._dots(self._groups)
         self._rows = np.int64(rows), np.int64(request.rows)
 

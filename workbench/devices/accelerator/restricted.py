@@ -22,7 +22,10 @@ def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestrictio
     if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and not device.layout.chunked:
         side, most = z.boxes.equal_side, int(np.diff(z.boxes.firsts).max())
         directions = bound.request().constants["directions"]
-        tile = texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 else None
+        tile = None
+        if side and directions > 1:
+            wide = texts.wide(side, bound.request().dtype.itemsize)
+            tile = texts.Tile.of(device.layout.group, side, directions, wide)
         if tile and most <= MOST_PARTS:
             return ResidualOfBoxes(device, bound, z, tile, most)
     return ProductThenRestriction(device, bound, z)

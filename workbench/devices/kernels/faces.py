@@ -18,67 +18,94 @@ MOST_IN_32_BITS = 1 << 30
 A place that is looked at may lie behind the last by a plane."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
-
-
-def product_columns(directions: int, group: int, *, walled: bool, cuda: bool) -> str:
-    """y = A x for GPUs: a work-item computes several rows in the farthest direction.
-
-    In 3D a group has a tile of columns; in 2D its lines are behind one another.
-    """
-    columns, lines, together = _tile(directions, group)
-    return fill(
-        "faces_columns",
-        columns=columns,
-        lines=lines,
-        together=together,
-        cy=f"tile/across*{lines} + line" if directions > 2 else "0",
-        first="0" if directions > 2 else "line",
-        **_columns(directions, walled=walled),
-        unroll=f'_Pragma("unroll {ALONG}")' if cuda else "",
-        **dots("here"),
-    )
-
-
-def run(grid: tuple[int, ...], group: int, groups: int) -> tuple[int, int]:
-    """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
-    columns, lines, together = _tile(len(grid), group)
-    tiles = -(-grid[-1] // columns) * (-(-grid[1] // lines) if len(grid) > 2 else 1)
-    rows = max(1, tiles * grid[0] // (groups * together))
-    return rows, tiles * -(-grid[0] // (rows * together))
-
-
-def _tile(directions: int, group: int) -> tuple[int, int, int]:
-    """Columns and lines of the tile of a group, and its runs that are behind one another."""
-    columns = min(group, NEAR_COLUMNS)
-    return (columns, group // columns, 1) if directions > 2 else (columns, 1, group // columns)
+MOST_BYTES = 16
+"""Of the numbers that a work-item reads at once."""
+WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
+"""The codes of so many cells."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Tile:
-    """Columns and lines of cells that a group has in the near directions: whole boxes of `side` cells, and of `deep`
-    lines, 1 in 2D."""
+    """Columns and lines of cells that a group has in the near directions, of which a work-item has `wide` in x.
+
+    side, deep: cells of a box in x and y, of which there are whole ones.
+    """
 
     columns: int
     lines: int
-    side: int
-    deep: int
+    wide: int
+    side: int = 1
+    deep: int = 1
+
+    @property
+    def items(self) -> int:
+        """Work-items of a line."""
+        return self.columns // self.wide
 
     @classmethod
-    def of(cls, group: int, side: int, directions: int) -> Tile | None:
-        """For groups of so many work-items; None where no box fits."""
-        wide = min(NEAR_COLUMNS, group // side) if directions > 2 else group
-        columns, lines = wide // side * side, group // wide // side * side if directions > 2 else 1
-        return cls(columns, lines, side, side if directions > 2 else 1) if columns and lines else None
+    def of(cls, group: int, side: int, directions: int, wide: int) -> Tile | None:
+        """Whole boxes for groups of so many work-items; None where none fits."""
+        most = group * wide if directions < 3 else min(NEAR_COLUMNS, group * wide)
+        columns = most // side * side
+        deep = side if directions > 2 else 1
+        lines = group * wide // columns // deep * deep if columns and directions > 2 else 1
+        return cls(columns, lines, wide, side, deep) if columns and lines else None
+
+
+def wide(cells: int, itemsize: int) -> int:
+    """Cells in x that a work-item has at once, for so many that are consecutive in any case."""
+    most = MOST_BYTES // itemsize
+    return next(count for count in (4, 2, 1) if count <= most and cells % count == 0)
+
+
+def product_columns(directions: int, group: int, wide: int, *, walled: bool, cuda: bool) -> str:
+    """y = A x for GPUs: a work-item computes several rows in the farthest direction.
+
+    In 3D a group has a tile of columns; in 2D its lines are behind one another.
+    """
+    tile, together = _columns_of(directions, group, wide)
+    of = _columns(directions, tile, walled=walled)
+    added = [f"{{ const T v = sum.v[{c}]; {dots(f'here.v[{c}]')['dots_add']} }}" for c in range(wide)]
+    return fill(
+        "faces_columns",
+        together=together,
+        cy=f"tile/across*{tile.lines} + line" if directions > 2 else "0",
+        place="0" if directions > 2 else "line",
+        **of,
+        dots="\n".join(added),
+        unroll=f'_Pragma("unroll {ALONG}")' if cuda else "",
+        **dots(""),
+    )
+
+
+def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
+    """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
+    tile, together = _columns_of(len(grid), group, wide)
+    tiles = -(-grid[-1] // tile.columns) * (-(-grid[1] // tile.lines) if len(grid) > 2 else 1)
+    rows = max(1, tiles * grid[0] // (groups * together))
+    return rows, tiles * -(-grid[0] // (rows * together))
+
+
+def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
+    """The tile of a group, and its runs that are behind one another."""
+    columns = min(group * wide, NEAR_COLUMNS)
+    lines = group * wide // columns
+    return (Tile(columns, lines, wide), 1) if directions > 2 else (Tile(columns, 1, wide), lines)
 
 
 def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int, cuda: bool) -> str:
     """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`."""
+    cells = range(tile.wide)
+    place = "room[(labels[i + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
     return fill(
         "face_restrict",
-        **dataclasses.asdict(tile),
-        **_columns(directions, walled=walled),
+        **_columns(directions, tile, walled=walled),
+        side=tile.side,
+        deep=tile.deep,
         most=most,
         boxes=tile.columns // tile.side * (tile.lines // tile.deep),
+        kept=" ".join(place.format(c) for c in cells),
+        added="total += " + " + ".join(f"(given.v[{c}] - sum.v[{c}])" for c in cells) + ";",
         unroll='_Pragma("unroll")' if cuda else "",
     )
 
@@ -88,38 +115,60 @@ def index(cells: int) -> np.dtype:
     return np.dtype(np.int32 if cells <= MOST_IN_32_BITS else np.int64)
 
 
-def _columns(directions: int, *, walled: bool) -> dict[str, object]:
-    """The pieces of a kernel whose work-items go through rows in the farthest direction, in the precision of vectors:
+def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
+    """The pieces of a kernel whose work-items go through cells in the farthest direction, in the precision of vectors:
     differences of neighbours lose nothing there that the vectors have.
 
-    A cell at the edge of the grid is its own neighbour there, so that its face does not matter. Where all other faces
-    of a cell have one coefficient, as almost everywhere, it is selected once.
+    A cell at the edge of the grid is its own neighbour there, so that its face does not matter. Where no face of a
+    work-item's cells lies between the phases, as almost everywhere, the coefficient is selected once for all.
     """
-    far = directions - 1
-    near = [("left", "right"), ("down", "up")][:far]
-    values = [f"T below{k} = x[i - {low}], above{k} = x[i + {high}]" for k, (low, high) in enumerate(near)]
-    codes = [f"int next{k} = codes[i + {high}]" for k, (_, high) in enumerate(near)]
-    sides = [(face(k, "code"), f"below{k}") for k in range(far)] + [(face(far, "code"), "before")]
-    sides += [(face(k, f"next{k}"), f"above{k}") for k in range(far)] + [(face(far, "above"), "after")]
-    upper = [f"(next{k} & {3 << BITS * k})" for k in range(far)] + [f"(above & {3 << BITS * far})"]
-    faces = (1 << BITS * directions) - 1
-    sums = fill(
-        "faces_sum",
-        neighbours="\n".join(f"const {one};" for one in values + codes),
-        faces=faces,
-        upper=" | ".join(upper),
-        first=sum(1 << BITS * k for k in range(directions)),
-        differences=" + ".join(f"(here - {neighbour})" for _, neighbour in sides),
-        add_wall=f"if (code > {faces}) sum += {_wall(directions, 'code', walled)};" if walled else "",
-        wall=_wall(directions, "code", walled),
-        each=" ".join(f"sum += {one}*(here - {neighbour});" for one, neighbour in sides),
-    )
-    within = ["INDEX left = cx > 0 ? 1 : 0, right = cx + 1 < nx ? 1 : 0"]
+    far, cells = directions - 1, range(tile.wide)
+    across = ["CELLS under = CELLS_AT(x, i - down), over = CELLS_AT(x, i + up)", "unsigned next1 = CODES_AT(i + up)"]
+    across = across if far > 1 else []
+    upper = [f"next{k}" for k in range(far)] + ["above"]
+    pairs = [["first", *(f"here.v[{c}]" for c in cells[:-1])], [*(f"here.v[{c}]" for c in cells[1:]), "last"]]
+    sides = [("code", 0, pairs[0]), ("next0", 0, pairs[1])]
+    near = [("code", 1, "under"), ("next1", 1, "over")] if far > 1 else []
+    for name, k, other in (*near, ("code", far, "before"), ("above", far, "after")):
+        sides.append((name, k, [f"{other}.v[{c}]" for c in cells]))
+    alike, each, walls = [], [], []
+    for c in cells:
+        here = f"here.v[{c}]"
+        alike.append(f"sum.v[{c}] = own*({' + '.join(f'({here} - {others[c]})' for _, _, others in sides)});")
+        faces = " + ".join(f"{face(k, f'({name} >> {8 * c})')}*({here} - {others[c]})" for name, k, others in sides)
+        wall = _wall(directions, f"(code >> {8 * c})", walled, of=here)
+        each.append(f"sum.v[{c}] = {wall} + {faces};")
+        walls.append(f"sum.v[{c}] += {wall};")
+    low, whole = sum(1 << BITS * k for k in range(directions)), (1 << BITS * directions) - 1
+    within = [f"INDEX left = cx > 0 ? 1 : 0, right = cx + {tile.wide} < nx ? {tile.wide} : {tile.wide - 1}"]
     within += ["INDEX down = cy > 0 ? nx : 0, up = cy + 1 < ny ? nx : 0"] * (far > 1)
     nx, ny = ("(INDEX)d1", "far/nx") if far > 1 else ("far", "1")
-    cells = f"const INDEX rows = (INDEX)n, far = (INDEX)d{far}, nx = {nx}, ny = {ny}, planes = rows/far;"
-    walk = {"sides": cells, "near": "\n".join(f"const {one};" for one in within), "step": fill("faces_step", sum=sums)}
-    return _head(directions, "T") | walk
+    step = fill(
+        "faces_step",
+        high=8 * (tile.wide - 1),
+        across="\n".join(f"const {one};" for one in across),
+        faces=_bytes(whole, tile.wide),
+        low=_bytes(low, tile.wide),
+        upper=" | ".join(f"({name} & {_bytes(3 << BITS * k, tile.wide)})" for k, name in enumerate(upper)),
+        alike="\n".join(alike),
+        each="\n".join(each),
+        add_wall=f"if (code & {_bytes(3 << BITS * directions, tile.wide)}) {{ {' '.join(walls)} }}" if walled else "",
+    )
+    return _head(directions, "T") | {
+        "columns": tile.columns,
+        "lines": tile.lines,
+        "wide": tile.wide,
+        "items": tile.items,
+        "cells": fill("faces_cells", wide=tile.wide, word=WORDS[tile.wide], bytes=f"{tile.wide}*sizeof(R)"),
+        "sides": f"const INDEX rows = (INDEX)n, far = (INDEX)d{far}, nx = {nx}, ny = {ny}, planes = rows/far;",
+        "near": "\n".join(f"const {one};" for one in within),
+        "step": step,
+    }
+
+
+def _bytes(mask: int, wide: int) -> str:
+    """The mask in each of so many bytes."""
+    return f"{sum(mask << 8 * c for c in range(wide))}u"
 
 
 def box_matrix(directions: int, *, walled: bool, most: int) -> str:

@@ -1,3 +1,4 @@
+$cells
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
     GLOBAL const INDEX* RESTRICT labels, GLOBAL const INDEX* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
     const I64 run, const I64 n)
@@ -6,7 +7,7 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
        makes part by part. */
     SHARED(W, room, $most*GROUP);
     $sides
-    const int column = LOCAL_ID%$columns, line = LOCAL_ID/$columns;
+    const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
     const INDEX kx = nx/$side, ky = ny/$deep, layers = planes/$side;
     const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
     const INDEX jobs = tiles*((layers + (INDEX)run - 1)/(INDEX)run);
@@ -17,27 +18,26 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
         const int owns = line < $lines && cx < nx && cy < ny;
         $near
         INDEX i = owns ? begin*$side*far + cy*nx + cx : 0;
-        T here = x[i], before = owns && begin > 0 ? x[i - far] : here;
-        int code = codes[i];
+        CELLS here = CELLS_AT(x, i), before = CELLS_AT(x, owns && begin > 0 ? i - far : i);
+        unsigned code = CODES_AT(i);
         for (INDEX layer = begin; layer < end; layer++) {
             if (owns) {
                 const INDEX box = (layer*ky + cy/$deep)*kx + cx/$side, lowest = firsts[box];
-                if (firsts[box + 1] - lowest > 1) {
+                const int several = firsts[box + 1] - lowest > 1;
+                T total = T_OF(0);
+                if (several)
                     for (int k = 0; k < $most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
-                    for (int step = 0; step < $side; step++) {
-                        $step
-                        room[(labels[i] - lowest)*GROUP + LOCAL_ID] += (W)(b[i] - sum);
-                        before = here; here = after; code = above; i += far;
+                $unroll for (int step = 0; step < $side; step++) {
+                    const CELLS given = CELLS_AT(b, i);
+                    $step
+                    if (several) {
+                        $kept
+                    } else {
+                        $added
                     }
-                } else {
-                    T total = T_OF(0);
-                    $unroll for (int step = 0; step < $side; step++) {
-                        $step
-                        total += b[i] - sum;
-                        before = here; here = after; code = above; i += far;
-                    }
-                    room[LOCAL_ID] = (W)total;
+                    before = here; here = after; code = above; i += far;
                 }
+                if (!several) room[LOCAL_ID] = (W)total;
             }
             BARRIER;
             for (int m = LOCAL_ID; m < $boxes*$most; m += GROUP) {
@@ -48,8 +48,8 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
                     if (part < firsts[box + 1]) {
                         W sum = W_OF(0);
                         for (int j = 0; j < $deep; j++)
-                            for (int c = 0; c < $side; c++)
-                                sum += room[k*GROUP + (y0*$deep + j)*$columns + x0*$side + c];
+                            for (int c = 0; c < $side/$wide; c++)
+                                sum += room[k*GROUP + (y0*$deep + j)*$items + x0*($side/$wide) + c];
                         coarse[part] = sum;
                     }
                 }
