@@ -47,12 +47,12 @@ class FaceColumns(OnAccelerator):
         directions, layout = request.constants["directions"], device.layout
         strides = [*(int(request.fixed[f"steps_{k}"]) for k in range(directions)), request.rows]
         grid = tuple(end // stride for stride, end in itertools.pairwise(strides))[::-1]
-        form, wide = (directions, layout.group), face_texts.wide(grid[-1], request.dtype.itemsize)
+        form, wide = (directions, layout.group), face_texts.wide(grid[-1])
         cuda, walled = layout.language == "cuda", request.constants["walled"]
-        text = face_texts.product_columns(*form, wide, walled=walled, cuda=cuda)
-        self._kernel = device.kernel(text, request.kernel.name, request.dtype, face_texts.index(request.rows))
+        text = face_texts.product_columns(*form, wide, request.dtype.itemsize, walled=walled, cuda=cuda)
+        self._kernel = device.kernel(text, text.name, request.dtype, face_texts.index(request.rows))
         self._operator = face_arguments(self)
-        rows, self._groups = face_texts.run(grid, layout.group, layout.groups, wide)
+        rows, self._groups = face_texts.run(grid, layout.group, max(1, layout.groups // 2), wide)
         self._sums = self._dots(self._groups)
         self._rows = np.int64(rows), np.int64(request.rows)
 

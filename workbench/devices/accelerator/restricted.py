@@ -22,10 +22,7 @@ def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestrictio
     if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and not device.layout.chunked:
         side, most = z.boxes.equal_side, int(np.diff(z.boxes.firsts).max())
         directions = bound.request().constants["directions"]
-        tile = None
-        if side and directions > 1:
-            wide = texts.wide(side, bound.request().dtype.itemsize)
-            tile = texts.Tile.of(device.layout.group, side, directions, wide)
+        tile = texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 else None
         if tile and most <= MOST_PARTS:
             return ResidualOfBoxes(device, bound, z, tile, most)
     return ProductThenRestriction(device, bound, z)
@@ -39,9 +36,9 @@ class ResidualOfBoxes(ProductThenRestriction):
         request = product.request()
         constants, dtype = request.constants, request.dtype
         directions = constants["directions"]
-        cuda = device.layout.language == "cuda"
-        text = texts.restricted_residual(directions, tile, walled=constants["walled"], most=most, cuda=cuda)
-        self._kernel = device.kernel(text, "face_restrict", dtype, texts.index(request.rows))
+        form, walled = (directions, device.layout.group, tile, dtype.itemsize), constants["walled"]
+        text = texts.restricted_residual(*form, walled=walled, most=most, cuda=device.layout.language == "cuda")
+        self._kernel = device.kernel(text, text.name, dtype, texts.index(request.rows))
         self._operator = face_arguments(product.bound)
         *rows, nx = z.boxes.grid
         layers = rows[0] // tile.side

@@ -9,7 +9,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.kernels.products import ALONG
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.source import dots, fill
 from workbench.host.face_codes import BITS, CHOICES
 
@@ -18,8 +18,8 @@ MOST_IN_32_BITS = 1 << 30
 A place that is looked at may lie behind the last by a plane."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
-MOST_BYTES = 16
-"""Of the numbers that a work-item reads at once."""
+HELD = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
+"""Groups on a multiprocessor by the bytes of a number, the fastest on an H200: so many as leave registers enough."""
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
 """The codes of so many cells."""
 
@@ -43,22 +43,25 @@ class Tile:
         return self.columns // self.wide
 
     @classmethod
-    def of(cls, group: int, side: int, directions: int, wide: int) -> Tile | None:
+    def of(cls, group: int, side: int, directions: int) -> Tile | None:
         """Whole boxes for groups of so many work-items; None where none fits."""
-        most = group * wide if directions < 3 else min(NEAR_COLUMNS, group * wide)
+        cells = wide(side)
+        most = group * cells if directions < 3 else min(NEAR_COLUMNS, group * cells)
         columns = most // side * side
         deep = side if directions > 2 else 1
-        lines = group * wide // columns // deep * deep if columns and directions > 2 else 1
-        return cls(columns, lines, wide, side, deep) if columns and lines else None
+        lines = group * cells // columns // deep * deep if columns and directions > 2 else 1
+        return cls(columns, lines, cells, side, deep) if columns and lines else None
 
 
-def wide(cells: int, itemsize: int) -> int:
-    """Cells in x that a work-item has at once, for so many that are consecutive in any case."""
-    most = MOST_BYTES // itemsize
-    return next(count for count in (4, 2, 1) if count <= most and cells % count == 0)
+def wide(cells: int) -> int:
+    """Cells in x that a work-item has at once, of so many that are consecutive: it reads their numbers and codes in few
+    instructions, and decodes the codes together. Instructions are the limit, not memory: one at a time takes 132."""
+    return next(count for count in (4, 2, 1) if cells % count == 0)
 
 
-def product_columns(directions: int, group: int, wide: int, *, walled: bool, cuda: bool) -> str:
+def product_columns(
+    directions: int, group: int, wide: int, itemsize: int, *, walled: bool, cuda: bool
+) -> KernelText:
     """y = A x for GPUs: a work-item computes several rows in the farthest direction.
 
     In 3D a group has a tile of columns; in 2D its lines are behind one another.
@@ -66,16 +69,21 @@ def product_columns(directions: int, group: int, wide: int, *, walled: bool, cud
     tile, together = _columns_of(directions, group, wide)
     of = _columns(directions, tile, walled=walled)
     added = [f"{{ const T v = sum.v[{c}]; {dots(f'here.v[{c}]')['dots_add']} }}" for c in range(wide)]
-    return fill(
+    text = fill(
         "faces_columns",
         together=together,
         cy=f"tile/across*{tile.lines} + line" if directions > 2 else "0",
         place="0" if directions > 2 else "line",
         **of,
         dots="\n".join(added),
-        unroll=f'_Pragma("unroll {ALONG}")' if cuda else "",
+        unroll='_Pragma("unroll 1")' if cuda else "",
         **dots(""),
     )
+    return _held(text, "face_product", group, itemsize)
+
+
+def _held(text: str, name: str, group: int, itemsize: int) -> KernelText:
+    return dataclasses.replace(KernelText.of(text, name), bounds=(group, HELD[name][itemsize]))
 
 
 def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
@@ -93,11 +101,13 @@ def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
     return (Tile(columns, lines, wide), 1) if directions > 2 else (Tile(columns, 1, wide), lines)
 
 
-def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int, cuda: bool) -> str:
+def restricted_residual(
+    directions: int, group: int, tile: Tile, itemsize: int, *, walled: bool, most: int, cuda: bool
+) -> KernelText:
     """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`."""
     cells = range(tile.wide)
     place = "room[(labels[i + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
-    return fill(
+    text = fill(
         "face_restrict",
         **_columns(directions, tile, walled=walled),
         side=tile.side,
@@ -108,6 +118,7 @@ def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int,
         added="total += " + " + ".join(f"(given.v[{c}] - sum.v[{c}])" for c in cells) + ";",
         unroll='_Pragma("unroll")' if cuda else "",
     )
+    return _held(text, "face_restrict", group, itemsize)
 
 
 def index(cells: int) -> np.dtype:

@@ -1,4 +1,3 @@
-$cells
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
     GLOBAL const INDEX* RESTRICT labels, GLOBAL const INDEX* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
     const I64 run, const I64 n)
@@ -6,6 +5,7 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
     /* A group has boxes side by side and `run` layers of them, a work-item a column of cells, of which it adds what it
        makes part by part. */
     SHARED(W, room, $most*GROUP);
+    $cells
     $sides
     const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
     const INDEX kx = nx/$side, ky = ny/$deep, layers = planes/$side;

@@ -1,9 +1,9 @@
-$cells
 KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, const I64 run, GLOBAL W* partial,
     const I64 n)
 {
     /* A work-item computes `run` rows along the farthest direction. */
     $dots_begin
+    $cells
     $sides
     const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
     const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
