@@ -9,6 +9,7 @@ from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
+from workbench.lines.types import OperatorDot
 
 
 class TwoLevel(OperatorTraits):
@@ -57,6 +58,28 @@ class TwoLevel(OperatorTraits):
         elif self._correct:
             self._projection.add_correction(u, r)
         return dots if dots is not None or not wanted else self._dots.apply(r, u)
+
+    @property
+    def split_dots(self) -> tuple[OperatorDot, ...]:
+        """(r, u) and (r, r) of A-DEF2 where they come from sums over the parts."""
+        offered = self._after and self._correct and not self._before and self._projection.pairs
+        return (OperatorDot.XY, OperatorDot.XX) if offered else ()
+
+    def apply_split(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
+        """u = M^-1 r, of which M1 r lacks the coarse part."""
+        self._M.apply(r, u)
+        assert isinstance(self._projection, Projection)
+        return self._projection.correction(u, r)
+
+    @property
+    def rest(self) -> tuple[DeviceVector, DeviceVector]:
+        """The coarse part, and the part of each row."""
+        assert isinstance(self._projection, Projection)
+        return self._projection.rest
+
+    def complete(self, u: DeviceVector) -> None:
+        """u = M1 r from the last u of `apply_split`."""
+        self._projection.z.add(u, self.rest[0])
 
     def block(self, columns: int) -> TwoLevel:
         """M1 for block vectors."""

@@ -24,6 +24,14 @@ WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
 """The codes of so many cells."""
 
 
+PAIRED_END = """
+sums[LOCAL_ID] = xy;
+sums[GROUP + LOCAL_ID] = yy;
+sums[2*GROUP + LOCAL_ID] = xx;
+store_group_sums(sums, partial, 3, count, GROUP_ID);
+"""
+
+
 @dataclasses.dataclass(frozen=True)
 class Tile:
     """Columns and lines of cells that a group has in the near directions, of which a work-item has `wide` in x.
@@ -102,11 +110,21 @@ def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
 
 
 def restricted_residual(
-    directions: int, group: int, tile: Tile, itemsize: int, *, walled: bool, most: int, cuda: bool
+    directions: int, group: int, tile: Tile, itemsize: int, *, walled: bool, most: int, cuda: bool, paired: bool = False
 ) -> KernelText:
-    """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`."""
+    """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`.
+
+    paired: the sums of b too, in `of_b`, and partial sums of (b, x), nothing, and (b, b) in an array of `count`
+    columns.
+    """
     cells = range(tile.wide)
     place = "room[(labels[i + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
+    added = [f"total += {' + '.join(f'(given.v[{c}] - sum.v[{c}])' for c in cells)};"]
+    if paired:
+        place += f" room[({most} + labels[i + {{0}}] - lowest)*GROUP + LOCAL_ID] += (W)given.v[{{0}}];"
+        added += [f"whole += {' + '.join(f'given.v[{c}]' for c in cells)};"]
+    pair = dots("given.v[0]", wanted=paired)
+    products = "xy += W_DOT(given.v[{0}], here.v[{0}]); xx += W_DOT(given.v[{0}], given.v[{0}]);"
     text = fill(
         "face_restrict",
         **_columns(directions, tile, walled=walled),
@@ -115,7 +133,14 @@ def restricted_residual(
         most=most,
         boxes=tile.columns // tile.side * (tile.lines // tile.deep),
         kept=" ".join(place.format(c) for c in cells),
-        added="total += " + " + ".join(f"(given.v[{c}] - sum.v[{c}])" for c in cells) + ";",
+        added="\n".join(added),
+        sums=2 if paired else 1,
+        dots="\n".join(products.format(c) for c in cells) if paired else "",
+        dots_begin=pair["dots_begin"].replace("room", "sums"),
+        dots_end=PAIRED_END if paired else "",
+        store_whole=f"room[{most}*GROUP + LOCAL_ID] = (W)whole;" if paired else "",
+        result="if (which) of_b[part] = sum; else coarse[part] = sum;" if paired else "coarse[part] = sum;",
+        paired_arguments="GLOBAL W* RESTRICT of_b, GLOBAL W* partial, const I64 count, " if paired else "",
         unroll='_Pragma("unroll")' if cuda else "",
     )
     return _held(text, "face_restrict", group, itemsize)

@@ -32,8 +32,8 @@ REDUCTION = 1e-3
 precision the direction needs three, and an iteration may reduce ||r|| by another factor of ten."""
 REPLACE = "r = w"
 """w is b - A x."""
-CORRECT = "x = x + u"
-"""u is Q r."""
+CORRECT = "x = x + p"
+"""p is Q r, until the first direction takes its place."""
 
 
 class MixedRecurrence(Recurrence):
@@ -74,7 +74,7 @@ class MixedRecurrence(Recurrence):
             self.replace_residual()
             if correction:
                 assert self._setup.projection is not None
-                self._setup.projection.add_correction(space.vector("u"), space.vector("r"))
+                self._setup.projection.add_correction(space.vector("p"), space.vector("r"))
                 correction()
                 self.replace_residual()
 
@@ -105,7 +105,7 @@ def mixed_workspace(setup: SolveSetup, residual: Any, clock: Clock | None = None
     """A workspace for a setup in precision mixed. residual: b - A x in double precision."""
     device, size = setup.device, setup.b.size
     vectors = {"x": setup.x, "w": residual, "r": device.zeros(size, setup.stored)}
-    vectors |= {"u": device.zeros(size, setup.stored)} if _corrects(setup) else {}
+    vectors |= {"p": device.zeros(size, setup.stored)} if _corrects(setup) else {}
     operators = {"A": setup.A, "M": setup.M}
     dtype = np.dtype(setup.b.dtype)
     return device.workspace(size, dtype, vectors=vectors, operators=operators, clock=clock, stored=setup.stored)

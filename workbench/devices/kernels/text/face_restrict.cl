@@ -1,10 +1,11 @@
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
     GLOBAL const INDEX* RESTRICT labels, GLOBAL const INDEX* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
-    const I64 run, const I64 n)
+    ${paired_arguments}const I64 run, const I64 n)
 {
     /* A group has boxes side by side and `run` layers of them, a work-item a column of cells, of which it adds what it
        makes part by part. */
-    SHARED(W, room, $most*GROUP);
+    SHARED(W, room, $sums*$most*GROUP);
+    $dots_begin
     $cells
     $sides
     const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
@@ -24,12 +25,13 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
             if (owns) {
                 const INDEX box = (layer*ky + cy/$deep)*kx + cx/$side, lowest = firsts[box];
                 const int several = firsts[box + 1] - lowest > 1;
-                T total = T_OF(0);
+                T total = T_OF(0), whole = T_OF(0);
                 if (several)
-                    for (int k = 0; k < $most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
+                    for (int k = 0; k < $sums*$most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
                 $unroll for (int step = 0; step < $side; step++) {
                     const CELLS given = CELLS_AT(b, i);
                     $step
+                    $dots
                     if (several) {
                         $kept
                     } else {
@@ -37,11 +39,14 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
                     }
                     before = here; here = after; code = above; i += far;
                 }
-                if (!several) room[LOCAL_ID] = (W)total;
+                if (!several) {
+                    room[LOCAL_ID] = (W)total;
+                    $store_whole
+                }
             }
             BARRIER;
-            for (int m = LOCAL_ID; m < $boxes*$most; m += GROUP) {
-                const int k = m/$boxes, x0 = m%$boxes%($columns/$side), y0 = m%$boxes/($columns/$side);
+            for (int m = LOCAL_ID; m < $boxes*$most*$sums; m += GROUP) {
+                const int k = m/$boxes%$most, which = m/($boxes*$most), x0 = m%$boxes%($columns/$side), y0 = m%$boxes/($columns/$side);
                 const INDEX bx = left_box + x0, by = low_box + y0;
                 if (bx < kx && by < ky) {
                     const INDEX box = (layer*ky + by)*kx + bx, part = firsts[box] + k;
@@ -49,12 +54,13 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
                         W sum = W_OF(0);
                         for (int j = 0; j < $deep; j++)
                             for (int c = 0; c < $side/$wide; c++)
-                                sum += room[k*GROUP + (y0*$deep + j)*$items + x0*($side/$wide) + c];
-                        coarse[part] = sum;
+                                sum += room[(which*$most + k)*GROUP + (y0*$deep + j)*$items + x0*($side/$wide) + c];
+                        $result
                     }
                 }
             }
             BARRIER;
         }
     }
+    $dots_end
 }
