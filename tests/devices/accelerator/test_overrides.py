@@ -68,7 +68,7 @@ def check(compared, *kernels):
         one.check()
 
 
-@on_accelerators(dtype=DTYPES, grid=[(70,), (9, 31), (7, 8, 9)], constant=[False, True])
+@on_accelerators(dtype=DTYPES, grid=[(70,), (9, 31), (9, 36), (7, 8, 9), (5, 7, 12)], constant=[False, True])
 def test_stencils_and_faces(accelerator, compared, case):
     grid, dtype = case["grid"], np.dtype(case["dtype"])
     operator = grid_stencil(grid, dtype)

@@ -72,7 +72,8 @@ def _of_faces(directions, dtype):
             yield faces.product_columns(*form, faces.wide(side), dtype.itemsize, **given).text
             tile = faces.Tile.of(LAYOUT.group, side, directions)
             assert tile
-            yield faces.restricted_residual(*form, tile, dtype.itemsize, most=3, **given).text
+            for paired in (False, True):
+                yield faces.restricted_residual(*form, tile, dtype.itemsize, most=3, **given, paired=paired).text
 
 
 def of_the_operators(dtype):

@@ -52,6 +52,8 @@ class Workspace(NamedVectors[Compiled]):
     ) -> None:
         super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock, stored=stored)
         self.fuse = fuse
+        self._split: dict[str, str] = {}
+        """The operators whose results are split, by the vectors that lack a part."""
         self._kept: dict[tuple[str, ...], tuple[Compiled, ...]] | None = None
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
@@ -111,6 +113,8 @@ class Workspace(NamedVectors[Compiled]):
         self._make_slots(numbers | rooms)
         fused_dots = {name: self._fused_dots(name, everything, shapes) for name in self.operators}
         plans = [self._planned(lines, vectors, persistent, fused_dots) for lines in inlined]
+        applied = [step for steps in plans for step in steps if isinstance(step, schedule.Apply)]
+        self._split |= {step.target: step.operator for step in applied if step.split}
         made = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
         self._programs += map(weakref.ref, made)
         # Kernels are compiled in parallel; an iteration must not wait for them.
@@ -134,13 +138,10 @@ class Workspace(NamedVectors[Compiled]):
 
     def gathered(self, name: str) -> Any:
         vector = super().gathered(name)
-        steps = [step for program in self.programs for step in program.steps if isinstance(step, schedule.Apply)]
-        split = [step for step in steps if step.split and step.target == name]
-        if vector is None or not split:
-            return vector
-        whole = self.device.copy(vector)
-        self.operator(split[0]).complete(whole)
-        return whole
+        if vector is not None and name in self._split:
+            vector = self.device.copy(vector)
+            self.operators[self._split[name]].complete(vector)
+        return vector
 
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, or of a small matrix as an array of its shape, read from the device."""
