@@ -50,13 +50,13 @@ def cycle_for(
     cycles: Mapping[str, tuple[int, ...]], count: int, bottom: int, dimensions: int, *, many: bool
 ) -> tuple[str, str]:
     """The name of the cycle with the shortest estimated iterations, and why. many: phases."""
-    levels = max(1, math.ceil(math.log(count / bottom) / math.log(2**dimensions)))
-    found = []
+    levels, found = max(1, math.ceil(math.log(count / bottom) / math.log(2**dimensions))), {}
     for name, steps in cycles.items():
         flexible = min(levels, len(steps) - 1)
-        growth, solve = iterations(levels - flexible, flexible, many=many), seconds(count, levels, dimensions, flexible)
-        too_many = growth > 1 + MOST_MORE
-        found.append((too_many, growth if too_many else growth * (REST[0] + REST[1] * count + solve), name, solve, growth))
-    listed = ", ".join(f"{name} {1e3 * solve:.2g} ms and {growth - 1:.0%}" for *_, name, solve, growth in found)
-    _, _, chosen, *_ = min(found)
+        growth = iterations(levels - flexible, flexible, many=many)
+        found[name] = growth, seconds(count, levels, dimensions, flexible)
+    most = max(1 + MOST_MORE, min(growth for growth, _ in found.values()))
+    times = {name: growth * (REST[0] + REST[1] * count + solve) for name, (growth, solve) in found.items()}
+    chosen = min((name for name, (growth, _) in found.items() if growth <= most), key=lambda name: times[name])
+    listed = ", ".join(f"{name} {1e3 * solve:.2g} ms and {growth - 1:.0%}" for name, (growth, solve) in found.items())
     return chosen, f"cycle auto is {chosen}; estimated coarse solve and additional iterations: {listed}"

@@ -30,7 +30,7 @@ class LineTrees:
 
     shapes: of every name. places: where each scalar and the first entry of each small matrix lies in `scalars`.
     vector, wide: the dtypes of vectors and of sums. stored: the dtypes of the vectors that are kept in another one.
-    split: the vectors to which a coarse vector is added where they are read: to row i of u the entry rest_u[parts_u[i]].
+    split: the vectors to which a coarse vector is added where they are read, to row i of u rest_u[parts_u[i]].
     """
 
     shapes: Shapes

@@ -68,12 +68,14 @@ def test_the_coarse_part_of_a_def2_is_added_by_the_passes(accelerator, monkeypat
         result = run_through(run)
         space = run._iterations.workspace
         u, r = (accelerator.to_host(space.gathered(name)).astype(float) for name in "ur")
-        found.append((bool(calls), result.iterations, result.history["residual"], result.history["preconditioned"], u, r))
+        norms = [result.history[norm] for norm in ("residual", "preconditioned")]
+        found.append((bool(calls), result.iterations, *norms, u, r))
         calls.clear()
-    (used, count, residuals, norms, u, r), (unused, *plain) = found
-    assert used and not unused and result.converged and count == plain[0]
+        assert result.converged
+    (used, count, *histories, u, r), (unused, plain, *others) = found
+    assert (used, unused, count) == (True, False, plain)
     tolerance = 1e-9 if precision == "float64" else 5e-2
-    np.testing.assert_allclose(residuals, plain[1], rtol=tolerance)
-    np.testing.assert_allclose(norms, plain[2], rtol=tolerance)
-    for ours, theirs in ((u, plain[3]), (r, plain[4])):
+    for ours, theirs in zip(histories, others, strict=False):
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance)
+    for ours, theirs in zip((u, r), others[2:], strict=True):
         assert np.abs(ours - theirs).max() <= 10 * tolerance * np.abs(theirs).max()

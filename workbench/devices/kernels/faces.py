@@ -67,9 +67,7 @@ def wide(cells: int) -> int:
     return next(count for count in (4, 2, 1) if cells % count == 0)
 
 
-def product_columns(
-    directions: int, group: int, wide: int, itemsize: int, *, walled: bool, cuda: bool
-) -> KernelText:
+def product_columns(directions: int, group: int, wide: int, itemsize: int, *, walled: bool, cuda: bool) -> KernelText:
     """y = A x for GPUs: a work-item computes several rows in the farthest direction.
 
     In 3D a group has a tile of columns; in 2D its lines are behind one another.
