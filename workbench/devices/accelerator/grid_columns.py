@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.face_series import SWEPT_BYTES
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.bound import Bound, Request, override
 from workbench.devices.kernels import faces as face_texts
@@ -47,7 +48,9 @@ class FaceColumns(OnAccelerator):
         directions, layout = request.constants["directions"], device.layout
         strides = [*(int(request.fixed[f"steps_{k}"]) for k in range(directions)), request.rows]
         grid = tuple(end // stride for stride, end in itertools.pairwise(strides))[::-1]
-        form, wide = (directions, layout.group), face_texts.wide(grid[-1])
+        # Several cells take many registers, of which a persistent kernel gives all its steps the most.
+        large = request.rows * request.dtype.itemsize >= SWEPT_BYTES
+        form, wide = (directions, layout.group), face_texts.wide(grid[-1]) if large else 1
         cuda, walled = layout.language == "cuda", request.constants["walled"]
         text = face_texts.product_columns(*form, wide, request.dtype.itemsize, walled=walled, cuda=cuda)
         self._kernel = device.kernel(text, text.name, request.dtype, face_texts.index(request.rows))
