@@ -1,5 +1,5 @@
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
-    GLOBAL const INDEX* RESTRICT labels, GLOBAL const INDEX* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
+    GLOBAL const int* RESTRICT labels, GLOBAL const int* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
     ${paired_arguments}const I64 run, const I64 n)
 {
     /* A group has boxes side by side and `run` layers of them, a work-item a column of cells, of which it adds what it
@@ -23,8 +23,8 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
         unsigned code = CODES_AT(i);
         for (INDEX layer = begin; layer < end; layer++) {
             if (owns) {
-                const INDEX box = (layer*ky + cy/$deep)*kx + cx/$side, lowest = firsts[box];
-                const int several = firsts[box + 1] - lowest > 1;
+                const INDEX box = (layer*ky + cy/$deep)*kx + cx/$side;
+                const int lowest = firsts[box], several = firsts[box + 1] - lowest > 1;
                 T total = T_OF(0), whole = T_OF(0);
                 if (several)
                     for (int k = 0; k < $sums*$most; k++) room[k*GROUP + LOCAL_ID] = W_OF(0);
@@ -49,7 +49,8 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
                 const int k = m/$boxes%$most, which = m/($boxes*$most), x0 = m%$boxes%($columns/$side), y0 = m%$boxes/($columns/$side);
                 const INDEX bx = left_box + x0, by = low_box + y0;
                 if (bx < kx && by < ky) {
-                    const INDEX box = (layer*ky + by)*kx + bx, part = firsts[box] + k;
+                    const INDEX box = (layer*ky + by)*kx + bx;
+                    const int part = firsts[box] + k;
                     if (part < firsts[box + 1]) {
                         W sum = W_OF(0);
                         for (int j = 0; j < $deep; j++)
