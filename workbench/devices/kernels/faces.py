@@ -18,18 +18,19 @@ MOST_IN_32_BITS = 1 << 30
 A place that is looked at may lie behind the last by a plane."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
+LEAST_RUN = 4
+"""Rows of a work-item along the farthest direction, whose neighbours there it reads once."""
 HELD = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
 """Groups on a multiprocessor by the bytes of a number, the fastest on an H200: so many as leave registers enough."""
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
 """The codes of so many cells."""
-
-
 PAIRED_END = """
 sums[LOCAL_ID] = xy;
 sums[GROUP + LOCAL_ID] = yy;
 sums[2*GROUP + LOCAL_ID] = xx;
 store_group_sums(sums, partial, 3, count, GROUP_ID);
 """
+"""Partial sums in an array of `count` columns."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +97,7 @@ def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int,
     """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
     tile, together = _columns_of(len(grid), group, wide)
     tiles = -(-grid[-1] // tile.columns) * (-(-grid[1] // tile.lines) if len(grid) > 2 else 1)
-    rows = max(1, tiles * grid[0] // (groups * together))
+    rows = max(LEAST_RUN, tiles * grid[0] // (groups * together))
     return rows, tiles * -(-grid[0] // (rows * together))
 
 
