@@ -49,8 +49,8 @@ class Multilevel(CoarseSolver):
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
-    On a GPU, where levels take as long as their launches do, cycle auto weighs launches against iterations in 2D and for
-    many phases: with 65,536 vectors in 2D k2 takes 71 launches and 3% more iterations, k3 119 launches.
+    On a GPU, where levels take as long as their launches do, cycle auto weighs launches against iterations in 2D and
+    for many phases: with 65,536 vectors in 2D k2 takes 71 launches and 3% more iterations, k3 119 launches.
 
     Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes; a solve moves about 1.2 kB
     per vector, 11 products with E.
