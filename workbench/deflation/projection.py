@@ -226,8 +226,9 @@ class Projection(Corrections):
 
     @property
     def rest(self) -> tuple[DeviceVector, DeviceVector]:
-        """Where `correction` leaves its result, and the part of each unknown."""
-        return self._coarse.solved, self._z.labels
+        """Where `correction` leaves its result, and the part of each unknown; where it gives dot products."""
+        coarse: Any = self._coarse
+        return coarse.solved, self._z.labels
 
     def drift(self, r: DeviceVector) -> float:
         """||Z^H r|| with the columns of Z normalized; zero for an exact projection.

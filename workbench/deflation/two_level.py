@@ -32,11 +32,13 @@ class TwoLevel(OperatorTraits):
     ) -> None:
         self._projection, self._M, self._device = projection, M, device
         self._before, self._after, self._correct = before, after, correct
-        self._early = dots_of_first_level
+        self._early, a_def2 = dots_of_first_level, after and correct and not before
         self._dots = device.dots(projection.dtype)
         self._work: DeviceVector = None
         self.waits = projection.waits or M.waits
         self.varies = not projection.exact or M.varies
+        # Those of A-DEF2 come from sums over the parts.
+        self.split_dots = (OperatorDot.XY, OperatorDot.XX) if a_def2 and projection.pairs else ()
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""
@@ -59,12 +61,6 @@ class TwoLevel(OperatorTraits):
             self._projection.add_correction(u, r)
         return dots if dots is not None or not wanted else self._dots.apply(r, u)
 
-    @property
-    def split_dots(self) -> tuple[OperatorDot, ...]:
-        """(r, u) and (r, r) of A-DEF2 where they come from sums over the parts."""
-        offered = self._after and self._correct and not self._before and self._projection.pairs
-        return (OperatorDot.XY, OperatorDot.XX) if offered else ()
-
     def apply_split(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r, of which M1 r lacks the coarse part."""
         self._M.apply(r, u)
@@ -79,6 +75,7 @@ class TwoLevel(OperatorTraits):
 
     def complete(self, u: DeviceVector) -> None:
         """u = M1 r from the last u of `apply_split`."""
+        assert isinstance(self._projection, Projection)
         self._projection.z.add(u, self.rest[0])
 
     def block(self, columns: int) -> TwoLevel:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import SIDE_BY_SIDE
 from workbench.deflation.two_level import TwoLevel
+from workbench.devices.accelerator.restricted import ResidualOfBoxes
 from workbench.devices.programs import LinesError
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -52,12 +53,11 @@ def test_one_array_under_two_names_is_refused(accelerator):
 @pytest.mark.parametrize(("problem", "cells", "precision"), [("bubbles-3d", 4, "float64"), ("bubbles-2d", 9, "mixed")])
 def test_the_coarse_part_of_a_def2_is_added_by_the_passes(accelerator, monkeypatch, problem, cells, precision):
     """As many iterations, the same norms, and the same vectors as where it is added in a pass of its own."""
-    split, calls = TwoLevel.split_dots, []
-    apply = TwoLevel.apply_split
+    apply, calls = TwoLevel.apply_split, []
     monkeypatch.setattr(TwoLevel, "apply_split", lambda self, *given: (calls.append(1), apply(self, *given))[1])
     found = []
-    for offered in (split, ()):
-        monkeypatch.setattr(TwoLevel, "split_dots", offered)
+    for offered in (True, False):
+        monkeypatch.setattr(ResidualOfBoxes, "pairs", offered)
         run = Run(
             configure(
                 problem, {"n": 8 * cells, "sides": "x-:dirichlet"}, device=accelerator.spec, precision=precision,

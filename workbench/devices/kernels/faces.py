@@ -96,9 +96,10 @@ def _held(text: str, name: str, group: int, itemsize: int) -> KernelText:
 def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
     """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
     tile, together = _columns_of(len(grid), group, wide)
-    tiles = -(-grid[-1] // tile.columns) * (-(-grid[1] // tile.lines) if len(grid) > 2 else 1)
-    rows = max(LEAST_RUN, tiles * grid[0] // (groups * together))
-    return rows, tiles * -(-grid[0] // (rows * together))
+    planes, *lines, columns = grid
+    tiles = -(-columns // tile.columns) * (-(-lines[0] // tile.lines) if lines else 1)
+    rows = max(LEAST_RUN, tiles * planes // (groups * together))
+    return rows, tiles * -(-planes // (rows * together))
 
 
 def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
@@ -189,7 +190,8 @@ def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
         each="\n".join(each),
         add_wall=f"if (code & {_bytes(3 << BITS * directions, tile.wide)}) {{ {' '.join(walls)} }}" if walled else "",
     )
-    return _head(directions, "T") | {
+    return {
+        **_head(directions, "T"),
         "columns": tile.columns,
         "lines": tile.lines,
         "wide": tile.wide,
