@@ -337,6 +337,13 @@ def test_subdomains_of_boxes_equal_those_of_their_labels(device, case):
     np.testing.assert_allclose(coarse, Z.T @ (b - operator.to_csr() @ w), **near)
     if isinstance(device, Accelerator) and case["name"].startswith("sides"):
         assert isinstance(product, ResidualOfBoxes) != device.layout.chunked
+    if isinstance(product, ResidualOfBoxes):
+        dots, residuals, of_b = product.paired(placed, device.array(w, dtype))
+        np.testing.assert_allclose(device.to_host(residuals), coarse, **near)
+        np.testing.assert_allclose(device.to_host(of_b), Z.T @ b, **near)
+        found = product.complete(dots, of_b, device.array(a.real, accumulator(dtype))).to_host()
+        expected = [b @ (w + Z @ a.real), 0, b @ b]
+        np.testing.assert_allclose(found, expected, rtol=10 * tolerance, atol=tolerance * size)
 
 
 def some_faces(grid):

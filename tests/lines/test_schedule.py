@@ -343,6 +343,20 @@ def test_dot_products_that_an_operator_does_not_offer_are_made_in_a_pass():
     assert seen(dots) == ([], ["b", "c"], {"s", "p"}, set())
 
 
+def test_results_that_passes_alone_read_are_split():
+    """Then the operator offers other dot products, which it takes from behind those that it does not offer."""
+    M = SimpleNamespace(**vars(operator()), split_dots=("xy", "xx"))
+    text = "u = M(r)\na = (r, u)\nb = (u, u)\nc = (r, r)\n"
+    product, rest = steps(f"{text}p = u + a*p", vectors="r p", M=M)
+    assert seen(product) == ("M", "r", "u", {"a": "xy", "c": "xx"})
+    assert product.split
+    assert seen(rest) == ([], ["b", "p"], {"u", "p"}, {"p"})
+    for more, vectors in (("s = M(u)\np = s", "r p"), ("p = u + a*p", "r p u"), ("u = u + p\np = u", "r p")):
+        product = steps(text + more, vectors=vectors, M=M)[0]
+        assert seen(product) == ("M", "r", "u", {"a": "xy", "b": "yy", "c": "xx"})
+        assert not product.split
+
+
 def test_an_operator_that_says_nothing_of_dot_products_offers_all():
     (product,) = steps("s = A(p)\na = (s, s)", vectors="p", A=OperatorTraits())
     assert seen(product) == ("A", "p", "s", {"a": "yy"})

@@ -68,8 +68,10 @@ class Auto(CoarseSolver):
         allowed = by_seconds(seconds, exact=exact)
         chosen = allowed[0]
         listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in allowed)
+        solver = cast(CoarseSolver, find("coarse", chosen))
+        solver, more = solver.resolved(matrix, parts, on_host=on_host, exact=exact)
         reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
-        return cast(CoarseSolver, find("coarse", chosen)), reason
+        return solver, f"{reason}; {more}" if more else reason
 
     def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:
         chosen = by_seconds(seconds_for(count, width, on_host=on_host), exact=exact)[0]

@@ -21,6 +21,8 @@ class Corrections(OperatorTraits, ABC):
     _z: Any
     _make_az: Callable[[], Any]
     _product: Any
+    pairs = False
+    """Whether `correction` gives dot products without a pass of their own."""
 
     @functools.cached_property
     def _work(self) -> DeviceVector:

@@ -218,6 +218,22 @@ class Projection(Corrections):
         """The same as `recover_solution`, with (r, u), (u, u) and (r, r) where they cost no pass of their own."""
         return self._z.add_paired(u, self.coarse_solve(self._product.residual(r, u, self._work)), r)
 
+    @property
+    def pairs(self) -> bool:
+        return getattr(self._product, "pairs", False)
+
+    def correction(self, u: DeviceVector, r: DeviceVector) -> Dots:
+        """Make E^-1 Z^H (r - A u), and the dot products (r, u + Z of that) and (r, r): the former is (r, u) and, with
+        Z^H r, a sum over d terms. Neither u nor r is written."""
+        dots, restricted, of_r = self._product.paired(r, u)
+        return self._product.complete(dots, of_r, self.coarse_solve(restricted))
+
+    @property
+    def rest(self) -> tuple[DeviceVector, DeviceVector]:
+        """Where `correction` leaves its result, and the part of each unknown; where it gives dot products."""
+        coarse: Any = self._coarse
+        return coarse.solved, self._z.labels
+
     def drift(self, r: DeviceVector) -> float:
         """||Z^H r|| with the columns of Z normalized; zero for an exact projection.
 
@@ -249,6 +265,9 @@ class Projection(Corrections):
         product = self.system_traffic + z + vector - self._product.saved
         yield self._product, "apply", "A, Z^T", product, self.bound.flops + self._work.size
         yield self._product, "residual", "b - A x, Z^T", product + vector, self.bound.flops + 2 * self._work.size
+        if self.pairs:
+            yield self._product, "paired", "b - A x, Z^T", product + vector, self.bound.flops + 6 * self._work.size
+            yield self._product, "complete", "(Z^T r, Q r)", 2 * self.count * self._work.itemsize, 2 * self.count
         yield self._z, "restrict", "Z^T", vector + z, self._work.size
         yield self._z, "add", "Z", 2 * vector + z, self._work.size
         yield self._z, "add_paired", "Z", 3 * vector + z, 7 * self._work.size

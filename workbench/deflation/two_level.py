@@ -9,6 +9,7 @@ from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.programs.in_blocks import in_blocks
 from workbench.devices.protocol import Device
+from workbench.lines.types import OperatorDot
 
 
 class TwoLevel(OperatorTraits):
@@ -31,11 +32,13 @@ class TwoLevel(OperatorTraits):
     ) -> None:
         self._projection, self._M, self._device = projection, M, device
         self._before, self._after, self._correct = before, after, correct
-        self._early = dots_of_first_level
+        self._early, a_def2 = dots_of_first_level, after and correct and not before
         self._dots = device.dots(projection.dtype)
         self._work: DeviceVector = None
         self.waits = projection.waits or M.waits
         self.varies = not projection.exact or M.varies
+        # Those of A-DEF2 come from sums over the parts.
+        self.split_dots = (OperatorDot.XY, OperatorDot.XX) if a_def2 and projection.pairs else ()
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""
@@ -57,6 +60,23 @@ class TwoLevel(OperatorTraits):
         elif self._correct:
             self._projection.add_correction(u, r)
         return dots if dots is not None or not wanted else self._dots.apply(r, u)
+
+    def apply_split(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
+        """u = M^-1 r, of which M1 r lacks the coarse part."""
+        self._M.apply(r, u)
+        assert isinstance(self._projection, Projection)
+        return self._projection.correction(u, r)
+
+    @property
+    def rest(self) -> tuple[DeviceVector, DeviceVector]:
+        """The coarse part, and the part of each row."""
+        assert isinstance(self._projection, Projection)
+        return self._projection.rest
+
+    def complete(self, u: DeviceVector) -> None:
+        """u = M1 r from the last u of `apply_split`."""
+        assert isinstance(self._projection, Projection)
+        self._projection.z.add(u, self.rest[0])
 
     def block(self, columns: int) -> TwoLevel:
         """M1 for block vectors."""

@@ -22,6 +22,8 @@ from workbench.lazy import sparse
 
 HOST, CUDA = (1, 3), (2, 13)
 """Kinds of memory in DLPack: of the host, page-locked or not; of a CUDA device, managed or not."""
+ALIGNED = 32
+"""Bytes at whose multiples a vector begins that stays where it is."""
 INSTALL = 'pip install "cupy-cuda13x[ctk]"'
 
 
@@ -57,6 +59,8 @@ def kept(array: Any, name: str) -> Any:
     there = _on_cuda(array, name)
     if there.ndim != 1 or np.dtype(there.dtype) not in DTYPES:
         return on_host(array, name)
+    # Kernels read several numbers at once.
+    there = there.copy() if there.data.ptr % ALIGNED else there
     return HeldVector(there, f"cuda:{there.device.id}" if there.device.id else "cuda")
 
 

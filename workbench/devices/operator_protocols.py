@@ -45,6 +45,9 @@ class OperatorTraits:
     """Sentences for the provenance of a run."""
     fused_dots: Sequence[str] = tuple(OperatorDot)
     """The dot products that it computes along with its product."""
+    split_dots: Sequence[str] = ()
+    """The same where its result is split: of `apply_split`; empty where that is not offered. The result then is what
+    that call leaves in `out`, and in each row the entry of a coarse vector, `rest`."""
 
 
 class DeviceOperator(Protocol):

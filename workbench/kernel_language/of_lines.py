@@ -30,6 +30,7 @@ class LineTrees:
 
     shapes: of every name. places: where each scalar and the first entry of each small matrix lies in `scalars`.
     vector, wide: the dtypes of vectors and of sums. stored: the dtypes of the vectors that are kept in another one.
+    split: the vectors to which a coarse vector is added where they are read, to row i of u rest_u[parts_u[i]].
     """
 
     shapes: Shapes
@@ -37,6 +38,7 @@ class LineTrees:
     vector: np.dtype
     wide: np.dtype
     stored: Mapping[str, np.dtype] | None = None
+    split: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Texts are kept by the trees that they are made of."""
@@ -45,7 +47,7 @@ class LineTrees:
     def rows(self, step: Pass) -> Typed:
         """The kernel `body` of a pass: its lines in every row, and the sums of its dot products."""
         kind, body, sums = Type(self.vector), [], 0
-        body += [Assign(_variable("v", one), converted(self._entry(one), kind)) for one in self._all(step.loads)]
+        body += [Assign(_variable("v", one), self._loaded(one, kind)) for one in self._all(step.loads)]
         for made in of_lines(step.body, self.shapes):
             if isinstance(made, entries.Sum):
                 body.append(tree.Sum((self._product(made),), first=sums))
@@ -61,10 +63,13 @@ class LineTrees:
             f"a_{name}": tree.Argument(self._stored(name), True, name in step.loads, name in step.stores)
             for name in step.arrays
         }
+        given = {f"rest_{name}": Type(self.wide) for name in self.split}
+        given |= {f"parts_{name}": Type(np.dtype(np.int32)) for name in self.split}
+        given["scalars"] = Type(self.wide)
         return Typed(
             name="body",
             row=ROW.name,
-            arguments=arrays | {"scalars": tree.Argument(Type(self.wide), array=True, read=True, written=False)},
+            arguments=arrays | {name: tree.Argument(of, True, True, False) for name, of in given.items()},
             vector=self.vector,
             wide=self.wide,
             body=tuple(body),
@@ -123,6 +128,15 @@ class LineTrees:
             columns = tree.Constant(self.shapes[element.name].columns, WHOLE)
             place = _plus(tree.Operation("*", ROW, columns, WHOLE), element.column)
         return tree.Element(f"a_{element.name}", place, self._stored(element.name))
+
+    def _loaded(self, element: entries.Element, kind: Type) -> Expression:
+        """What is read of a vector, with what completes it."""
+        value = converted(self._entry(element), kind)
+        if not isinstance(element, Name) or element.name not in self.split:
+            return value
+        part = tree.Element(f"parts_{element.name}", ROW, Type(np.dtype(np.int32)))
+        rest = tree.Element(f"rest_{element.name}", part, Type(self.wide))
+        return tree.Operation("+", value, converted(rest, kind), kind)
 
     def _product(self, made: entries.Sum) -> Expression:
         """The term of a dot product."""

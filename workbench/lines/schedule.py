@@ -79,12 +79,16 @@ class Pass:
 
 @dataclasses.dataclass(frozen=True)
 class Apply:
-    """One operator application; `dots` names the scalars that take dot products of it."""
+    """One operator application; `dots` names the scalars that take dot products of it.
+
+    split: the target lacks a part of the result, which the passes that read it add (see `splits`).
+    """
 
     operator: str
     argument: str
     target: str
     dots: tuple[tuple[str, OperatorDot], ...]
+    split: bool = False
 
     @property
     def wanted(self) -> tuple[OperatorDot, ...]:
@@ -134,6 +138,7 @@ def plan(
     persistent: Collection[str],
     fused_dots: Mapping[str, Collection[str]],
     *,
+    split: Collection[str] = (),
     fuse: bool = True,
 ) -> tuple[Step, ...]:
     """The steps of a program.
@@ -141,7 +146,8 @@ def plan(
     vectors: the names with a row per unknown, block vectors included. persistent: those of them that keep their values
     from call to call and are always stored.
 
-    fused_dots: which dot products each operator computes along with its product, by the operator's name.
+    fused_dots: which dot products each operator computes along with its product, by the operator's name. split: the
+    operators whose results passes complete.
     With fuse=False every vector update and dot product is a pass of its own and every vector is stored.
     """
     drafts = _group(lines, vectors, fused_dots, fuse=fuse)
@@ -149,7 +155,15 @@ def plan(
         _recompute(drafts, vectors, persistent)
     else:
         persistent = vectors
-    return tuple(_step(drafts, position, vectors, persistent) for position in range(len(drafts)))
+    return tuple(_step(drafts, position, vectors, persistent, split) for position in range(len(drafts)))
+
+
+def splits(lines: Collection[Line], operator: str, vectors: Collection[str], persistent: Collection[str]) -> bool:
+    """Whether only passes of a program read the results of an operator: then they may add a part of them."""
+    made = [line.target for line in lines if isinstance(line, Application) and line.operator == operator]
+    applied = {line.argument for line in lines if isinstance(line, Application)}
+    written = [line.target for line in lines if line.target in vectors]
+    return not applied.union(persistent).intersection(made) and all(written.count(name) == 1 for name in made)
 
 
 @dataclasses.dataclass
@@ -165,6 +179,11 @@ class _Draft:
     def pending(self) -> set[str]:
         """Scalars that are known only after this step."""
         return {line.target for line in self.body if isinstance(line, Dot)} | {name for name, _ in self.operator_dots}
+
+    @property
+    def only_dots(self) -> bool:
+        """Whether it is a pass of dot products alone so far."""
+        return bool(self.body) and not self.scalars and all(isinstance(line, Dot) for line in self.body)
 
     @property
     def names_read(self) -> set[str]:
@@ -200,10 +219,12 @@ def _group(
     drafts: list[_Draft] = []
     for line in lines:
         last = drafts[-1] if drafts else None
+        # Other dot products may come first.
+        owner = drafts[-2] if last and len(drafts) > 1 and last.only_dots else last
         if isinstance(line, Application):
             drafts.append(_Draft(application=line))
-        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last, line, fused_dots)):
-            last.operator_dots.append((line.target, which))
+        elif isinstance(line, Dot) and owner and fuse and (which := _operator_dot(owner, line, fused_dots)):
+            owner.operator_dots.append((line.target, which))
         elif isinstance(line, Formula | Solve) and line.target not in vectors:
             if last is None or last.application or not _may_precede(line, last):
                 drafts.append(_Draft(scalars=[line]))
@@ -284,11 +305,13 @@ def _multiplies(formula: Formula) -> bool:
     return any(isinstance(node, Binary) and node.sign == "@" for node in walk(formula.expression))
 
 
-def _step(drafts: list[_Draft], position: int, vectors: Collection[str], persistent: Collection[str]) -> Step:
+def _step(
+    drafts: list[_Draft], position: int, vectors: Collection[str], persistent: Collection[str], split: Collection[str]
+) -> Step:
     draft = drafts[position]
     if draft.application:
         line = draft.application
-        return Apply(line.operator, line.argument, line.target, tuple(draft.operator_dots))
+        return Apply(line.operator, line.argument, line.target, tuple(draft.operator_dots), line.operator in split)
 
     def outlives(name: str) -> bool:
         if name in persistent:

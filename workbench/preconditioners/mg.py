@@ -83,8 +83,8 @@ class Multigrid(Preconditioner):
 
     cycle: str = parameter(
         "auto",
-        "below the finest level, v: a V-cycle; cg: two steps of flexible CG around it; k3: around the cycles of three "
-        "levels; k: of all levels; auto: k3 in 2D and for many phases, else cg",
+        "below the finest level, v: a V-cycle; cg: two steps of flexible CG around it; k2, k3: around the cycles of "
+        "two or three levels; k: of all levels; auto: k3 in 2D and for many phases, else cg",
         choices=("auto", *STEPS),
     )
     smoother: str = parameter("neumann", "smoothing on the finest level", choices=("neumann", "chebyshev"))

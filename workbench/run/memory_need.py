@@ -293,7 +293,7 @@ def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bo
     M = OperatorTraits()
     if element_wise:
         M = ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})
-    names = (("x", "r", "u") if corrects else ("x", "r")) if mixed else ("b", "x")
+    names = (("x", "r", "p") if corrects else ("x", "r")) if mixed else ("b", "x")
     space = Workspace(
         CountingDevice(),
         2,

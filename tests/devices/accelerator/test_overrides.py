@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators
 from tests.conftest import SIDE_BY_SIDE, grid_stencil, random_values
-from workbench.devices.accelerator import operators
+from workbench.devices.accelerator import grid_columns, operators
 from workbench.devices.accelerator.bound import Plain, bind
 from workbench.devices.accelerator.csr_rows import LONG, TILES
 from workbench.devices.ops.csr import RowBlock
@@ -68,8 +68,11 @@ def check(compared, *kernels):
         one.check()
 
 
-@on_accelerators(dtype=DTYPES, grid=[(70,), (9, 31), (7, 8, 9)], constant=[False, True])
-def test_stencils_and_faces(accelerator, compared, case):
+@on_accelerators(dtype=DTYPES, grid=[(70,), (9, 31), (9, 36), (7, 8, 9), (5, 7, 12)], constant=[False, True])
+def test_stencils_and_faces(accelerator, compared, monkeypatch, case):
+    """Where a side is a multiple of four cells, as with large vectors: a work-item has several cells."""
+    if case["grid"][-1] % 4 == 0:
+        monkeypatch.setattr(grid_columns, "SWEPT_BYTES", 0)
     grid, dtype = case["grid"], np.dtype(case["dtype"])
     operator = grid_stencil(grid, dtype)
     main = np.full(operator.main.size, 3, dtype) if case["constant"] else operator.main

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.conftest import SIDE_BY_SIDE
+from workbench.deflation.two_level import TwoLevel
+from workbench.devices.accelerator.restricted import ResidualOfBoxes
 from workbench.devices.programs import LinesError
+from workbench.run import Run, Stopping, configure, run_through
 
 
 def test_sums_are_the_same_bit_by_bit(accelerator):
@@ -43,3 +47,35 @@ def test_one_array_under_two_names_is_refused(accelerator):
     x = accelerator.zeros(9, np.dtype(float))
     with pytest.raises(LinesError, match="shares memory"):
         accelerator.lines("x = x + y")(x=x, y=x)
+
+
+@pytest.mark.parametrize("accelerator", [SIDE_BY_SIDE, "cuda"], indirect=True)
+@pytest.mark.parametrize(("problem", "cells", "precision"), [("bubbles-3d", 4, "float64"), ("bubbles-2d", 9, "mixed")])
+def test_the_coarse_part_of_a_def2_is_added_by_the_passes(accelerator, monkeypatch, problem, cells, precision):
+    """As many iterations, the same norms, and the same vectors as where it is added in a pass of its own."""
+    apply, calls = TwoLevel.apply_split, []
+    monkeypatch.setattr(TwoLevel, "apply_split", lambda self, *given: (calls.append(1), apply(self, *given))[1])
+    found = []
+    for offered in (True, False):
+        monkeypatch.setattr(ResidualOfBoxes, "pairs", offered)
+        run = Run(
+            configure(
+                problem, {"n": 8 * cells, "sides": "x-:dirichlet"}, device=accelerator.spec, precision=precision,
+                preconditioner="neumann:1", deflation="levelset:8", coarse="cholesky", variant="a-def2", x0="zero",
+                stopping=Stopping(rtol=1e-7),
+            )
+        )  # fmt: skip
+        result = run_through(run)
+        space = run._iterations.workspace
+        u, r = (accelerator.to_host(space.gathered(name)).astype(float) for name in "ur")
+        norms = [result.history[norm] for norm in ("residual", "preconditioned")]
+        found.append((bool(calls), result.iterations, *norms, u, r))
+        calls.clear()
+        assert result.converged
+    (used, count, *histories, u, r), (unused, plain, *others) = found
+    assert (used, unused, count) == (True, False, plain)
+    tolerance = 1e-9 if precision == "float64" else 5e-2
+    for ours, theirs in zip(histories, others, strict=False):
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance)
+    for ours, theirs in zip((u, r), others[2:], strict=True):
+        assert np.abs(ours - theirs).max() <= 10 * tolerance * np.abs(theirs).max()

@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import DTYPES, random_matrix, random_values
 from workbench import devices
+from workbench.devices import interchange
 from workbench.errors import InputError
 from workbench.run import Reason, solve
 
@@ -46,6 +47,15 @@ def test_vectors_stay_on_the_device(cupy, accelerator, transfers, dtype):
     np.testing.assert_array_equal(b_there.get(), b)
     np.testing.assert_array_equal(x0_there.get(), x0)
     assert np.linalg.norm(b - A @ found.x.get()) <= 1.01 * rtol * np.linalg.norm(b)
+
+
+def test_a_vector_that_begins_between_is_copied(cupy):
+    """Kernels read several numbers at once, at multiples of their bytes."""
+    whole = cupy.arange(N + 1.0)
+    for first, copied in ((0, False), (1, True)):
+        made = interchange.kept(whole[first:], "b").values
+        assert (made.data.ptr % interchange.ALIGNED, made.data.ptr != whole[first:].data.ptr) == (0, copied)
+        np.testing.assert_array_equal(made.get(), whole[first:].get())
 
 
 def test_work_of_another_stream_is_waited_for(cupy):

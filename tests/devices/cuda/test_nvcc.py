@@ -67,8 +67,13 @@ def _of_faces(directions, dtype):
         return
     for walled in (False, True):
         yield faces.box_matrix(directions, walled=walled, most=deflation.MOST_COUPLINGS)
-        if directions > 1 and (tile := faces.Tile.of(LAYOUT.group, 4, directions)):
-            yield faces.restricted_residual(directions, tile, walled=walled, most=3, cuda=True)
+        for side in (3, 4) if directions > 1 else ():
+            form, given = (directions, LAYOUT.group), {"walled": walled, "cuda": True}
+            yield faces.product_columns(*form, faces.wide(side), dtype.itemsize, **given).text
+            tile = faces.Tile.of(LAYOUT.group, side, directions)
+            assert tile
+            for paired in (False, True):
+                yield faces.restricted_residual(*form, tile, dtype.itemsize, most=3, **given, paired=paired).text
 
 
 def of_the_operators(dtype):
@@ -155,7 +160,8 @@ def _body(text, vectors, persistent, dtype):
 
 
 def test_a_kernel_in_pieces_is_its_text():
-    for kernel in kernels(np.dtype(float)):
+    for bounded in kernels(np.dtype(float)):
+        kernel = re.sub(r"BOUNDS\(.*?\) ", "", bounded)
         name = kernel.partition("KERNEL ")[2].partition("(")[0]
         assert KernelText.of(kernel, name).text == kernel
 
@@ -218,7 +224,7 @@ def compile_together(kernels, dtype, tmp_path, index="int32"):
     """Each under a name of its own."""
     text = prelude(LAYOUT, np.dtype(dtype), np.dtype(index))
     for number, kernel in enumerate(kernels):
-        text += re.sub(r"KERNEL (\w+)", lambda name, number=number: f"KERNEL {name[1]}_{number}", kernel)
+        text += re.sub(r"KERNEL (BOUNDS\(.*?\) )?\w+", rf"\g<0>_{number}", kernel)
     compile_with_nvcc(text, tmp_path)
 
 

@@ -31,8 +31,8 @@ class _Coarse(ABC):
 
     def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
         self._device, self._count = device, count
-        self._solved = device.zeros(count, device.wide(dtype))
-        self._curvature = device.kernel(texts.CURVATURE, "curvature", self._solved.dtype)
+        self.solved = device.zeros(count, device.wide(dtype))
+        self._curvature = device.kernel(texts.CURVATURE, "curvature", self.solved.dtype)
 
     @abstractmethod
     def solve(self, coarse: Vector) -> Vector:
@@ -51,19 +51,19 @@ class _Coarse(ABC):
 class _DenseProduct(_Coarse):
     def __init__(self, device: Launcher, form: Dense, count: int) -> None:
         super().__init__(device, count, form.inverse.dtype)
-        self._matrix = device.array(form.inverse, self._solved.dtype)
+        self._matrix = device.array(form.inverse, self.solved.dtype)
         self._size = np.int64(form.inverse.shape[0])
-        self._kernel = device.kernel(texts.DENSE, "dense", self._solved.dtype)
+        self._kernel = device.kernel(texts.DENSE, "dense", self.solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
-        self._device.launch(self._kernel, self._count, self._matrix, coarse, self._solved, self._size)
-        return self._solved
+        self._device.launch(self._kernel, self._count, self._matrix, coarse, self.solved, self._size)
+        return self.solved
 
 
 class _BandSolve(_Coarse):
     def __init__(self, device: Launcher, form: Banded, count: int) -> None:
         super().__init__(device, count, form.band.dtype)
-        wide = self._solved.dtype
+        wide = self.solved.dtype
         width, size = form.band.shape[0] - 1, form.band.shape[1]
         self._factor = device.array(form.band.T, wide)
         self._order = device.array(form.order, np.int32)
@@ -73,9 +73,9 @@ class _BandSolve(_Coarse):
         self._kernel = device.kernel(texts.BAND, "band", wide, np.int32, self._group)
 
     def solve(self, coarse: Vector) -> Vector:
-        arguments = (self._factor, self._order, coarse, self._solved, *self._work, *self._numbers)
+        arguments = (self._factor, self._order, coarse, self.solved, *self._work, *self._numbers)
         self._device.launch(self._kernel, 1, *arguments, group=self._group)
-        return self._solved
+        return self.solved
 
 
 class _FactorProducts(_Coarse):
@@ -87,7 +87,7 @@ class _FactorProducts(_Coarse):
 
     def __init__(self, device: Launcher, factor: np.ndarray, order: np.ndarray, count: int) -> None:
         super().__init__(device, count, factor.dtype)
-        wide, size = self._solved.dtype, factor.shape[0]
+        wide, size = self.solved.dtype, factor.shape[0]
         inverse = np.zeros((size, size), factor.dtype)
         inverse[:, order] = linalg.solve_triangular(factor, np.eye(size, dtype=factor.dtype), lower=True)
         self._half = device.zeros(size, wide)
@@ -98,8 +98,8 @@ class _FactorProducts(_Coarse):
     def solve(self, coarse: Vector) -> Vector:
         first, second = self._products
         self._device.launch(self._kernel, int(self._size), first, coarse, self._half, self._size)
-        self._device.launch(self._kernel, self._count, second, self._half, self._solved, self._size)
-        return self._solved
+        self._device.launch(self._kernel, self._count, second, self._half, self.solved, self._size)
+        return self.solved
 
 
 class _LibrarySolve(_Coarse):
@@ -108,14 +108,14 @@ class _LibrarySolve(_Coarse):
     def __init__(self, device: Launcher, factor: np.ndarray, count: int) -> None:
         super().__init__(device, count, factor.dtype)
         self._size, self._runtime = factor.shape[0], device.runtime
-        self._factor = device.array(factor.T, self._solved.dtype)
+        self._factor = device.array(factor.T, self.solved.dtype)
         """L by columns."""
 
     def solve(self, coarse: Vector) -> Vector:
         runtime: Any = self._runtime
-        runtime.copy(self._solved.handle, coarse.handle, self._size * self._solved.dtype.itemsize)
-        runtime.cholesky_solve(self._factor.handle, self._solved.handle, self._size, self._solved.dtype)
-        return self._solved
+        runtime.copy(self.solved.handle, coarse.handle, self._size * self.solved.dtype.itemsize)
+        runtime.cholesky_solve(self._factor.handle, self.solved.handle, self._size, self.solved.dtype)
+        return self.solved
 
 
 class _CycleSolve(_Coarse):
@@ -127,17 +127,17 @@ class _CycleSolve(_Coarse):
         self._cycles = DeviceCycles(device, form)
         self._order = device.array(form.order, np.int32)
         self._scale = device.array(form.scale, form.scale.dtype)
-        self._sums = device.zeros(device.layout.groups_for(count), self._solved.dtype)
+        self._sums = device.zeros(device.layout.groups_for(count), self.solved.dtype)
         self._summed = np.int64(self._sums.size if form.singular else 0)
         self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
         self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
-        self._leave = solution(device.bind, form, self._cycles.solution, self._solved)
+        self._leave = solution(device.bind, form, self._cycles.solution, self.solved)
 
     def solve(self, coarse: Vector) -> Vector:
         self.enter(coarse)
         self._cycles.solve()
         self.leave()
-        return self._solved
+        return self.solved
 
     def enter(self, coarse: Vector) -> None:
         """The right-hand side of the first level, without its mean where E is singular."""
@@ -151,7 +151,7 @@ class _CycleSolve(_Coarse):
         self._leave()
 
     def parts(self) -> TimedCalls:
-        yield from self._cycles.parts(self, self._solved.dtype.itemsize)
+        yield from self._cycles.parts(self, self.solved.dtype.itemsize)
 
 
 class _OnTheHost(_Coarse):
@@ -163,13 +163,13 @@ class _OnTheHost(_Coarse):
     ) -> None:
         super().__init__(device, count, dtype)
         self._on_host = solve
-        self._room = device.pinned((count,), self._solved.dtype)
+        self._room = device.pinned((count,), self.solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
         self._device.fetch(coarse, self._room)
         self._room[:] = self._on_host(self._room)
-        self._device.runtime.upload(self._solved.handle, self._room)
-        return self._solved
+        self._device.runtime.upload(self.solved.handle, self._room)
+        return self.solved
 
 
 def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from workbench.devices.accelerator.bound import OnAccelerator
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.face_series import SWEPT_BYTES
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.bound import Request, override
+from workbench.devices.bound import Bound, Request, override
 from workbench.devices.kernels import faces as face_texts
 from workbench.devices.kernels import products
 from workbench.devices.ops.faces import face_product
@@ -31,13 +33,45 @@ def stencil_columns(device: Launcher, request: Request) -> Columns | None:
 
 
 @override(face_product, "accelerator")
-def face_columns(device: Launcher, request: Request) -> Columns | None:
+def face_columns(device: Launcher, request: Request) -> FaceColumns | None:
     """The same for codes of faces."""
-    directions, walled = request.constants["directions"], request.constants["walled"]
-    if device.layout.chunked or directions == 1 or not request.summed:
+    if device.layout.chunked or request.constants["directions"] == 1 or not request.summed:
         return None
-    text = face_texts.product_columns(directions, walled=walled)
-    return Columns(device, request, text, face_texts.operator_names(directions))
+    return FaceColumns(device, request)
+
+
+class FaceColumns(OnAccelerator):
+    """A x for codes of faces in two or three dimensions, in the precision of vectors."""
+
+    def __init__(self, device: Launcher, request: Request) -> None:
+        super().__init__(device, request)
+        directions, layout = request.constants["directions"], device.layout
+        strides = [*(int(request.fixed[f"steps_{k}"]) for k in range(directions)), request.rows]
+        grid = tuple(end // stride for stride, end in itertools.pairwise(strides))[::-1]
+        # Several cells take many registers, of which a persistent kernel gives all its steps the most.
+        large = request.rows * request.dtype.itemsize >= SWEPT_BYTES
+        form, wide = (directions, layout.group), face_texts.wide(grid[-1]) if large else 1
+        cuda, walled = layout.language == "cuda", request.constants["walled"]
+        text = face_texts.product_columns(*form, wide, request.dtype.itemsize, walled=walled, cuda=cuda)
+        self._kernel = device.kernel(text, text.name, request.dtype, face_texts.index(request.rows))
+        self._operator = face_arguments(self)
+        rows, self._groups = face_texts.run(grid, layout.group, max(1, layout.groups // 2), wide)
+        self._sums = self._dots(self._groups)
+        self._rows = np.int64(rows), np.int64(request.rows)
+
+    def __call__(self, *free: Any) -> Dots | None:
+        assert self._sums is not None
+        run, rows = self._rows
+        arguments = (*free, *self._operator, run, self._sums.partial, rows)
+        self._device.launch(self._kernel, self._groups, *arguments, spread=True)
+        return self._sums
+
+
+def face_arguments(bound: Bound) -> list[Any]:
+    """The arguments of an operator on codes of faces, numbers in the precision of vectors."""
+    request = bound.request
+    fixed = request.numbers(request.dtype) | {"codes": bound.fixed["codes"]}
+    return [fixed[name] for name in face_texts.operator_names(request.constants["directions"])]
 
 
 class Columns(OnAccelerator):

@@ -33,6 +33,7 @@ def bind_steps(
 ) -> list[Callable[[], None]]:
     """One callable per step, which launches it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
+    rests: dict[str, tuple[Vector, Vector]] = {}
     first = steps[0].scalars if steps and isinstance(steps[0], Pass) else ()
     before = _finish(device, workspace, shapes, kernels, -1, [], first)
     for place, step in enumerate(steps):
@@ -42,13 +43,16 @@ def bind_steps(
             sums = [(which.place, workspace.slots[name]) for name, which in step.dots]
             finish = _finish(device, workspace, shapes, kernels, place, sums, after)
             runs.append(_application(device, workspace, step, finish))
+            if step.split:
+                rests[step.target] = workspace.operator(step).rest
             continue
         made = of_lines(step.dots, shapes)
         _check_sums(device, workspace, len(made))
         sums = [(k, slot_of(one.target, workspace.slots, shapes)) for k, one in enumerate(made)]
         finish = _finish(device, workspace, shapes, kernels, place, sums, after)
         if step.body:
-            runs.append(_pass(device, workspace, step, shapes, kernels, place, finish))
+            split = {name: rests[name] for name in step.loads if name in rests}
+            runs.append(_pass(device, workspace, step, shapes, kernels, place, finish, split))
         else:
             runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
     if before:
@@ -123,12 +127,13 @@ def _finish(
 def _application(device: Launcher, workspace: Storage, step: Apply, finish: Any) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
+    apply = operator.apply_split if step.split else operator.apply
     if wanted and device.reduction == HOST:
         names = [name for name, _ in step.dots]
-        return _added_by_host(device, lambda: operator.apply(x, out, *wanted).partial, names, scalars, finish)
+        return _added_by_host(device, lambda: apply(x, out, *wanted).partial, names, scalars, finish)
 
     def run() -> None:
-        dots = operator.apply(x, out, *wanted)
+        dots = apply(x, out, *wanted)
         if finish:
             partial, count = (dots.partial, dots.count) if wanted else (scalars, 0)
             device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)
@@ -144,21 +149,24 @@ def _pass(
     kernels: dict[Any, Any],
     place: int,
     finish: Any,
+    split: dict[str, tuple[Vector, Vector]],
 ) -> Callable[[], None]:
+    """split: the coarse vector that completes a vector, and the part of each row."""
     arrays = {name: workspace.vector(name) for name in step.arrays}
     if place not in kernels:
         wide, stored = device.wide(workspace.dtype), {name: vector.dtype for name, vector in arrays.items()}
-        text = passes.body(passes.trees(shapes, workspace.slots, workspace.dtype, wide, stored), step)
+        text = passes.body(passes.trees(shapes, workspace.slots, workspace.dtype, wide, stored, tuple(split)), step)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
+    given = (*arrays.values(), *(rest for rest, _ in split.values()), *(parts for _, parts in split.values()), scalars)
     if not step.dots:
         after = _launch(device, finish, scalars, scalars, 0)
-        return _both(lambda: device.launch_over(kernel, size, *arrays.values(), scalars), after)
+        return _both(lambda: device.launch_over(kernel, size, *given), after)
     count = device.layout.groups_for(size)
     room = device.empty((len(of_lines(step.dots, shapes)), count), device.wide(workspace.dtype))
 
     def run() -> Vector:
-        device.launch_over(kernel, size, *arrays.values(), scalars, room)
+        device.launch_over(kernel, size, *given, room)
         return room
 
     if device.reduction == HOST:

@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.deflation import BoxSubdomains
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.grid_columns import face_arguments
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import deflation
 from workbench.devices.kernels import faces as texts
 from workbench.devices.ops.faces import FaceProduct
 from workbench.devices.restricted_product import ProductThenRestriction
 
 MOST_PARTS = 8
 """Parts of a box for which a group has room."""
+MOST_GROUPS = 64
+"""Groups that add up a dot product of coarse vectors."""
 
 
 def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
@@ -30,25 +35,49 @@ def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestrictio
 class ResidualOfBoxes(ProductThenRestriction):
     """A residual that is restricted where it is made: no vector is written."""
 
+    pairs = True
+
     def __init__(self, device: Any, product: FaceProduct, z: BoxSubdomains, tile: texts.Tile, most: int) -> None:
         super().__init__(device, product, z)
         request = product.request()
         constants, dtype = request.constants, request.dtype
         directions = constants["directions"]
-        cuda = device.layout.language == "cuda"
-        text = texts.restricted_residual(directions, tile, walled=constants["walled"], most=most, cuda=cuda)
-        self._kernel = device.kernel(text, "face_restrict", dtype)
-        fixed = request.numbers(device.wide(dtype)) | product.bound.fixed
-        self._operator = [fixed[name] for name in texts.operator_names(directions)]
+        form = {"walled": constants["walled"], "most": most, "cuda": device.layout.language == "cuda"}
+
+        def kernel(*, paired: bool) -> Any:
+            group = device.layout.group
+            text = texts.restricted_residual(directions, group, tile, dtype.itemsize, **form, paired=paired)
+            return device.kernel(text, text.name, dtype, texts.index(request.rows))
+
+        self._kernel, self._paired = kernel(paired=False), kernel(paired=True)
+        self._operator = face_arguments(product.bound)
         *rows, nx = z.boxes.grid
-        ny = rows[-1] if directions > 2 else 1
-        across, down = -(-nx // tile.columns), -(-ny // tile.lines)
-        jobs = across * down * (rows[0] // tile.side)
-        self._launch, self._groups = device.launch, jobs
-        self._numbers = [np.int64(number) for number in (across, jobs, nx, ny, request.rows)]
+        layers = rows[0] // tile.side
+        tiles = -(-nx // tile.columns) * (-(-rows[-1] // tile.lines) if directions > 2 else 1)
+        run = max(1, tiles * layers // device.layout.groups)
+        self._launch, self._groups = device.launch, tiles * -(-layers // run)
+        self._numbers = np.int64(run), np.int64(request.rows)
         self._coarse, self._parts = z.coarse, (z.labels, z.firsts, z.coarse)
+        self._of_b = device.zeros(z.coarse.size, z.coarse.dtype)
+        self._terms = min(MOST_GROUPS, device.layout.groups_for(z.coarse.size))
+        self._dots = Dots(device, dtype, self._groups + self._terms)
+        device.runtime.clear(self._dots.partial.handle, self._dots.partial.nbytes)
+        self._pair = device.kernel(deflation.PAIR, "coarse_pair", dtype)
 
     def residual(self, b: Vector, x: Vector, work: Vector) -> Vector:
         """Z^T (b - A x), shape (d,); `work` is not used."""
         self._launch(self._kernel, self._groups, b, x, *self._operator, *self._parts, *self._numbers)
         return self._coarse
+
+    def paired(self, b: Vector, x: Vector) -> tuple[Dots, Vector, Vector]:
+        """Partial sums of (b, x) and (b, b), to be completed; Z^T (b - A x) and Z^T b."""
+        count = np.int64(self._dots.count)
+        more = (self._of_b, self._dots.partial, count, *self._numbers)
+        self._launch(self._paired, self._groups, b, x, *self._operator, *self._parts, *more)
+        return self._dots, self._coarse, self._of_b
+
+    def complete(self, dots: Dots, of_b: Vector, coarse: Vector) -> Dots:
+        """(b, x) becomes (b, x + Z a), for Z^T b and a."""
+        numbers = [np.int64(number) for number in (self._groups, dots.count, of_b.size)]
+        self._launch(self._pair, self._terms, of_b, coarse, dots.partial, *numbers)
+        return dots

@@ -37,6 +37,9 @@ DENSE = fill("dense", tree_sum=_TREE)
 BAND = read("band")
 """One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
 
+PAIR = read("coarse_pair")
+"""Partial sums of (a, b) of coarse vectors from column `first` on, in an array of `count` columns."""
+
 CURVATURE = fill("curvature", tree_sum=_TREE)
 """Subtracts (a, b) from the first partial sum of (p, A p). One group."""
 

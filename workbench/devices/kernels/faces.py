@@ -7,78 +7,205 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.kernels.products import ALONG
+import numpy as np
+
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.source import dots, fill
 from workbench.host.face_codes import BITS, CHOICES
 
+MOST_IN_32_BITS = 1 << 30
+"""Cells up to which places in vectors have 32 bits: a division of 64 bits costs a GPU as much as the values of a cell.
+A place that is looked at may lie behind the last by a plane."""
 NEAR_COLUMNS = 32
 """Columns of a tile in 3D, at most: with more, neighbours in y are read again by other groups."""
-CLOSED = (1 << 8) - 1
-"""A code whose faces are all at the edge of the grid."""
-
-
-def product_columns(directions: int, *, walled: bool) -> str:
-    """y = A x for GPUs: a work-item computes several rows in the farthest direction (see `products`)."""
-    return fill(
-        "faces_columns", along=ALONG, along_less_one=ALONG - 1, **_columns(directions, walled=walled), **dots("x[i]")
-    )
+LEAST_RUN = 4
+"""Rows of a work-item along the farthest direction, whose neighbours there it reads once."""
+HELD = {"face_product": {4: 4, 8: 3}, "face_restrict": {4: 4, 8: 2}}
+"""Groups on a multiprocessor by the bytes of a number, the fastest on an H200: so many as leave registers enough."""
+WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int"}
+"""The codes of so many cells."""
+PAIRED_END = """
+sums[LOCAL_ID] = xy;
+sums[GROUP + LOCAL_ID] = yy;
+sums[2*GROUP + LOCAL_ID] = xx;
+store_group_sums(sums, partial, 3, count, GROUP_ID);
+"""
+"""Partial sums in an array of `count` columns."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Tile:
-    """Columns and lines of cells that a group has in the near directions: whole boxes of `side` cells, and of `deep`
-    lines, 1 in 2D."""
+    """Columns and lines of cells that a group has in the near directions, of which a work-item has `wide` in x.
+
+    side, deep: cells of a box in x and y, of which there are whole ones.
+    """
 
     columns: int
     lines: int
-    side: int
-    deep: int
+    wide: int
+    side: int = 1
+    deep: int = 1
+
+    @property
+    def items(self) -> int:
+        """Work-items of a line."""
+        return self.columns // self.wide
 
     @classmethod
     def of(cls, group: int, side: int, directions: int) -> Tile | None:
-        """For groups of so many work-items; None where no box fits."""
-        wide = min(NEAR_COLUMNS, group // side) if directions > 2 else group
-        columns, lines = wide // side * side, group // wide // side * side if directions > 2 else 1
-        return cls(columns, lines, side, side if directions > 2 else 1) if columns and lines else None
+        """Whole boxes for groups of so many work-items; None where none fits."""
+        cells = wide(side)
+        most = group * cells if directions < 3 else min(NEAR_COLUMNS, group * cells)
+        columns = most // side * side
+        deep = side if directions > 2 else 1
+        lines = group * cells // columns // deep * deep if columns and directions > 2 else 1
+        return cls(columns, lines, cells, side, deep) if columns and lines else None
 
 
-def restricted_residual(directions: int, tile: Tile, *, walled: bool, most: int, cuda: bool) -> str:
-    """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`."""
-    return fill(
+def wide(cells: int) -> int:
+    """Cells in x that a work-item has at once, of so many that are consecutive: it reads their numbers and codes in few
+    instructions, and decodes the codes together. Instructions are the limit, not memory: 65 a cell, 98 one by one."""
+    return next(count for count in (4, 2, 1) if cells % count == 0)
+
+
+def product_columns(directions: int, group: int, wide: int, itemsize: int, *, walled: bool, cuda: bool) -> KernelText:
+    """y = A x for GPUs: a work-item computes several rows in the farthest direction.
+
+    In 3D a group has a tile of columns; in 2D its lines are behind one another.
+    """
+    tile, together = _columns_of(directions, group, wide)
+    of = _columns(directions, tile, walled=walled)
+    added = [f"{{ const T v = sum.v[{c}]; {dots(f'here.v[{c}]')['dots_add']} }}" for c in range(wide)]
+    text = fill(
+        "faces_columns",
+        together=together,
+        cy=f"tile/across*{tile.lines} + line" if directions > 2 else "0",
+        place="0" if directions > 2 else "line",
+        **of,
+        dots="\n".join(added),
+        unroll='_Pragma("unroll 1")' if cuda else "",
+        **dots(""),
+    )
+    return _held(text, "face_product", group, itemsize)
+
+
+def _held(text: str, name: str, group: int, itemsize: int) -> KernelText:
+    return dataclasses.replace(KernelText.of(text, name), bounds=(group, HELD[name][itemsize]))
+
+
+def run(grid: tuple[int, ...], group: int, groups: int, wide: int) -> tuple[int, int]:
+    """Rows of a work-item of `product_columns` for about as many groups, and their number. grid: cells, x last."""
+    tile, together = _columns_of(len(grid), group, wide)
+    planes, *lines, columns = grid
+    tiles = -(-columns // tile.columns) * (-(-lines[0] // tile.lines) if lines else 1)
+    rows = max(LEAST_RUN, tiles * planes // (groups * together))
+    return rows, tiles * -(-planes // (rows * together))
+
+
+def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
+    """The tile of a group, and its runs that are behind one another."""
+    columns = min(group * wide, NEAR_COLUMNS)
+    lines = group * wide // columns
+    return (Tile(columns, lines, wide), 1) if directions > 2 else (Tile(columns, 1, wide), lines)
+
+
+def restricted_residual(
+    directions: int, group: int, tile: Tile, itemsize: int, *, walled: bool, most: int, cuda: bool, paired: bool = False
+) -> KernelText:
+    """coarse[part] = the sum of b - A x over each part of boxes of equal sides, of which a box has at most `most`.
+
+    paired: the sums of b too, in `of_b`, and partial sums of (b, x), nothing, and (b, b) in an array of `count`
+    columns.
+    """
+    cells = range(tile.wide)
+    place = "room[(labels[i + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
+    added = [f"total += {' + '.join(f'(given.v[{c}] - sum.v[{c}])' for c in cells)};"]
+    if paired:
+        place += f" room[({most} + labels[i + {{0}}] - lowest)*GROUP + LOCAL_ID] += (W)given.v[{{0}}];"
+        added += [f"whole += {' + '.join(f'given.v[{c}]' for c in cells)};"]
+    pair = dots("given.v[0]", wanted=paired)
+    products = "xy += W_DOT(given.v[{0}], here.v[{0}]); xx += W_DOT(given.v[{0}], given.v[{0}]);"
+    text = fill(
         "face_restrict",
-        **dataclasses.asdict(tile),
-        **_columns(directions, walled=walled),
+        **_columns(directions, tile, walled=walled),
+        side=tile.side,
+        deep=tile.deep,
         most=most,
         boxes=tile.columns // tile.side * (tile.lines // tile.deep),
+        kept=" ".join(place.format(c) for c in cells),
+        added="\n".join(added),
+        sums=2 if paired else 1,
+        dots="\n".join(products.format(c) for c in cells) if paired else "",
+        dots_begin=pair["dots_begin"].replace("room", "sums"),
+        dots_end=PAIRED_END if paired else "",
+        store_whole=f"room[{most}*GROUP + LOCAL_ID] = (W)whole;" if paired else "",
+        result="if (which) of_b[part] = sum; else coarse[part] = sum;" if paired else "coarse[part] = sum;",
+        paired_arguments="GLOBAL W* RESTRICT of_b, GLOBAL W* partial, const I64 count, " if paired else "",
         unroll='_Pragma("unroll")' if cuda else "",
     )
+    return _held(text, "face_restrict", group, itemsize)
 
 
-def _columns(directions: int, *, walled: bool) -> dict[str, object]:
-    """The pieces of a kernel whose work-items go through rows in the farthest direction.
+def index(cells: int) -> np.dtype:
+    """The type of places in vectors of so many entries."""
+    return np.dtype(np.int32 if cells <= MOST_IN_32_BITS else np.int64)
 
-    Where all faces of a cell have one coefficient, as almost everywhere, it is selected once.
+
+def _columns(directions: int, tile: Tile, *, walled: bool) -> dict[str, object]:
+    """The pieces of a kernel whose work-items go through cells in the farthest direction, in the precision of vectors:
+    differences of neighbours lose nothing there that the vectors have.
+
+    A cell at the edge of the grid is its own neighbour there, so that its face does not matter. Where no face of a
+    work-item's cells lies between the phases, as almost everywhere, the coefficient is selected once for all.
     """
-    far = directions - 1
-    values = [f"W below{k} = i >= d{k} ? W_OF_T(x[i - d{k}]) : W_OF(0)" for k in range(far)]
-    values += [f"W above{k} = i + d{k} < n ? W_OF_T(x[i + d{k}]) : W_OF(0)" for k in range(far)]
-    codes = [f"int next{k} = i + d{k} < n ? codes[i + d{k}] : {CLOSED}" for k in range(far)]
-    sides = [(face(k, "code"), f"below{k}") for k in range(far)] + [(face(far, "code"), "before")]
-    sides += [(face(k, f"next{k}"), f"above{k}") for k in range(far)] + [(face(far, "above"), "after")]
-    upper = [f"(next{k} & {3 << BITS * k})" for k in range(far)] + [f"(above & {3 << BITS * far})"]
-    faces = (1 << BITS * directions) - 1
-    sums = fill(
-        "faces_sum",
-        neighbours="\n".join(f"const {one};" for one in values + codes),
-        lower=f"(code & {faces})",
-        upper=" | ".join(upper),
-        second=sum(2 << BITS * k for k in range(directions)),
-        differences=" + ".join(f"(here - {neighbour})" for _, neighbour in sides),
-        add_wall=f"if (code > {faces}) sum += {_wall(directions, 'code', walled)};" if walled else "",
-        wall=_wall(directions, "code", walled),
-        faces=" ".join(f"sum += {one}*(here - {neighbour});" for one, neighbour in sides),
+    far, cells = directions - 1, range(tile.wide)
+    across = ["CELLS under = CELLS_AT(x, i - down), over = CELLS_AT(x, i + up)", "unsigned next1 = CODES_AT(i + up)"]
+    across = across if far > 1 else []
+    upper = [f"next{k}" for k in range(far)] + ["above"]
+    pairs = [["first", *(f"here.v[{c}]" for c in cells[:-1])], [*(f"here.v[{c}]" for c in cells[1:]), "last"]]
+    sides = [("code", 0, pairs[0]), ("next0", 0, pairs[1])]
+    near = [("code", 1, "under"), ("next1", 1, "over")] if far > 1 else []
+    for name, k, other in (*near, ("code", far, "before"), ("above", far, "after")):
+        sides.append((name, k, [f"{other}.v[{c}]" for c in cells]))
+    alike, each, walls = [], [], []
+    for c in cells:
+        here = f"here.v[{c}]"
+        alike.append(f"sum.v[{c}] = own*({' + '.join(f'({here} - {others[c]})' for _, _, others in sides)});")
+        faces = " + ".join(f"{face(k, f'({name} >> {8 * c})')}*({here} - {others[c]})" for name, k, others in sides)
+        wall = _wall(directions, f"(code >> {8 * c})", walled, of=here)
+        each.append(f"sum.v[{c}] = {wall} + {faces};")
+        walls.append(f"sum.v[{c}] += {wall};")
+    low, whole = sum(1 << BITS * k for k in range(directions)), (1 << BITS * directions) - 1
+    within = [f"INDEX left = cx > 0 ? 1 : 0, right = cx + {tile.wide} < nx ? {tile.wide} : {tile.wide - 1}"]
+    within += ["INDEX down = cy > 0 ? nx : 0, up = cy + 1 < ny ? nx : 0"] * (far > 1)
+    nx, ny = ("(INDEX)d1", "far/nx") if far > 1 else ("far", "1")
+    step = fill(
+        "faces_step",
+        high=8 * (tile.wide - 1),
+        across="\n".join(f"const {one};" for one in across),
+        faces=_bytes(whole, tile.wide),
+        low=_bytes(low, tile.wide),
+        upper=" | ".join(f"({name} & {_bytes(3 << BITS * k, tile.wide)})" for k, name in enumerate(upper)),
+        alike="\n".join(alike),
+        each="\n".join(each),
+        add_wall=f"if (code & {_bytes(3 << BITS * directions, tile.wide)}) {{ {' '.join(walls)} }}" if walled else "",
     )
-    return {**_head(directions, "W"), "farthest": f"d{far}", "closed": CLOSED, "sum": sums}
+    return {
+        **_head(directions, "T"),
+        "columns": tile.columns,
+        "lines": tile.lines,
+        "wide": tile.wide,
+        "items": tile.items,
+        "cells": fill("faces_cells", wide=tile.wide, word=WORDS[tile.wide], bytes=f"{tile.wide}*sizeof(R)"),
+        "sides": f"const INDEX rows = (INDEX)n, far = (INDEX)d{far}, nx = {nx}, ny = {ny}, planes = rows/far;",
+        "near": "\n".join(f"const {one};" for one in within),
+        "step": step,
+    }
+
+
+def _bytes(mask: int, wide: int) -> str:
+    """The mask in each of so many bytes."""
+    return f"{sum(mask << 8 * c for c in range(wide))}u"
 
 
 def box_matrix(directions: int, *, walled: bool, most: int) -> str:
@@ -103,7 +230,7 @@ def face(direction: int, code: str) -> str:
 
 
 def _wall(directions: int, code: str, walled: bool, of: str = "here") -> str:
-    return f"{_selected('w', code, BITS * directions)}*{of}" if walled else "W_OF(0)"
+    return f"{_selected('w', code, BITS * directions)}*{of}" if walled else "T_OF(0)"
 
 
 def _selected(name: str, code: str, shift: int) -> str:

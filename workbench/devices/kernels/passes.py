@@ -25,9 +25,11 @@ def trees(
     dtype: np.dtype,
     wide: np.dtype,
     stored: Mapping[str, np.dtype] | None = None,
+    split: tuple[str, ...] = (),
 ) -> LineTrees:
     """What makes the trees of lines whose scalars are in slots; stored: dtypes of vectors not kept in dtype."""
-    return LineTrees(shapes, {name: Constant(slot, WHOLE) for name, slot in slots.items()}, dtype, wide, stored)
+    places = {name: Constant(slot, WHOLE) for name, slot in slots.items()}
+    return LineTrees(shapes, places, dtype, wide, stored, split)
 
 
 @functools.lru_cache(512)

@@ -83,7 +83,8 @@ def face_diagonal(row, codes, faces, walls, steps, out, *, directions, walled, i
 
 
 class FaceProduct(Applied):
-    """out = A x with (x, out), (out, out) and (x, x). dtype: of the vectors; arithmetic is in double precision."""
+    """out = A x with (x, out), (out, out) and (x, x). dtype: of the vectors; arithmetic is in double precision, on a
+    GPU in theirs."""
 
     def __init__(self, device: Any, faces: FaceCodes, dtype: np.dtype) -> None:
         self._device, self._faces, self._dtype = device, faces, np.dtype(dtype)

@@ -52,6 +52,8 @@ class Workspace(NamedVectors[Compiled]):
     ) -> None:
         super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock, stored=stored)
         self.fuse = fuse
+        self._split: dict[str, str] = {}
+        """The operators whose results are split, by the vectors that lack a part."""
         self._kept: dict[tuple[str, ...], tuple[Compiled, ...]] | None = None
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
@@ -110,7 +112,9 @@ class Workspace(NamedVectors[Compiled]):
         rooms = {work_of(line): shapes[line.matrix] for line in solved}
         self._make_slots(numbers | rooms)
         fused_dots = {name: self._fused_dots(name, everything, shapes) for name in self.operators}
-        plans = [schedule.plan(lines, vectors, persistent, fused_dots, fuse=self.fuse) for lines in inlined]
+        plans = [self._planned(lines, vectors, persistent, fused_dots) for lines in inlined]
+        applied = [step for steps in plans for step in steps if isinstance(step, schedule.Apply)]
+        self._split |= {step.target: step.operator for step in applied if step.split}
         made = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
         self._programs += map(weakref.ref, made)
         # Kernels are compiled in parallel; an iteration must not wait for them.
@@ -118,6 +122,26 @@ class Workspace(NamedVectors[Compiled]):
         # The first program has ended before a run stops.
         self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
         return made
+
+    def _planned(
+        self,
+        lines: Collection[Line],
+        vectors: Collection[str],
+        persistent: Collection[str],
+        fused_dots: Mapping[str, Collection[str]],
+    ) -> tuple[schedule.Step, ...]:
+        """The steps of a program; results of operators are split where passes alone read them."""
+        offered = {name: getattr(self.operators[name], "split_dots", ()) for name, dots in fused_dots.items() if dots}
+        may = {name: dots for name, dots in offered.items() if dots and self.fuse}
+        split = {name: dots for name, dots in may.items() if schedule.splits(lines, name, vectors, persistent)}
+        return schedule.plan(lines, vectors, persistent, {**fused_dots, **split}, split=split, fuse=self.fuse)
+
+    def gathered(self, name: str) -> Any:
+        vector = super().gathered(name)
+        if vector is not None and name in self._split:
+            vector = self.device.copy(vector)
+            self.operators[self._split[name]].complete(vector)
+        return vector
 
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, or of a small matrix as an array of its shape, read from the device."""

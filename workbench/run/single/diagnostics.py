@@ -88,6 +88,10 @@ class SingleDiagnostics(Diagnostics):
     def _copy(self, x: DeviceVector) -> DeviceVector:
         return self._setup.device.copy(x)
 
+    def make_product(self) -> None:
+        """Leave A x in `residual`."""
+        self._setup.bound.apply(self.solution(), self.residual)
+
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         """||b - A x||; leaves b - A x in `residual`."""
         setup = self._setup

@@ -30,14 +30,14 @@ FIRST_INTERVAL = 4
 REDUCTION = 1e-3
 """Of ||r|| from its largest value since the last replacement, at which r is replaced: of the seven digits of single
 precision the direction needs three, and an iteration may reduce ||r|| by another factor of ten."""
-REPLACE = "r = w"
-"""w is b - A x."""
-CORRECT = "x = x + u"
-"""u is Q r."""
+REPLACE = "r = b - w"
+"""w is A x."""
+CORRECT = "x = x + p"
+"""p is Q r, until the first direction takes its place."""
 
 
 class MixedRecurrence(Recurrence):
-    """The recurrence with vectors in single precision. measures: where b - A x is computed, in double precision."""
+    """The recurrence with vectors in single precision. measures: where A x is computed, in double precision."""
 
     def __init__(
         self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: SingleDiagnostics
@@ -74,7 +74,7 @@ class MixedRecurrence(Recurrence):
             self.replace_residual()
             if correction:
                 assert self._setup.projection is not None
-                self._setup.projection.add_correction(space.vector("u"), space.vector("r"))
+                self._setup.projection.add_correction(space.vector("p"), space.vector("r"))
                 correction()
                 self.replace_residual()
 
@@ -97,15 +97,15 @@ class MixedRecurrence(Recurrence):
 
     def replace_residual(self) -> None:
         """r = b - A x."""
-        self._measures.true_residuals()
+        self._measures.make_product()
         self._take()
 
 
-def mixed_workspace(setup: SolveSetup, residual: Any, clock: Clock | None = None) -> Workspace:
-    """A workspace for a setup in precision mixed. residual: b - A x in double precision."""
+def mixed_workspace(setup: SolveSetup, product: Any, clock: Clock | None = None) -> Workspace:
+    """A workspace for a setup in precision mixed. product: for A x in double precision."""
     device, size = setup.device, setup.b.size
-    vectors = {"x": setup.x, "w": residual, "r": device.zeros(size, setup.stored)}
-    vectors |= {"u": device.zeros(size, setup.stored)} if _corrects(setup) else {}
+    vectors = {"b": setup.b, "x": setup.x, "w": product, "r": device.zeros(size, setup.stored)}
+    vectors |= {"p": device.zeros(size, setup.stored)} if _corrects(setup) else {}
     operators = {"A": setup.A, "M": setup.M}
     dtype = np.dtype(setup.b.dtype)
     return device.workspace(size, dtype, vectors=vectors, operators=operators, clock=clock, stored=setup.stored)

@@ -1,22 +1,28 @@
-KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, GLOBAL W* partial, const I64 n)
+KERNEL face_product(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, $arguments, const I64 run, GLOBAL W* partial,
+    const I64 n)
 {
+    /* A work-item computes `run` rows along the farthest direction. */
     $dots_begin
-    const I64 across = $farthest < n ? $farthest : n;
-    const I64 pieces = ((n + across - 1)/across + $along_less_one)/$along;
-    FOR_EACH(item, across*pieces) {
-        const I64 piece = item/across;
-        I64 i = item - piece*across + piece*$along*across;
-        W before = i >= $farthest && i < n ? W_OF_T(x[i - $farthest]) : W_OF(0);
-        W here = i < n ? W_OF_T(x[i]) : W_OF(0);
-        int code = i < n ? codes[i] : 0;
-        for (int step = 0; step < $along && i < n; step++) {
-            const int inside = i + $farthest < n;
-            const W after = inside ? W_OF_T(x[i + $farthest]) : W_OF(0);
-            const int above = inside ? codes[i + $farthest] : $closed;
-            $sum
-            const T v = T_OF_W(sum);
-            y[i] = v; $dots_add
-            before = here; here = after; code = above; i += $farthest;
+    $cells
+    $sides
+    const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
+    const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
+    const INDEX together = $together*(INDEX)run, jobs = tiles*((planes + together - 1)/together);
+    for (INDEX job = GROUP_ID; job < jobs; job += GROUPS) {
+        const INDEX tile = job%tiles, cx = tile%across*$columns + column, cy = $cy;
+        const INDEX begin = job/tiles*together + $place*(INDEX)run;
+        const INDEX end = begin + (INDEX)run < planes ? begin + (INDEX)run : planes;
+        if (cx < nx && cy < ny && begin < end) {
+            $near
+            INDEX i = begin*far + cy*nx + cx;
+            CELLS here = CELLS_AT(x, i), before = CELLS_AT(x, begin > 0 ? i - far : i);
+            unsigned code = CODES_AT(i);
+            $unroll for (INDEX plane = begin; plane < end; plane++) {
+                $step
+                *(GLOBAL CELLS*)(y + i) = sum;
+                $dots
+                before = here; here = after; code = above; i += far;
+            }
         }
     }
     $dots_end

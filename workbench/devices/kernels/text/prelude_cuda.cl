@@ -5,6 +5,7 @@
 #define LOCAL
 #define SHARED(type, name, size) __shared__ type name[size]
 #define RESTRICT __restrict__
+#define ALIGNED(bytes) __align__(bytes)
 #define BARRIER __syncthreads()
 #define GROUP_ID ((I64)blockIdx.x)
 #define GROUPS ((I64)gridDim.x)
