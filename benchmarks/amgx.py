@@ -11,6 +11,7 @@ with r and u in GPU memory and through the host.
 
 from __future__ import annotations
 
+import importlib
 import statistics
 import sys
 import time
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks import gpu
 from workbench import devices
 from workbench.devices import amgx
 from workbench.errors import InputError
@@ -154,6 +156,11 @@ def row(iterations: int, setup: float, iterating: float, residual: float) -> Row
         "together_s": setup + iterating,
         "true_residual": residual,
     }
+
+
+def copy_bandwidth() -> float:
+    """Bytes per second of a large copy on the GPU."""
+    return gpu.copy_bandwidth(importlib.import_module("cupy"))
 
 
 def cycles(label: str, matrix: sparse.csr_array) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.devices import device
 from workbench.host.box_parts import numbered_parts
 from workbench.host.slab import Slab
 from workbench.host.slab_boxes import boxes_along, boxes_of_slab, of_all_slabs
@@ -51,17 +50,22 @@ def test_slabs_that_share_boxes_have_none_of_their_own(ends):
     assert boxes_along(Slab(GRID, *ends, 1), PER_SIDE[0]) is None
 
 
-@pytest.mark.parametrize("depth", [1, 3])
-def test_rows_of_e_of_all_slabs_are_e(depth):
-    labels, boxes = numbered_parts(_phase(), GRID, PER_SIDE)
-    whole = assemble_two_phases(_phase(), (8.0, 1.0), "z-:dirichlet", scale=64.0)
+@pytest.mark.parametrize(
+    ("grid", "per_side", "depth"), [(GRID, PER_SIDE, 1), (GRID, PER_SIDE, 3), ((12, 35), (4, 9), 1)]
+)
+def test_rows_of_e_of_all_slabs_are_e(device, grid, per_side, depth):
+    phase = _phase().reshape(grid)
+    labels, boxes = numbered_parts(phase, grid, per_side)
+    whole = assemble_two_phases(phase, (8.0, 1.0), "y-:dirichlet", scale=64.0)
     z = sparse.csr_array((np.ones(labels.size), labels, np.arange(labels.size + 1)))
-    count = boxes.box.size
-    found = sparse.csr_array((count, count))
-    for slab in _slabs(depth):
+    made = []
+    for first, last in itertools.pairwise(ENDS):
+        slab = Slab(grid, first, last, depth)
         rows = SlabStencil(planes_of(whole, slab.planes), slab)
-        near = slab.within(1).planes
-        tall = labels.reshape(GRID)[near].reshape(-1)
-        data, indices, indptr = rows.box_matrix(device(), tall, boxes)
-        found = found + sparse.csr_array((data, indices, indptr), shape=(count, count))
-    np.testing.assert_allclose(found.toarray(), (z.T @ whole.to_csr() @ z).toarray(), atol=1e-12)
+        parts, at = boxes_of_slab(boxes, slab)
+        near = labels.reshape(grid)[slab.within(1).planes].reshape(-1) - np.int32(at)
+        csr = rows.rows_of_e(device, near, parts, at)
+        csr = tuple(values if isinstance(values, np.ndarray) else device.to_host(values) for values in csr)
+        made.append(sparse.csr_array(csr, shape=(parts.count, boxes.count)))
+    found = sparse.vstack(made).toarray()
+    np.testing.assert_allclose(found, (z.T @ whole.to_csr() @ z).toarray(), atol=1e-12)

@@ -6,14 +6,17 @@ FOLDER is for the files of the cases. Rank 0 prints one JSON line for each case.
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import sys
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import io, sparse
 
+from workbench import devices
 from workbench.devices import ranks
 from workbench.errors import InputError
 from workbench.run import Stopping, configure
@@ -71,7 +74,11 @@ TINY = (
     "graph.mtx preconditioner=neumann:2 deflation=blocks:5 variant=def1 rhs=random",
     "graph.mtx preconditioner=jacobi solver=block-cg rhs=random:2",
 )
-CASES = {2: TWO, 3: TINY, 4: TINY}
+ON_ACCELERATORS = (
+    "bubbles-3d n=32 sides=z-:dirichlet preconditioner=neumann:2 deflation=levelset:8 coarse=multilevel device=opencl",
+)
+"""Runs on two ranks that share the processor by OpenCL, laid out as on a GPU; see `as_a_gpu`."""
+CASES = {2: TWO + ON_ACCELERATORS, 3: TINY, 4: TINY}
 LARGER = (
     "bubbles-3d n=48 preconditioner=jacobi",
     "bubbles-3d n=48 preconditioner=neumann:2 deflation=levelset:6 variant=a-def2",
@@ -96,6 +103,36 @@ def write_files(folder: Path) -> None:
         np.save(folder / f"labels-{size}.npy", (random.permutation(size) * 5 // size).astype(np.int32))
 
 
+def as_a_gpu() -> None:
+    """Let device opencl have the memory, the layout and the kernels of a GPU, whatever the size of a system."""
+    from tests.conftest import side_by_side
+    from workbench.deflation import galerkin
+    from workbench.devices.accelerator import face_series
+
+    made: Any = side_by_side()
+    whole: dict[int, tuple[Any, int]] = {}
+    allocate = made.runtime.allocate
+
+    def allocated(nbytes: int) -> Any:
+        handle = allocate(nbytes)
+        # Of a part that is gone, another handle may have the number.
+        whole.pop(handle.int_ptr, None)
+        return handle
+
+    def part(handle: Any, first: int, nbytes: int) -> Any:
+        if nbytes == 1:
+            return handle
+        # OpenCL takes parts at multiples of 128 bytes, as planes of 32 x 32 cells have them, and no parts of parts.
+        of, at = whole.get(handle.int_ptr, (handle, 0))
+        found = of.get_sub_region(at + first, nbytes)
+        whole[found.int_ptr] = of, at + first
+        return found
+
+    made.runtime.allocate, made.runtime.part = allocated, part
+    devices.made["opencl"] = made
+    face_series.SWEPT_BYTES = galerkin.LEAST_ON_DEVICE = 0
+
+
 def configured(case: str, folder: Path):
     name, *choices = case.split()
     given = dict(choice.split("=", 1) for choice in choices)
@@ -118,7 +155,7 @@ def solved(configuration):
 def compared(case: str, folder: Path, communicator) -> dict:
     """Iterations, reasons and entries of one process and of the ranks, the difference of x, and bytes of A."""
     configuration = configured(case, folder)
-    single, alone = solved(configuration)
+    single, alone = solved(dataclasses.replace(configuration, device="cpu"))
     ranks.enter(communicator)
     try:
         run, result = solved(configuration)
@@ -132,9 +169,16 @@ def compared(case: str, folder: Path, communicator) -> dict:
         "reasons": [alone.reason.value, result.reason.value],
         "error": max(communicator.allgather(float(error))),
         "entries": [alone.summary["nnz"], result.summary["nnz"]],
+        "kernels": [type(part).__name__ for part in _parts_of(run.setup)] if configuration.device != "cpu" else [],
         "whole": int(single.setup.operator.nbytes),
         "bytes": communicator.allgather(int(run.setup.operator.nbytes)),
     }
+
+
+def _parts_of(setup: Any) -> tuple[Any, ...]:
+    """What a run on an accelerator goes through."""
+    projection = setup.projection
+    return setup.first_level.on_slab, projection.z, projection._product, projection._factor._device
 
 
 def peaks(case: str, folder: Path, communicator) -> dict:
@@ -159,8 +203,13 @@ def main(folder: Path) -> None:
     if communicator.rank == 0:
         write_files(folder)
     communicator.Barrier()
+    accelerators = ON_ACCELERATORS if importlib.util.find_spec("pyopencl") else ()
+    if accelerators:
+        as_a_gpu()
     measured = LARGER if communicator.size == 2 else ()
     for case in (*CASES[communicator.size], *measured):
+        if case in ON_ACCELERATORS and not accelerators:
+            continue
         try:
             found = (peaks if case in measured else compared)(case, folder, communicator)
         except InputError as error:

@@ -13,7 +13,7 @@ from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.errors import InputError
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
-from workbench.host.slab_boxes import boxes_along, of_all_slabs
+from workbench.host.slab_boxes import boxes_along
 from workbench.registry import parameter, register
 
 
@@ -61,7 +61,7 @@ class LevelSet(Deflation):
         return super().space(context)
 
     def slab_space(self, context: DeflationContext, slab: Slab) -> Subspace:
-        from workbench.deflation.slab_subspace import SlabSubspace, numbered
+        from workbench.deflation.slab_subspace import PartsOfSlab, SlabSubspace, numbered
 
         assert context.phase is not None
         self.check(slab.grid)
@@ -71,11 +71,8 @@ class LevelSet(Deflation):
         mine = along and device.numbered_parts(context.phase, slab.own, (along.stop - along.start, *per_side[1:]))
         if all(device.gathered(bool(mine))) and mine:
             labels, parts = mine
-            of_ranks = device.gathered(parts)
-            first = sum(other.box.size for other in of_ranks[: device.rank])
-            labels = device.with_ghosts(device.to_host(labels) + np.int32(first), slab)
-            boxes = of_all_slabs(of_ranks, slab.grid, per_side)
-            return SlabSubspace(labels, slab, boxes.sizes, boxes if self.k else None)
+            boxes, first = device.joined_boxes(parts, slab.grid, per_side)
+            return PartsOfSlab(device.near_labels(labels, first), slab, boxes, parts, first, device)
         kinds = int(device.largest(int(context.phase.max(initial=0)))) + 1
         in_boxes = combine_sides(Blocks(self.k or 1).sides(slab.grid), slice(slab.first, slab.last))
         own, known = numbered(in_boxes.astype(np.int64) * kinds + context.phase, device)

@@ -231,8 +231,17 @@ class Projection(Corrections):
     @property
     def rest(self) -> tuple[DeviceVector, DeviceVector]:
         """Where `correction` leaves its result, and the part of each unknown; where it gives dot products."""
+        z: Any = self._z
+        return z.own(self._solved), z.labels
+
+    def add_rest(self, u: DeviceVector) -> None:
+        """u = u + Z of the result of `correction`."""
+        self._z.add(u, self._solved)
+
+    @property
+    def _solved(self) -> DeviceVector:
         coarse: Any = self._coarse
-        return coarse.solved, self._z.labels
+        return coarse.solved
 
     def drift(self, r: DeviceVector) -> float:
         """||Z^H r|| with the columns of Z normalized; zero for an exact projection.

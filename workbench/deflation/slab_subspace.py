@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.deflation.galerkin import galerkin_matrix, sparse_az
+from workbench.deflation.galerkin import PlacedMatrix, galerkin_matrix, matrix_of_rows, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.deflation.subspace import BoundSubspace, SparseColumns, Subspace
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
+from workbench.host.slab_boxes import boxes_of_slab
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator
 from workbench.operators.slab_stencil import SlabStencil, planes_of
@@ -37,37 +38,62 @@ class SlabSubspace(Subspace):
     piecewise_constant = True
 
     def __init__(self, labels: np.ndarray, slab: Slab, sizes: np.ndarray, boxes: Boxes | None) -> None:
-        self._tall, self._slab, self._boxes, self.sizes = labels, slab.within(1), boxes, sizes
+        self._tall, self._slab, self._boxes, self._sizes = labels, slab.within(1), boxes, sizes
+
+    @property
+    def count(self) -> int:
+        """The number of subdomains, d."""
+        return self._boxes.count if self._boxes else self._sizes.size
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Unknowns of each on all ranks, shape (d,)."""
+        return self._boxes.sizes if self._boxes else self._sizes
 
     @property
     def labels(self) -> np.ndarray:
         """Those of the rows."""
         return self._tall[self._slab.inner]
 
-    def bind(self, operator: Any, bound: BoundOperator, device: Device) -> BoundSubspace:
-        """Copy Z to the device, and sum E over the ranks. Cost: a part of AZ at a time, where E is not made without it;
-        every rank has all of E."""
-        count = self.sizes.size
+    def bind(self, operator: Any, bound: BoundOperator, device: Any) -> BoundSubspace:
+        """Copy Z to the device, and make E of the rows of all ranks. Cost: a part of AZ at a time, where E is not made
+        without it; every rank has all of E."""
+        count = self.count
         columns = SlabColumns(operator, self, count, bound, device)
-        matrix = sparse.csr_array(sum(device.gathered(self._rows_of_e(operator, device))))
+        matrix = self._matrix(operator, device)
+        boxes = device.placed_boxes(self._boxes) if isinstance(matrix, PlacedMatrix) else self._boxes
         return BoundSubspace(
-            device.subdomains(self.labels, count, operator.dtype, self._boxes),
+            device.subdomains(self._placed, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
-            sparse.csr_array((matrix + matrix.conj().T) / 2),
+            matrix,
             lambda: np.sqrt(self.sizes),
             columns,
             notes=redundant(count, device.ranks),
-            parts=Parts.of(self._boxes) if self._boxes else None,
+            parts=Parts.of(boxes) if boxes else None,
         )
 
-    def _rows_of_e(self, operator: SlabStencil, device: Device) -> sparse.csr_array:
-        """What the rows of this rank add to E."""
-        count = self.sizes.size
-        if self._boxes and (found := operator.box_matrix(device, self._tall, self._boxes)):
-            return sparse.csr_array(found, shape=(count, count))
-        rows = (self._az_of(operator, at) for at in self._steps())
-        summed = sum((galerkin_matrix(az, labels, count) for az, labels in rows), sparse.csr_array((count, count)))
-        return sparse.csr_array(summed)
+    @property
+    def _placed(self) -> Any:
+        """Labels as `Device.subdomains` takes them."""
+        return self.labels
+
+    def _own_parts(self) -> tuple[Any, Boxes, int] | None:
+        """Labels as `SlabStencil.rows_of_e` takes them, the boxes of this slab, and the first of their parts; None
+        where slabs share boxes."""
+        if self._boxes is None or (mine := boxes_of_slab(self._boxes, self._slab)) is None:
+            return None
+        return self._tall - np.int32(mine[1]), *mine
+
+    def _matrix(self, operator: Any, device: Any) -> sparse.csr_array | PlacedMatrix:
+        """E. Where boxes lie in one slab each, every rank makes whole rows; else each adds to all of them."""
+        mine = self._own_parts() if isinstance(operator, SlabStencil) else None
+        rows = operator.rows_of_e(device, *mine) if mine else None
+        if all(device.gathered(rows is not None)) and rows:
+            return matrix_of_rows(device.joined_rows(*rows), getattr(device, "alone", device))
+        count, parts = self.count, (self._az_of(operator, at) for at in self._steps())
+        own = sum((galerkin_matrix(az, labels, count) for az, labels in parts), sparse.csr_array((count, count)))
+        matrix = sparse.csr_array(sum(device.gathered(sparse.csr_array(own))))
+        return sparse.csr_array((matrix + matrix.conj().T) / 2)
 
     def az(self, operator: SlabStencil) -> sparse.csr_array:
         """AZ of the rows, shape (N, d)."""
@@ -86,7 +112,7 @@ class SlabSubspace(Subspace):
         tall = planes_of(operator.tall, slice(first, first + part.taller[0]))
         begin = (part.planes.start - self._slab.planes.start) * part.plane
         labels = self._tall[begin : begin + part.taller[0] * part.plane]
-        return sparse_az(tall, labels, self.sizes.size)[part.inner], labels[part.inner]
+        return sparse_az(tall, labels, self.count)[part.inner], labels[part.inner]
 
 
 def redundant(count: int, ranks: int) -> tuple[str, ...]:
@@ -98,6 +124,30 @@ def redundant(count: int, ranks: int) -> tuple[str, ...]:
         f"{8 * count / 1e6:.2g} MB are summed over the ranks in every iteration; more ranks make this no faster, fewer "
         "vectors do",
     )
+
+
+class PartsOfSlab(SlabSubspace):
+    """Parts of boxes that lie in one slab each.
+
+    near: the labels of the slab with one ghost plane on each side, numbered from the first part in this slab, in host
+    memory or on the device. boxes: of all ranks. own, first: the boxes of this slab, and the first of their parts.
+    """
+
+    def __init__(self, near: Any, slab: Slab, boxes: Boxes, own: Boxes, first: int, device: Any) -> None:
+        self._slab, self._boxes = slab.within(1), boxes
+        self._near, self._own, self._first, self._device = near, own, first, device
+
+    @functools.cached_property
+    def _tall(self) -> np.ndarray:
+        near = self._near if isinstance(self._near, np.ndarray) else self._device.to_host(self._near)
+        return near + np.int32(self._first)
+
+    @property
+    def _placed(self) -> Any:
+        return self.labels if isinstance(self._near, np.ndarray) else self._device.rows_of_near(self._near)
+
+    def _own_parts(self) -> tuple[Any, Boxes, int]:
+        return self._near, self._own, self._first
 
 
 class RowsSubspace(SlabSubspace):
@@ -118,7 +168,7 @@ class RowsSubspace(SlabSubspace):
         return [slice(self._slab.first, self._slab.last)]
 
     def _az_of(self, operator: Any, planes: slice) -> tuple[sparse.csr_array, np.ndarray]:
-        return sparse_az(operator, self._tall, self.sizes.size), self._own
+        return sparse_az(operator, self._tall, self.count), self._own
 
 
 class SlabColumns(SparseColumns):

@@ -76,7 +76,7 @@ class TwoLevel(OperatorTraits):
     def complete(self, u: DeviceVector) -> None:
         """u = M1 r from the last u of `apply_split`."""
         assert isinstance(self._projection, Projection)
-        self._projection.z.add(u, self.rest[0])
+        self._projection.add_rest(u)
 
     def block(self, columns: int) -> TwoLevel:
         """M1 for block vectors."""

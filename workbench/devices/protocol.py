@@ -340,9 +340,16 @@ class SecondLevel(Protocol):
         ...
 
     def face_box_matrix(
-        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+        self,
+        faces: FaceCodes,
+        labels: np.ndarray,
+        boxes: Boxes,
+        earlier: EarlierParts | None = None,
+        shift: int = 0,
+        first: int = 0,
     ) -> Rows | None:
-        """The same for codes of faces."""
+        """The same for codes of faces. shift: rows of A, and labels, before the cells of the boxes; their faces count
+        as those behind the boxes do. first: is added to the numbers of parts in the result."""
         ...
 
     def columns(self, rows: np.ndarray) -> Any:

@@ -74,11 +74,17 @@ def stencil_parts_matrix(
 
 
 def face_parts_matrix(
-    faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+    faces: FaceCodes,
+    labels: np.ndarray,
+    boxes: Boxes,
+    earlier: EarlierParts | None = None,
+    shift: int = 0,
+    first: int = 0,
 ) -> Rows | None:
     """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero.
 
-    earlier: where the rows of boxes are taken from that are not stale.
+    earlier: where the rows of boxes are taken from that are not stale. shift: rows of A, and labels, before the cells of
+    the boxes; others may lie behind them. first: is added to the numbers of parts in the result.
     """
     if earlier:
         data, indices, indptr = earlier.rows
@@ -90,7 +96,8 @@ def face_parts_matrix(
         nothing, no_names = np.empty(0, np.int64), np.empty(0, np.int32)
         kept = np.ones(boxes.firsts.size - 1, bool), nothing, no_names, faces.values[:0], no_names, nothing
     stencil = (faces.codes, faces.values, faces.walls, np.array(faces.strides), labels, *boxes.sides, boxes.firsts)
-    return _rows(_couple_faces, (*stencil, *kept), boxes, faces.values.dtype, kept[0].mean())
+    found = _rows(_couple_faces, (*stencil, np.int64(shift), *kept), boxes, faces.values.dtype, kept[0].mean())
+    return (found[0], found[1] + np.int32(first), found[2]) if found and first else found
 
 
 def _rows(couple: Kernel, stencil: tuple[Any, ...], boxes: Boxes, dtype: np.dtype, part: float = 1.0) -> Rows | None:
@@ -265,11 +272,11 @@ def _couple(
 @njit(nogil=True)
 def _across(codes, faces, k, stride, above, labels, first, cells, names, values, lengths):  # pragma: no cover
     """Add the faces between a box and its lower or upper neighbour in direction k; whether there was room."""
-    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
     inside, part, name, total = True, np.int64(-1), np.int64(-1), 0.0
     for z in range(z0, z1):
         for y in range(y0, y1):
-            row = (z * ny + y) * nx
+            row = (z * ny + y) * nx + shift
             for i in range(row + x0, row + x1):
                 near = i + stride if above else i - stride
                 # Faces between the same two parts mostly follow one another.
@@ -286,11 +293,11 @@ def _across(codes, faces, k, stride, above, labels, first, cells, names, values,
 @njit(nogil=True)
 def _within(codes, faces, strides, labels, first, cells, names, values, lengths):  # pragma: no cover
     """Add the faces between parts of one box."""
-    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
     inside = True
     for z in range(z0, z1):
         for y in range(y0, y1):
-            row = (z * ny + y) * nx
+            row = (z * ny + y) * nx + shift
             for x in range(x0, x1):
                 i = row + x
                 for k in range(strides.size):
@@ -304,14 +311,14 @@ def _within(codes, faces, strides, labels, first, cells, names, values, lengths)
 
 
 @njit(nogil=True)
-def _walls(codes, walls, shift, labels, first, cells, values):  # pragma: no cover
+def _walls(codes, walls, bits, labels, first, cells, values):  # pragma: no cover
     """Add the wall terms of the cells of a box."""
-    z0, z1, y0, y1, x0, x1, ny, nx = cells
+    z0, z1, y0, y1, x0, x1, ny, nx, shift = cells
     for z in range(z0, z1):
         for y in range(y0, y1):
-            row = (z * ny + y) * nx
+            row = (z * ny + y) * nx + shift
             for i in range(row + x0, row + x1):
-                values[labels[i] - first, 0] += walls[codes[i] >> shift]
+                values[labels[i] - first, 0] += walls[codes[i] >> bits]
 
 
 @njit(nogil=True)
@@ -328,10 +335,11 @@ def _take(p, q, names, data_before, indices_before, indptr_before, fill, indptr,
 
 @kernel(error_model="numpy")
 def _couple_faces(
-    taken, codes, faces, walls, strides, labels, shape, boxes, first, stale, first_before, names, data_before,
+    taken, codes, faces, walls, strides, labels, shape, boxes, first, shift, stale, first_before, names, data_before,
     indices_before, indptr_before, room, fill, indptr, indices, data,
 ):  # pragma: no cover  # fmt: skip
-    ny, nx = shape[1], shape[2]
+    ny, nx, far = shape[1], shape[2], strides.size - 1
+    below, above = shift > 0, shift + shape[0] * ny * nx < codes.size
     for thread in threads(taken):
         rows = room[0][thread], room[1][thread], room[2][thread]
         for box in shared(taken, thread, boxes[0] * boxes[1] * boxes[2]):
@@ -344,26 +352,26 @@ def _couple_faces(
                 continue
             _begin(*rows, start, parts)
             z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
-            cells = z0, z1, y0, y1, x0, x1, ny, nx
+            cells = z0, z1, y0, y1, x0, x1, ny, nx, shift
             inside = True
-            # A lower and an upper layer of cells in each direction that has another box behind it.
-            if x0 > 0:
-                layer = z0, z1, y0, y1, x0, x0 + 1, ny, nx
+            # A lower and an upper layer of cells in each direction that has another box, or other rows, behind it.
+            if x0 > 0 or (below and far == 0):
+                layer = z0, z1, y0, y1, x0, x0 + 1, ny, nx, shift
                 inside = _across(codes, faces, 0, strides[0], False, labels, start, layer, *rows) and inside
-            if x1 < nx:
-                layer = z0, z1, y0, y1, x1 - 1, x1, ny, nx
+            if x1 < nx or (above and far == 0):
+                layer = z0, z1, y0, y1, x1 - 1, x1, ny, nx, shift
                 inside = _across(codes, faces, 0, strides[0], True, labels, start, layer, *rows) and inside
-            if y0 > 0:
-                layer = z0, z1, y0, y0 + 1, x0, x1, ny, nx
+            if y0 > 0 or (below and far == 1):
+                layer = z0, z1, y0, y0 + 1, x0, x1, ny, nx, shift
                 inside = _across(codes, faces, 1, strides[1], False, labels, start, layer, *rows) and inside
-            if y1 < ny:
-                layer = z0, z1, y1 - 1, y1, x0, x1, ny, nx
+            if y1 < ny or (above and far == 1):
+                layer = z0, z1, y1 - 1, y1, x0, x1, ny, nx, shift
                 inside = _across(codes, faces, 1, strides[1], True, labels, start, layer, *rows) and inside
-            if z0 > 0:
-                layer = z0, z0 + 1, y0, y1, x0, x1, ny, nx
+            if z0 > 0 or (below and far == 2):
+                layer = z0, z0 + 1, y0, y1, x0, x1, ny, nx, shift
                 inside = _across(codes, faces, 2, strides[2], False, labels, start, layer, *rows) and inside
-            if z1 < shape[0]:
-                layer = z1 - 1, z1, y0, y1, x0, x1, ny, nx
+            if z1 < shape[0] or (above and far == 2):
+                layer = z1 - 1, z1, y0, y1, x0, x1, ny, nx, shift
                 inside = _across(codes, faces, 2, strides[2], True, labels, start, layer, *rows) and inside
             if parts > 1:
                 inside = _within(codes, faces, strides, labels, start, cells, *rows) and inside

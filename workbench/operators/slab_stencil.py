@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from workbench.errors import InputError
 from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
 from workbench.host.slab import Slab
-from workbench.host.slab_boxes import boxes_of_slab
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator
 from workbench.operators.stencil import BandStencil, Stencil
@@ -87,7 +87,7 @@ class SlabStencil(Stencil):
 
     @property
     def largest_diagonal(self) -> float:
-        return largest(self.diagonal())
+        return self.tall.largest_diagonal if isinstance(self.tall, TwoPhaseStencil) else largest(self.diagonal())
 
     def to_csr(self) -> sparse.csr_array:
         raise InputError("a rank holds rows of A alone, and this needs the whole matrix; run without ranks")
@@ -96,8 +96,7 @@ class SlabStencil(Stencil):
         return SlabStencil(self.tall.astype(dtype), self.slab)
 
     def bind(self, device: Any) -> BoundOperator:
-        near: Any = planes_of(self.tall, self._planes(1))
-        return device.with_halo(near.bind(device), 1, 1)
+        return device.with_halo(self._near.bind(device), 1, 1)
 
     def neumann(self, device: Any, order: int) -> BoundOperator:
         if self.slab.depth < order + 1:
@@ -111,40 +110,25 @@ class SlabStencil(Stencil):
 
     def box_matrix(
         self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
-    ) -> Rows | None:
-        """The rows of E of the parts in this slab; None also where slabs share boxes.
+    ) -> None:
+        """None: a rank makes the rows of E of its own parts, by `rows_of_e`."""
 
-        labels: of the slab with one ghost plane on each side.
+    def rows_of_e(self, device: Device, labels: Any, boxes: Boxes, first: int) -> Rows | None:
+        """The rows of E of the parts of boxes in this slab, as `Device.face_box_matrix` makes them; None without codes
+        of faces. Their columns are the parts of all ranks.
+
+        labels: of the slab with one ghost plane on each side, numbered from the first part in this slab, which is
+        `first` among those of all ranks.
         """
-        mine, near = boxes_of_slab(boxes, self.slab), self.slab.within(1)
-        if mine is None or not isinstance(self.tall, TwoPhaseStencil):
+        if not isinstance(self.tall, TwoPhaseStencil):
             return None
-        parts, first = mine
-        own: Any = planes_of(self.tall, self._planes(0))
-        found = own.box_matrix(device, labels[near.inner] - np.int32(first), parts)
-        if found is None:
-            return None
-        data, indices, indptr = (x if isinstance(x, np.ndarray) else device.to_host(x) for x in found)
-        count, rows = boxes.box.size, np.repeat(np.arange(parts.box.size), np.diff(indptr)) + first
-        within = sparse.coo_array((data, (rows, indices.astype(np.int64) + first)), shape=(count, count)).tocsr()
-        whole = sparse.csr_array(within + self._between_slabs(labels, count))
-        return whole.data, whole.indices, whole.indptr
+        start = self.slab.within(1).inner.start
+        return device.face_box_matrix(self._near.faces, labels, boxes, shift=start, first=first)
 
-    def _between_slabs(self, labels: np.ndarray, count: int) -> sparse.csr_array:
-        """What the faces to the ghost planes add to the rows of E."""
-        plane, near = self.slab.plane, self.slab.within(1).inner
-        codes, tall = self.faces.codes, self.slab.inner
-        # A face is coded in the cell above it.
-        ends = [(near.start, near.start - plane, tall.start)] if self.slab.first else []
-        ends += [(near.stop - plane, near.stop, tall.stop)] if self.slab.last < self.slab.grid[0] else []
-        found = sparse.csr_array((count, count))
-        for own, ghost, coded in ends:
-            a, b = labels[own : own + plane], labels[ghost : ghost + plane]
-            chosen = codes[coded : coded + plane] >> BITS * (len(self.grid) - 1) & (CHOICES - 1)
-            face = self.faces.values[chosen]
-            places = np.concatenate([a, a]), np.concatenate([a, b])
-            found = found + sparse.coo_array((np.concatenate([face, -face]), places), shape=(count, count)).tocsr()
-        return sparse.csr_array(found)
+    @functools.cached_property
+    def _near(self) -> Any:
+        """The stencil with one ghost plane on each side."""
+        return planes_of(self.tall, self._planes(1))
 
     def _planes(self, depth: int) -> slice:
         """The planes of the taller slab that make a slab with fewer ghosts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.arrays import Drawn, random_numbers
+from workbench.arrays import Drawn
 from workbench.host.slab import Slab
 from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
@@ -17,14 +17,14 @@ def dispersed_phase_rows(phase: np.ndarray, contrast: float, sides: str, seed: i
     not subtracted."""
     scale, closed = float(slab.grid[-1]) ** 2, is_closed(sides, phase.ndim)
     operator = two_phase_rows(phase, (contrast, 1.0), sides, slab, scale=scale)
-    b = random_numbers([seed, 1], slab.size, slab.rows.start)
+    b = Drawn([seed, 1], slab.size, slab.rows.start)
     return LinearSystem(
         operator,
-        b,
+        b.array() if closed else b,
         grid=slab.grid,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1)[slab.inner],
-        null_space=constants(slab.size, b.dtype) if closed else None,
+        null_space=constants(slab.size, np.float64) if closed else None,
         random_start=True,
         slab=slab,
     )

@@ -166,7 +166,7 @@ def _random(seed: int | list[int], system: LinearSystem, device: Device) -> Any:
 def _made(numbers: Drawn, system: LinearSystem, device: Device) -> Any:
     """Random numbers in the precision of A, in the memory of a device that draws them, else in host memory."""
     dtype = system.operator.dtype
-    draw = None if system.slab else getattr(device, "drawn", None)
+    draw = getattr(device, "drawn", None)
     if draw and (made := draw(numbers, dtype)):
         return made
     given = numbers is system.given_b

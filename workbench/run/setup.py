@@ -87,7 +87,7 @@ def prepare(
     """
     phases = phases or SetupPhases()
     with phases(DEVICE):
-        given = system.operator.shape[0] if system else 0
+        given = system.operator.shape[0] if system and not system.slab else 0
         device = (rank_device(configuration, given) or devices.device(configuration.device)).limited(
             configuration.memory_limit
         )
@@ -99,7 +99,7 @@ def prepare(
                 system = assembled(configuration, device.slab)
         else:
             system = numbered(system)
-            if slab := device.slab:
+            if (slab := device.slab) and not system.slab:
                 system, x0 = rows_of(system, slab), None if x0 is None else x0[slab.rows]
         check_stopped(stopped)
         operator = system.operator

@@ -140,6 +140,10 @@ class BoxSubdomains(_Labelled):
         self._device.launch(self._restrict, self._groups, *arguments)
         return self.coarse
 
+    def own(self, coarse: Vector) -> Vector:
+        """The entries of the parts of these boxes, numbered as in `labels`."""
+        return coarse
+
     @property
     def traffic(self) -> int:
         """Bytes of the labels and the sums; the vector comes on top."""
@@ -159,11 +163,13 @@ def box_matrix(
     return _rows_of_boxes(device, texts.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
 
 
-def face_box_matrix(device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes) -> CsrVectors | None:
-    """The same for codes of faces, in double precision where the device has it."""
+def face_box_matrix(
+    device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, shift: int, first: int
+) -> CsrVectors | None:
+    """The same for codes of faces, in double precision where the device has it. shift, first: as in the protocol."""
     dtype = device.wide(np.dtype(np.float64))
     text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=texts.MOST_COUPLINGS)
-    return _rows_of_boxes(device, text, _face_arguments(device, faces, dtype), dtype, labels, boxes)
+    return _rows_of_boxes(device, text, _face_arguments(device, faces, dtype), dtype, labels, boxes, shift, first)
 
 
 def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
@@ -173,13 +179,21 @@ def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list
 
 
 def _rows_of_boxes(
-    device: Launcher, text: str, operator: list[Any], dtype: np.dtype, labels: np.ndarray, boxes: Boxes
+    device: Launcher,
+    text: str,
+    operator: list[Any],
+    dtype: np.dtype,
+    labels: np.ndarray,
+    boxes: Boxes,
+    shift: int = 0,
+    first: int = 0,
 ) -> CsrVectors | None:
     placed = PlacedBoxes.of(device, boxes)
     parts, kernel = placed.count, device.kernel(text, "box_matrix", dtype)
     grid, per_side = boxes.sides
     places = [device.to_device(labels), placed.placed["box"]]
-    stencil = (*operator, *places, *(np.int64(side) for side in (*grid, *per_side)))
+    sides = (np.int64(number) for number in (*grid, *per_side, shift, labels.size))
+    stencil = (*operator, *places, *sides, np.int32(first))
     counts = device.empty((parts,), np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
     device.launch_over(kernel, parts, *stencil, np.int32(0), counts, *nothing)

@@ -131,7 +131,15 @@ class Operators(OperatorsOfAllDevices, Launcher):
         return deflation.box_matrix(self, main, lower, strides, labels, boxes)
 
     def face_box_matrix(
-        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
+        self,
+        faces: FaceCodes,
+        labels: np.ndarray,
+        boxes: Boxes,
+        earlier: EarlierParts | None = None,
+        shift: int = 0,
+        first: int = 0,
     ) -> Rows | None:
         """The same for codes of faces."""
-        return deflation.face_box_matrix(self, faces, labels, boxes) if deflation.small_boxes(boxes) else None
+        if not deflation.small_boxes(boxes):
+            return None
+        return deflation.face_box_matrix(self, faces, labels, boxes, shift, first)

@@ -23,26 +23,34 @@ MOST_GROUPS = 64
 
 def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
     """A x with Z^T A x, and Z^T (b - A x), the latter in one pass where it can be."""
-    if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and not device.layout.chunked:
-        side, most = z.boxes.equal_side, z.boxes.most
-        directions = bound.request().constants["directions"]
-        tile = texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 else None
-        if tile and most <= MOST_PARTS:
-            return ResidualOfBoxes(device, bound, z, tile, most)
+    if isinstance(bound, FaceProduct) and isinstance(z, BoxSubdomains) and (tile := tile_for(device, bound, z)):
+        return ResidualOfBoxes(device, bound, bound, z, tile)
     return ProductThenRestriction(device, bound, z)
 
 
+def tile_for(device: Any, product: FaceProduct, z: BoxSubdomains) -> texts.Tile | None:
+    """The cells of a group; None where there is no such kernel."""
+    side, directions = z.boxes.equal_side, product.request().constants["directions"]
+    few = z.boxes.most <= MOST_PARTS and not device.layout.chunked
+    return texts.Tile.of(device.layout.group, side, directions) if side and directions > 1 and few else None
+
+
 class ResidualOfBoxes(ProductThenRestriction):
-    """A residual that is restricted where it is made: no vector is written."""
+    """A residual that is restricted where it is made: no vector is written.
+
+    bound: A. product: what computes it; its rows begin `shift` before those of the boxes.
+    """
 
     pairs = True
 
-    def __init__(self, device: Any, product: FaceProduct, z: BoxSubdomains, tile: texts.Tile, most: int) -> None:
-        super().__init__(device, product, z)
+    def __init__(
+        self, device: Any, bound: Any, product: FaceProduct, z: BoxSubdomains, tile: texts.Tile, shift: int = 0
+    ) -> None:
+        super().__init__(device, bound, z)
         request = product.request()
         constants, dtype = request.constants, request.dtype
         directions = constants["directions"]
-        form = {"walled": constants["walled"], "most": most, "cuda": device.layout.language == "cuda"}
+        form = {"walled": constants["walled"], "most": z.boxes.most, "cuda": device.layout.language == "cuda"}
 
         def kernel(*, paired: bool) -> Any:
             group = device.layout.group
@@ -56,7 +64,7 @@ class ResidualOfBoxes(ProductThenRestriction):
         tiles = -(-nx // tile.columns) * (-(-rows[-1] // tile.lines) if directions > 2 else 1)
         run = max(1, tiles * layers // device.layout.groups)
         self._launch, self._groups = device.launch, tiles * -(-layers // run)
-        self._numbers = np.int64(run), np.int64(request.rows)
+        self._numbers = [np.int64(number) for number in (run, layers, shift, request.rows)]
         self._coarse, self._parts = z.coarse, (z.labels, z.firsts, z.coarse)
         self._of_b = device.zeros(z.coarse.size, z.coarse.dtype)
         self._terms = min(MOST_GROUPS, device.layout.groups_for(z.coarse.size))

@@ -118,10 +118,10 @@ def restricted_residual(
     columns.
     """
     cells = range(tile.wide)
-    place = "room[(labels[i + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
+    place = "room[(labels[i - base + {0}] - lowest)*GROUP + LOCAL_ID] += (W)(given.v[{0}] - sum.v[{0}]);"
     added = [f"total += {' + '.join(f'(given.v[{c}] - sum.v[{c}])' for c in cells)};"]
     if paired:
-        place += f" room[({most} + labels[i + {{0}}] - lowest)*GROUP + LOCAL_ID] += (W)given.v[{{0}}];"
+        place += f" room[({most} + labels[i - base + {{0}}] - lowest)*GROUP + LOCAL_ID] += (W)given.v[{{0}}];"
         added += [f"whole += {' + '.join(f'given.v[{c}]' for c in cells)};"]
     pair = dots("given.v[0]", wanted=paired)
     products = "xy += W_DOT(given.v[{0}], here.v[{0}]); xx += W_DOT(given.v[{0}], given.v[{0}]);"

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.devices.accelerator.budget import Budget
-from workbench.devices.accelerator.device import Accelerator, as_accelerator
+from workbench.devices.accelerator.device import as_accelerator
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.links import Link, PinnedMemory
 from workbench.devices.accelerator.runtime import Runtime, Vector
@@ -27,16 +27,17 @@ from workbench.devices.ranks.accelerator_operators import (
     SummedPass,
     SummedRuns,
     Totals,
+    restricted_product,
 )
+from workbench.devices.ranks.accelerator_parts import PartsOnAccelerator
 from workbench.devices.ranks.device import Ranks
 from workbench.devices.ranks.device_clock import RankDeviceClock
 from workbench.devices.ranks.ghosts import DeviceHalo
-from workbench.devices.ranks.reductions import OnRanks
 from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
 
 
-class AcceleratorRanks(OnRanks, Accelerator):
+class AcceleratorRanks(PartsOnAccelerator):
     """The accelerator of a rank. communicator: of mpi4py; all ranks make theirs together."""
 
     def __init__(self, runtime: Runtime, communicator: Any, slab: Slab, budget: Budget | None = None) -> None:
@@ -93,13 +94,16 @@ class AcceleratorRanks(OnRanks, Accelerator):
 
     # Operators.
 
+    restricted_product = restricted_product
+
     def with_halo(self, operator: Any, reach: int, exchanged: int) -> AcceleratorWithHalo:
         """An operator on the slab with `reach` ghost planes on each side, of which `exchanged` have to be filled."""
         return AcceleratorWithHalo(self, operator, reach, exchanged)
 
     def subdomains(
-        self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None
+        self, labels: Any, count: int, dtype: np.dtype, boxes: Boxes | None = None
     ) -> SummedRuns | BoxesOfSlab:
+        """labels: in host memory, or on the device numbered from the first part of this rank."""
         if boxes is not None and (made := BoxesOfSlab.of(self, labels, boxes, dtype)):
             return made
         return SummedRuns(self, labels, count, dtype)
@@ -108,7 +112,7 @@ class AcceleratorRanks(OnRanks, Accelerator):
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
     ) -> CoarseLevel:
         """E^-1, which every rank applies as a whole: its dot products are not summed over the ranks."""
-        return Accelerator(self.runtime, self.budget).coarse_level(form, solve, count, dtype)
+        return self.alone.coarse_level(form, solve, count, dtype)
 
     # Programs.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +11,13 @@ import numpy as np
 from workbench.devices.accelerator import deflation
 from workbench.devices.accelerator.dots import Dots, OnePass
 from workbench.devices.accelerator.links import Link
+from workbench.devices.accelerator.restricted import ResidualOfBoxes, tile_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import ranks as texts
+from workbench.devices.ops.faces import FaceProduct
+from workbench.devices.ranks.accelerator_parts import JoinedBoxes
 from workbench.devices.ranks.operators import WithHalo
+from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.host.boxes import Boxes
 from workbench.host.slab_boxes import boxes_of_slab
 
@@ -101,39 +106,79 @@ class BoxesOfSlab(deflation.BoxSubdomains):
     first: of these parts. count: those of all ranks.
     """
 
-    def __init__(self, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype, first: int, count: int) -> None:
+    def __init__(self, device: Any, labels: Any, boxes: Boxes, dtype: np.dtype, first: int, count: int) -> None:
         super().__init__(device, labels, boxes, dtype)
         self._link: Link = device.link
         self._totals = Totals(device, self._dots.partial.dtype)
         wide = device.wide(dtype)
         # The parts of other ranks stay zero in what this rank adds to the sum.
-        self._own, self._all = device.zeros(count, wide), device.zeros(count, wide)
-        self._place = first * wide.itemsize, boxes.box.size * wide.itemsize
-        self._coarse = self._part(self._own)
+        self._sent, self._all = device.zeros(count, wide), device.zeros(count, wide)
+        self._place = first * wide.itemsize, boxes.count * wide.itemsize
+        self.coarse = self.own(self._sent)
 
     @classmethod
-    def of(cls, device: Any, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
-        """None where boxes lie in several slabs or are large, or where memory has no parts."""
-        own = boxes_of_slab(boxes, device.slab)
+    def of(cls, device: Any, labels: Any, boxes: Boxes, dtype: np.dtype) -> BoxesOfSlab | None:
+        """None where slabs share boxes, or boxes are large, or memory has no parts. labels: see `subdomains`."""
+        own = (boxes.own, boxes.first) if isinstance(boxes, JoinedBoxes) else boxes_of_slab(boxes, device.slab)
         if own is None or not deflation.small_boxes(own[0]) or device.halo.copies:
             return None
         local, first = own
-        return cls(device, labels - np.int32(first), local, dtype, first, boxes.box.size)
+        labels = labels - np.int32(first) if isinstance(labels, np.ndarray) else labels
+        return cls(device, labels, local, dtype, first, boxes.count)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^H w of all ranks, shape (d,); the next call overwrites it."""
         super().restrict(w)
-        self._link.total(self._own, self._all)
+        return self.summed()
+
+    def summed(self) -> Vector:
+        """The sums of all ranks, where this rank has made those of its parts."""
+        self._link.total(self._sent, self._all)
         return self._all
 
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
-        super().add(x, self._part(coarse), sign)
+        super().add(x, self.own(coarse), sign)
 
     def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Totals:
         """x = x + Z a in place, with (r, x), (x, x) and (r, r) of all ranks."""
-        return self._totals.of(super().add_paired(x, self._part(coarse), r).partial)
+        return self._totals.of(super().add_paired(x, self.own(coarse), r).partial)
 
-    def _part(self, coarse: Vector) -> Vector:
+    def own(self, coarse: Vector) -> Vector:
         """The entries of the parts of this rank."""
         part = self._device.runtime.part(coarse.handle, *self._place)
         return Vector(part, (self._place[1] // coarse.itemsize,), coarse.dtype)
+
+
+class ResidualOfSlab(ResidualOfBoxes):
+    """Z^T (b - A x) in one pass over the slab of a rank, after an exchange of ghost planes of x."""
+
+    _device: Any
+    _bound: Any
+    _z: BoxesOfSlab
+
+    @functools.cached_property
+    def _totals(self) -> Totals:
+        return Totals(self._device, self._dots.partial.dtype)
+
+    def residual(self, b: Vector, x: Vector, work: Vector) -> Vector:
+        """Z^T (b - A x) of all ranks, shape (d,); `work` is not used."""
+        super().residual(self._device.halo.placed(b, 1, "b"), self._bound.exchange(x), work)
+        return self._z.summed()
+
+    def paired(self, b: Vector, x: Vector) -> tuple[Dots, Vector, Vector]:
+        """Of this rank: partial sums of (b, x) and (b, b), to be completed, and Z^T b; of all: Z^T (b - A x)."""
+        dots, _, of_b = super().paired(self._device.halo.placed(b, 1, "b"), self._bound.exchange(x))
+        return dots, self._z.summed(), of_b
+
+    def complete(self, dots: Dots, of_b: Vector, coarse: Vector) -> Totals:
+        """(b, x + Z a) and (b, b) of all ranks, for Z^T b of this one and a."""
+        return self._totals.of(super().complete(dots, of_b, self._z.own(coarse)).partial)
+
+
+def restricted_product(device: Any, bound: Any, z: Any) -> ProductThenRestriction:
+    """As that of one accelerator, for the rows of a rank."""
+    if isinstance(bound, AcceleratorWithHalo) and isinstance(z, BoxesOfSlab):
+        product = bound.on_slab
+        if isinstance(product, FaceProduct) and (tile := tile_for(device, product, z)):
+            return ResidualOfSlab(device, bound, product, z, tile, device.slab.within(1).inner.start)
+    return ProductThenRestriction(device, bound, z)

@@ -70,16 +70,22 @@ class DeviceHalo:
             first = self.slab.within(depth).inner.start * self._row(vector)
             self._device.runtime.copy(vector.handle, taller.handle, vector.nbytes, source_at=first)
 
+    def placed(self, vector: Vector, depth: int, use: str) -> Vector:
+        """The taller vector, whose ghost planes are not filled."""
+        taller = self.taller(vector, depth, use)
+        if not isinstance(vector, SlabVector):
+            first = self.slab.within(depth).inner.start * self._row(vector)
+            self._device.runtime.copy(taller.handle, vector.handle, vector.nbytes, target_at=first)
+        return taller
+
     def exchange(self, vector: Vector, depth: int, reach: int = 0) -> Vector:
         """The taller vector: `depth` ghost planes on each side are from the neighbours, up to `reach` zeros."""
         reach = max(depth, reach)
         runtime, slab, row = self._device.runtime, self.slab, self._row(vector)
-        taller, inner = self.taller(vector, reach, f"argument with {depth}"), slab.within(reach).inner
+        taller, inner = self.placed(vector, reach, f"argument with {depth}"), slab.within(reach).inner
         first, last, count = inner.start * row, inner.stop * row, depth * slab.plane * row
-        if not isinstance(vector, SlabVector):
-            # Its other ghosts have been zero from the start.
-            runtime.copy(taller.handle, vector.handle, vector.nbytes, target_at=first)
-        else:
+        # The other ghosts of a copy have been zero from the start.
+        if isinstance(vector, SlabVector):
             for begin, end in ((0, first - count), (last + count, taller.nbytes)):
                 if end > begin:
                     runtime.clear(runtime.part(taller.handle, begin, end - begin), end - begin)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.ranks.sums import Sums
+from workbench.host.boxes import Boxes
 from workbench.host.slab import Slab
+from workbench.host.slab_boxes import of_all_slabs
 
 
 class OnRanks:
@@ -44,3 +46,43 @@ class OnRanks:
 
     def gathered(self, value: Any) -> list[Any]:
         return self.communicator.allgather(value)
+
+    def joined(self, values: np.ndarray) -> np.ndarray:
+        """The arrays of all ranks in host memory, one after the other."""
+        sizes = self.gathered(values.size)
+        made = np.empty(sum(sizes), values.dtype)
+        self.communicator.Allgatherv(np.ascontiguousarray(values), [made, sizes])
+        return made
+
+    # Parts of boxes that lie in one slab each: their labels, and the rows of E that each rank makes.
+
+    def joined_boxes(self, own: Boxes, grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[Boxes, int]:
+        """The boxes of all ranks, and the first of the parts of this one; own: those of this rank."""
+        of_ranks = self.gathered(own)
+        return of_all_slabs(of_ranks, grid, per_side), sum(other.count for other in of_ranks[: self.rank])
+
+    def near_labels(self, labels: Any, first: int) -> Any:
+        """Labels of the slab with one ghost plane on each side, all numbered from `first`, the first part of this rank
+        among those of all. labels: of the rows."""
+        below, above = self.ghost_labels(labels[: self.slab.plane], labels[-self.slab.plane :], first)
+        return np.concatenate([below, labels, above])
+
+    def ghost_labels(self, low: np.ndarray, high: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the ghost planes, given those of the lowest and of the highest plane; empty where the grid ends."""
+        below = self.rank - 1 if self.slab.first else None
+        above = self.rank + 1 if self.slab.last < self.slab.grid[0] else None
+        ends = ((low, below), (high, above))
+        requests = [self.communicator.isend(labels + np.int32(first), to) for labels, to in ends if to is not None]
+        nothing = np.empty(0, np.int32)
+        found = [nothing if of is None else self.communicator.recv(source=of) for of in (below, above)]
+        for request in requests:
+            request.wait()
+        return found[0] - np.int32(first), found[1] - np.int32(first)
+
+    def joined_rows(self, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
+        """The CSR arrays of the rows of all ranks, one rank after the other, given those of this one."""
+        return self.joined(data), self.joined(indices), self.joined_ends(indptr)
+
+    def joined_ends(self, indptr: np.ndarray) -> np.ndarray:
+        """The last of these, in host memory."""
+        return np.append(0, np.cumsum(self.joined(np.diff(indptr))))

@@ -1,15 +1,15 @@
 KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $arguments,
     GLOBAL const int* RESTRICT labels, GLOBAL const int* RESTRICT firsts, GLOBAL W* RESTRICT coarse,
-    ${paired_arguments}const I64 run, const I64 n)
+    ${paired_arguments}const I64 run, const I64 own_layers, const I64 shift, const I64 n)
 {
     /* A group has boxes side by side and `run` layers of them, a work-item a column of cells, of which it adds what it
-       makes part by part. */
+       makes part by part. The cells of boxes begin `shift` rows after those of the vectors and of A. */
     SHARED(W, room, $sums*$most*GROUP);
     $dots_begin
     $cells
     $sides
     const int column = LOCAL_ID%$items*$wide, line = LOCAL_ID/$items;
-    const INDEX kx = nx/$side, ky = ny/$deep, layers = planes/$side;
+    const INDEX kx = nx/$side, ky = ny/$deep, layers = (INDEX)own_layers, base = (INDEX)shift;
     const INDEX across = (nx + $columns - 1)/$columns, tiles = across*((ny + $lines - 1)/$lines);
     const INDEX jobs = tiles*((layers + (INDEX)run - 1)/(INDEX)run);
     for (INDEX job = GROUP_ID; job < jobs; job += GROUPS) {
@@ -18,8 +18,8 @@ KERNEL face_restrict(GLOBAL const T* RESTRICT b, GLOBAL const T* RESTRICT x, $ar
         const INDEX cx = left_box*$side + column, cy = low_box*$deep + line;
         const int owns = line < $lines && cx < nx && cy < ny;
         $near
-        INDEX i = owns ? begin*$side*far + cy*nx + cx : 0;
-        CELLS here = CELLS_AT(x, i), before = CELLS_AT(x, owns && begin > 0 ? i - far : i);
+        INDEX i = owns ? base + begin*$side*far + cy*nx + cx : 0;
+        CELLS here = CELLS_AT(x, i), before = CELLS_AT(x, owns && i >= far ? i - far : i);
         unsigned code = CODES_AT(i);
         for (INDEX layer = begin; layer < end; layer++) {
             if (owns) {
