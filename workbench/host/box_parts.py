@@ -83,8 +83,8 @@ def face_parts_matrix(
 ) -> Rows | None:
     """The same for codes of faces: only faces between two parts count, so that rows of E without walls sum to zero.
 
-    earlier: where the rows of boxes are taken from that are not stale. shift: rows of A, and labels, before the cells of
-    the boxes; others may lie behind them. first: is added to the numbers of parts in the result.
+    earlier: where the rows of boxes are taken from that are not stale. shift: rows of A, and labels, before the cells
+    of the boxes; others may lie behind them. first: is added to the numbers of parts in the result.
     """
     if earlier:
         data, indices, indptr = earlier.rows

@@ -13,7 +13,7 @@ from workbench.devices.accelerator.links import Piece
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.ranks.reductions import OnRanks
-from workbench.host.boxes import Boxes
+from workbench.host.boxes import Boxes, EarlierParts
 
 
 class JoinedBoxes(PlacedBoxes):
@@ -65,10 +65,10 @@ class PartsOnAccelerator(OnRanks, Accelerator):
         return JoinedBoxes(self.alone, grid, per_side, placed, most, own, first), first
 
     def numbered_parts(
-        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...], earlier: EarlierParts | None = None
     ) -> tuple[Any, Boxes] | None:
         """As on one accelerator; in host memory where memory has no parts, since `subdomains` takes them from there."""
-        found = self.alone.numbered_parts(phase, grid, per_side)
+        found = self.alone.numbered_parts(phase, grid, per_side, earlier)
         return (self.to_host(found[0]), found[1]) if found and self.halo.copies else found
 
     def near_labels(self, labels: Any, first: int) -> Any:
