@@ -21,6 +21,7 @@ from workbench.devices import ranks
 from workbench.errors import InputError
 from workbench.run import Stopping, configure
 from workbench.run.driver import Run
+from workbench.run.on_ranks import slab
 
 TWO = (
     "two-layer n=65 preconditioner=neumann:2 deflation=stripes variant=def1",
@@ -145,8 +146,8 @@ def configured(case: str, folder: Path):
     return configure(f"{folder}/{name}" if name.endswith(".mtx") else name, **given, stopping={"rtol": 1e-9})
 
 
-def solved(configuration):
-    run = Run(configuration)
+def solved(configuration, system=None):
+    run = Run(configuration, system)
     while run.step():
         pass
     return run, run.result()
@@ -157,8 +158,10 @@ def compared(case: str, folder: Path, communicator) -> dict:
     configuration = configured(case, folder)
     single, alone = solved(dataclasses.replace(configuration, device="cpu"))
     ranks.enter(communicator)
+    # The rows of a rank may be given.
+    rows = slab(configuration, communicator.rank, communicator.size) if case in ON_ACCELERATORS else None
     try:
-        run, result = solved(configuration)
+        run, result = solved(configuration, rows and configuration.problem.rows(rows))
     finally:
         ranks.enter(None)
     rows = run.setup.system.slab.rows

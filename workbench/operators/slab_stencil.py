@@ -108,9 +108,7 @@ class SlabStencil(Stencil):
     def triangle_norm(self) -> float:
         raise InputError("a rank holds rows of A alone, and ||L D^-1|| needs the whole matrix; run without ranks")
 
-    def box_matrix(
-        self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None
-    ) -> None:
+    def box_matrix(self, device: Device, labels: np.ndarray, boxes: Boxes, earlier: EarlierParts | None = None) -> None:
         """None: a rank makes the rows of E of its own parts, by `rows_of_e`."""
 
     def rows_of_e(self, device: Device, labels: Any, boxes: Boxes, first: int) -> Rows | None:
