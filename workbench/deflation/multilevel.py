@@ -84,7 +84,7 @@ class Multilevel(CoarseSolver):
     bottom: int = parameter(300, "vectors of the last level, at most", low=1, high=8192, unit="vectors")
 
     def resolved(
-        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+        self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
         """On a GPU the same with the cycle that takes least time, where phases tell parts apart."""
         count = matrix.shape[0]

@@ -24,7 +24,7 @@ def dispersed_phase_rows(phase: np.ndarray, contrast: float, sides: str, seed: i
         grid=slab.grid,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1)[slab.inner],
-        null_space=constants(slab.size, np.float64) if closed else None,
+        null_space=constants(slab.size, np.dtype(np.float64)) if closed else None,
         random_start=True,
         slab=slab,
     )
