@@ -177,6 +177,7 @@ def kept_or_made_anew(path: Path) -> dict[str, Any]:
             anew = prepared.solve(made.b, start)
             rows.setdefault(f"{label}, made anew", []).append((time.perf_counter() - begun, 0.0, anew.iterations))
             result, parts = method.solve(made, moved)
+            method.take(made.time, result, parts)
             rows.setdefault(label, []).append((sum(parts.values()), result.iteration_seconds, result.iterations))
             rows.setdefault(f"{label}, solve alone", []).append(
                 (parts["solve"], result.iteration_seconds, result.iterations)

@@ -7,7 +7,9 @@ from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.sequence import Sequence
 from workbench.flow.starts import StartVectors, extend
+from workbench.flow.two_phase_flow import TwoPhaseFlow
 from workbench.run import Prepared, configure
+from workbench.run.cancellation import StoppedError
 from workbench.run.share_link import from_link, to_link
 
 SMALL = {"n": 24, "until": 0.2, "preconditioner": "neumann:2", "deflation": "levelset:4"}
@@ -137,6 +139,51 @@ def test_a_step_that_fails_can_be_made_by_another_method():
         sequence.step()
     sequence.use(preconditioner="mg", stopping={"maxiter": 100})
     assert sequence.step().number == 1
+
+
+def failing(sequence, monkeypatch, cause):
+    """Begin a step that does not end, after a step that renews distances and owners."""
+    if cause == "stopped":
+        # In the solve of the second method, when the first has ended its own.
+        second = sequence.methods[1]
+        solve, begun = second.solve, []
+        monkeypatch.setattr(second, "solve", lambda *given: begun.append(1) or solve(*given))
+        with pytest.raises(StoppedError):
+            sequence.step(lambda: bool(begun))
+        return
+    name = "_transport" if cause == "level set" else "_viscosity"
+    part = getattr(TwoPhaseFlow, name)
+
+    def spoiled(flow):
+        part(flow)
+        (flow.phi if cause == "level set" else flow.u[1])[np.abs(flow.phi).argmin()] = np.nan
+
+    monkeypatch.setattr(TwoPhaseFlow, name, spoiled)
+    with pytest.raises(InputError, match=f"the {cause} is not finite in the step after time .*; use a larger n"):
+        sequence.step()
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("cause", ["stopped", "velocity", "level set"])
+def test_a_step_that_does_not_end_leaves_the_state_before_it(cause, tmp_path, monkeypatch):
+    """It can be saved, resumed, and stepped on, as if it had not been begun."""
+    second = {"preconditioner": "jacobi", "deflation": "none"}
+    whole, part = (Sequence("rising-bubbles", keep=True, others=[second], **SMALL, **TWO) for _ in range(2))
+    for _ in range(10):
+        whole.step()
+        part.step()
+    before = part.systems.state()
+    failing(part, monkeypatch, cause)
+    assert part.steps == len(part.kept) == len(part.methods[1].iterations) == 10
+    for name, values in part.systems.state().items():
+        np.testing.assert_array_equal(values, before[name])
+    resumed = records.resume(records.save(part, tmp_path / "part"))
+    for sequence in (whole, part, resumed):
+        sequence.step()
+    for sequence in (part, resumed):
+        np.testing.assert_array_equal(sequence.x, whole.x)
+        assert sequence.series["rise_velocity"] == whole.series["rise_velocity"]
+    assert [method.iterations for method in part.methods] == [method.iterations for method in whole.methods]
 
 
 def test_a_time_step_that_collapses_ends_the_sequence_with_its_state_kept(tmp_path):

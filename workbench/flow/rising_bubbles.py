@@ -139,6 +139,9 @@ class BubbleSystems(Systems):
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)
 
+    def undo(self) -> None:
+        self.flow.undo()
+
     def measures(self) -> dict[str, float]:
         return measured(self.flow)
 
