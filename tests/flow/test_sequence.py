@@ -5,6 +5,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.flow import records
+from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.flow.starts import StartVectors, extend
 from workbench.flow.two_phase_flow import TwoPhaseFlow
@@ -262,6 +263,8 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
         ({"n": 8}, "a bubble of radius 0.25 has 2 cells, at least 4 are needed; use n 16 or more"),
         ({"bubbles": "0.26,0.5,0.25"}, "bubble 1 is 0.64 cells from a wall"),
         ({"bubbles": "0.3,0.5,0.19; 0.7,0.5,0.2"}, "bubbles 1 and 2 are 0.64 cells apart"),
+        ({"bubbles": "0.3,1.8,0.19"}, "bubble 1 is 0.64 cells from a wall"),
+        ({"count": 7, "n": 32}, "a bubble of radius 0.0683 has 2.2 cells, at least 4 are needed; use n 59 or more"),
         ({"density_ratio": 0}, "density_ratio must be between 0.0001 and 1, got 0"),
         ({"start": "fischer:0"}, "start is one of zero, last, linear, quadratic, or fischer:1 to fischer:32"),
         ({"ranks": 2}, "a prepared solve runs in one process"),
@@ -271,6 +274,22 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
 def test_what_cannot_be_begun_is_refused(values, sentence):
     with pytest.raises(InputError, match=sentence):
         Sequence("rising-bubbles", **values).step()
+
+
+@pytest.mark.parametrize(("dimensions", "n", "count"), [(2, 48, 3), (2, 64, 9), (3, 48, 7)])
+def test_bubbles_at_random_keep_from_walls_and_each_other(dimensions, n, count):
+    """At least 4 cells of radius and 2 cells apart with every seed; where more cells allow it, no further."""
+    moved = 0
+    for seed in range(12):
+        box = {"dimensions": dimensions, "count": count, "geometry_seed": seed, "height": 1.0}
+        found, fine = (RisingBubbles(n=cells, **box).geometry() for cells in (n, 160))
+        assert found.radii.min() * n >= 4 - 1e-9
+        assert min((found.centres.T - found.radii).min(), (1 - found.centres.T - found.radii).min()) * n >= 2 - 1e-9
+        for k, centre in enumerate(found.centres[1:], 1):
+            apart = np.linalg.norm(found.centres[:k] - centre, axis=1) - found.radii[:k] - found.radii[k]
+            assert apart.min() * n >= 2 - 1e-9
+        moved += not np.array_equal(found.centres, fine.centres)
+    assert 0 < moved < 12
 
 
 def test_one_system_is_no_sequence():

@@ -38,8 +38,8 @@ class StepSystem(NamedTuple):
 class Systems(abc.ABC):
     """The systems of a sequence in order, with the state that makes them.
 
-    `next` is followed by `end` with its solution, or by `undo`. A differs by the labels alone. seconds: of the parts of the last
-    step.
+    `next` is followed by `end` with its solution, or by `undo`. A differs by the labels alone. seconds: of the parts of
+    the last step.
     """
 
     seconds: dict[str, float]

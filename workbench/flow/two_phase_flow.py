@@ -238,7 +238,7 @@ class TwoPhaseFlow:
     def _not_finite(self) -> InputError:
         what = "velocity" if np.isfinite(self.grid.on_host(self.phi)).all() else "level set"
         return InputError(
-            f"the {what} is not finite in the step after time {self.time:.4g}; use a larger n, ratios closer to 1, or a "
+            f"the {what} is not finite in the step after time {self.time:.4g}; use a larger n, ratios closer to 1 or a "
             "smaller archimedes"
         )
 

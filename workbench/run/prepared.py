@@ -226,9 +226,7 @@ class Prepared:
         self._system = dataclasses.replace(system, phase=setup.system.phase)
         self._recurrence: Recurrence | None = None
 
-    def _solved(
-        self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None
-    ) -> PreparedResult:
+    def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
         system = setup.system = dataclasses.replace(setup.system, b=b)
         vectors = prepare_vectors(

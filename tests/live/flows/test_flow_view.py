@@ -5,11 +5,14 @@ import time
 import pytest
 
 from workbench.errors import InputError
+from workbench.flow import records
 from workbench.flow.rising_bubbles import RisingBubbles
+from workbench.flow.two_phase_flow import TwoPhaseFlow
 from workbench.live import FlowView, flow
 from workbench.live.flows.player import Player
 from workbench.run import State, configure
 from workbench.run.cancellation import GRACE
+from workbench.run.single.iterations import SingleIterations
 from workbench.scenes.flow import curves
 from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
 
@@ -55,6 +58,55 @@ def test_it_pauses_steps_and_stops(view):
     steps = view.sequence.steps
     view.play()
     assert view.wait(60).steps > steps
+
+
+def test_stop_ends_a_long_solve_and_the_flow_plays_on(view, monkeypatch):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    advance, begun = SingleIterations.advance, []
+
+    def endless(iterations, most):
+        begun.append(1)
+        advance(iterations, most)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(SingleIterations, "advance", endless)
+    view.play()
+    until(lambda: len(begun) > 3)
+    player = view.player
+    asked = time.monotonic()
+    view.stop()
+    until(lambda: not player.working)
+    assert time.monotonic() - asked < 1
+    assert (player.error, view.sequence.steps) == ("", 1)
+    monkeypatch.undo()
+    view.play()
+    assert view.wait(60).done
+
+
+def test_a_velocity_that_is_not_finite_leaves_what_was_played(view, monkeypatch, tmp_path):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    viscosity = TwoPhaseFlow._viscosity
+
+    def spoiled(flow):
+        viscosity(flow)
+        if flow.steps == 3:
+            flow.u[0, abs(flow.phi).argmin()] = float("nan")
+
+    monkeypatch.setattr(TwoPhaseFlow, "_viscosity", spoiled)
+    view.play()
+    with pytest.raises(InputError, match="the velocity is not finite in the step after time .*; use a larger n"):
+        view.wait(60)
+    assert view.player.state is State.FAILED
+    assert records.load(view._written("record", tmp_path)).steps == view.sequence.steps == 3
+    monkeypatch.undo()
+    assert plane_of_flow(view.sequence, Look(PHASE, step=2)).title.startswith("step 2,")
+    view.play()
+    played = view.wait(60).series["rise_velocity"]
+    view.reset()
+    view.play()
+    assert view.wait(60).series["rise_velocity"] == played
 
 
 def test_a_method_is_changed_between_two_steps(view):

@@ -193,7 +193,7 @@ class FlowView(PausableView):
         stage = [
             row("wb-canvases", left, right),
             row("wb-flowmeasures", *self.curves.measures),
-            row("wb-flowmeasures", self.curves.parts),
+            row("wb-flowmeasures", self.curves.parts, self.curves.error),
             self.race.box,
             exports,
             self.status,
@@ -219,9 +219,10 @@ class FlowView(PausableView):
     def _play(self) -> None:
         if self.sequence.done:
             self._reset()
-        self._new_player()
-        self.player.start()
-        self.publisher.wake()
+        if not self.player.alive:
+            self._new_player()
+            self.player.start()
+        self.resume()
 
     def _take_drawn(self) -> None:
         assert self._drawn is not None
@@ -259,8 +260,6 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _method_changed(self, place: int) -> None:
-        if not hasattr(self, "player"):
-            return
         try:
             chosen, self._complaint = self.form.configuration(place), ""
         except InputError as error:
