@@ -28,10 +28,10 @@ class BubbleModel:
     Whatever raises InputError has changed nothing. Bubbles are counted from 0 here and from 1 in sentences.
     """
 
-    def __init__(self, problem: Bubbles) -> None:
+    def __init__(self, drawing: Drawing) -> None:
         self.selected = -1
-        self._histories = {problem.dimensions: History(Drawing(problem))}
-        self._dimensions = problem.dimensions
+        self._histories = {drawing.dimensions: History(drawing)}
+        self._dimensions = drawing.dimensions
 
     @property
     def history(self) -> History[Drawing]:
@@ -48,7 +48,7 @@ class BubbleModel:
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            contrast = self.drawing.parameters.contrast
+            contrast = self.drawing.contrast
             self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"contrast": contrast})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions

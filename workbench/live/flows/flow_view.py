@@ -17,6 +17,7 @@ from workbench.flow.method import changed, problem_of, settings_of
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.live.field.volume_view import VolumeView
+from workbench.live.flows.flow_bubbles import FlowBubbles
 from workbench.live.flows.flow_curves import FlowCurves
 from workbench.live.flows.flow_field import FlowField, bubbles_of
 from workbench.live.flows.flow_form import FlowForm
@@ -101,6 +102,7 @@ class FlowView(PausableView):
         )
         self._drawn = drawn
         self.take.layout.display = None if drawn else "none"
+        self.bubbles = FlowBubbles(self._place, self.publisher)
         self.field = FlowField(self.publisher)
         self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
         self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
@@ -176,18 +178,19 @@ class FlowView(PausableView):
         """End it and take everything off the page."""
         self.stop()
         self.race.close()
+        self.bubbles.close()
         self.publisher.close()
         super().close()
 
     def hide(self, hidden: bool) -> None:
         """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
-        for view in (self.field, self.volume, *self.curves.charts):
+        for view in (self.bubbles.editor.canvas, self.field, self.volume, *self.curves.charts):
             view.link.hidden = hidden
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
         looks = row("wb-buttons", self.quantity, self.past)
-        left = widgets.VBox([self.field, self.volume, looks, self.facts]).add_class("wb-flowleft")
+        left = widgets.VBox([self.bubbles.box, self.field, self.volume, looks, self.facts]).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
@@ -236,6 +239,17 @@ class FlowView(PausableView):
         self.form.of_problem.load(taken)
         self._reset()
 
+    def _place(self, problem: RisingBubbles) -> None:
+        """Begin with the bubbles as they were put down."""
+        if self._begun:
+            raise InputError("the flow has begun; press Begin again to move its bubbles")
+        self.form.of_problem.load(problem)
+        self._reset()
+
+    @property
+    def _begun(self) -> bool:
+        return self.sequence.steps > 0 or self.player.alive
+
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))
         made = _sequence(first, settings_of(second))
@@ -255,7 +269,7 @@ class FlowView(PausableView):
     def _problem_changed(self) -> None:
         for form in self.form.of_methods:
             form.settle()
-        if not self.sequence.steps and not self.player.alive:
+        if not self._begun:
             self.reset()
         self.publisher.wake()
 
@@ -302,6 +316,8 @@ class FlowView(PausableView):
 
     def _serve(self) -> PollAgain:
         """Bring the curves, the slider of steps and the race up to date, seldom while it plays."""
+        drawn = self.bubbles.show(self.sequence.problem, begun=self._begun)
+        self.field.layout.display = "none" if drawn else None
         racing = self.race.racing
         busy = self.player.steady or (racing is not None and racing.steady)
         if busy and not self._pace.take():
