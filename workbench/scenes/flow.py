@@ -86,9 +86,12 @@ def error_scene(errors: Sequence[float], tolerance: float) -> Scene:
         >>> len(error_scene([9e-7, 4e-7], 1e-6).layers)
         2
     """
-    curve = CurveOf("", np.arange(1, len(errors) + 1), np.array(errors, float), plain=True)
-    allowed = LineAt(tolerance, "tolerance {}", fitted=True)
-    return Scene("volume error", STEP, Axis("dt rms(div u)", log=True), [curve, allowed], logs="y")
+    known = np.array(errors, float)
+    curve = CurveOf("", np.arange(1, known.size + 1), known, plain=True)
+    # More than a decade, so that its ticks are powers of ten.
+    low, high = np.nanmin([*known, tolerance / 10]), np.nanmax([*known, tolerance])
+    up = Axis("dt rms(div u)", log=True, span=(float(low) / 1.5, float(high) * 1.5))
+    return Scene("volume error", STEP, up, [curve, LineAt(tolerance, "tolerance {}")], logs="y")
 
 
 def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:

@@ -191,6 +191,48 @@ def test_drawn_bubbles_are_taken():
     made.close()
 
 
+def drawn(view, act, **values):
+    """What the page sends when its user does something on the canvas; the state that it is sent."""
+    editor = view.bubbles.editor
+    editor.receive({"act": act, **values})
+    assert editor.acts.wait(20)
+    return editor.canvas.state
+
+
+def test_bubbles_are_moved_before_the_start_and_refused_where_they_touch(view):
+    until(lambda: view.field.layout.display == "none")
+    before = view.sequence
+    state = drawn(view, "place", index=0, row=[0.4, 1.5, 0.27], stroke="one", moving=True, seq=1)
+    assert (state["bubbles"], state["height"]) == ([[0.4, 1.5, 0.27]], 2.0)
+    assert view.sequence is before
+    for row, sentence in {
+        (0.35, 1.5, 0.27): "bubble 1 is 1.3 cells from a wall, 2 are needed",
+        (0.4, 1.8, 0.27): "extends beyond the box",
+        (0.4, 1.5, 0.2): "a bubble of radius 0.2 has 3.2 cells, at least 4 are needed",
+    }.items():
+        state = drawn(view, "place", index=0, row=list(row), stroke="one", moving=True, seq=2)
+        assert (state["bubbles"], state["refused"]["row"]) == ([[0.4, 1.5, 0.27]], list(row))
+        assert sentence in view.bubbles.status.text
+    drawn(view, "place", index=0, row=[0.45, 1.5, 0.27], stroke="one", done=True, seq=3)
+    assert view.sequence.problem.bubbles == "0.45,1.5,0.27"
+    assert view.form.of_problem.problem() == view.sequence.problem
+    assert drawn(view, "add", centre=[0.5, 1.1])["bubbles"] == [[0.45, 1.5, 0.27]]
+    assert "at least 4 are needed" in view.bubbles.status.text
+    assert drawn(view, "add", centre=[0.5, 0.5])["bubbles"][1] == [0.5, 0.5, 0.25]
+    assert len(drawn(view, "undo")["bubbles"]) == 1
+    assert view.sequence.problem.bubbles == "0.45,1.5,0.27"
+    drawn(view, "delete", index=0)
+    assert "a flow has at least one bubble" in view.bubbles.status.text
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.bubbles.box.layout.display == "none")
+    drawn(view, "place", index=0, row=[0.5, 1.5, 0.3], done=True)
+    assert "the flow has begun; press Begin again" in view.bubbles.status.text
+    assert view.sequence.series["centre"][0] == pytest.approx(1.5, abs=0.01)
+    view.form.of_problem.set("problem.bubbles", "0.5,0.5,0.3")
+    view.reset()
+    until(lambda: view.bubbles.editor.canvas.state["bubbles"] == [[0.5, 0.5, 0.3]])
+
+
 def test_what_is_written(view, tmp_path):
     view.step()
     until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)

@@ -62,6 +62,11 @@ class Drawing:
         return 1.0
 
     @property
+    def new_radius(self) -> float:
+        """Of a bubble added where there is room for it, in side lengths."""
+        return 0.1
+
+    @property
     def contrast(self) -> float:
         """The density inside over that outside."""
         return self.parameters.contrast

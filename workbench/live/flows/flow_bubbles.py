@@ -10,7 +10,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.flow.placement import GAP
+from workbench.flow.placement import GAP, LEAST_CELLS
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.live.build.bubble_drawing import Drawing, Row, in_words
 from workbench.live.build.bubble_editor import BubbleEditor
@@ -37,6 +37,10 @@ class FlowDrawing(Drawing):
         return self.parameters.height
 
     @property
+    def new_radius(self) -> float:
+        return max(super().new_radius, LEAST_CELLS / self.parameters.n)
+
+    @property
     def contrast(self) -> float:
         return self.parameters.density_ratio
 
@@ -59,25 +63,29 @@ class FlowDrawing(Drawing):
 class FlowBubbles:
     """A canvas for the bubbles of a flow. Display `box`.
 
-    placed: called with the problem each time that bubbles were put down somewhere else; it may raise InputError.
+    problem: returns that of the flow. placed: called with another each time that bubbles were put down somewhere else;
+    it may raise InputError.
     """
 
-    def __init__(self, placed: Callable[[RisingBubbles], object], publisher: Publisher) -> None:
-        self._placed, self._known = placed, RisingBubbles()
+    def __init__(
+        self, problem: Callable[[], Problem], placed: Callable[[RisingBubbles], object], publisher: Publisher
+    ) -> None:
+        self._problem, self._placed, self._known = problem, placed, RisingBubbles()
         model = BubbleModel(FlowDrawing(self._known))
         self.editor = BubbleEditor(model, self._answered, publisher, alone=True, normal="y", position=0.5)
         self.status = StatusLine()
         self.box = widgets.VBox([self.editor.canvas, self.status])
+        self._say()
 
-    def show(self, problem: Problem, *, begun: bool) -> bool:
-        """Show the bubbles of a problem that has not begun; whether there are any that could be moved."""
-        offered = isinstance(problem, RisingBubbles) and not begun
+    def show(self, *, begun: bool) -> bool:
+        """Show the bubbles of a flow that has not begun; whether there are any that can be moved."""
+        with self.editor.lock:
+            problem = self._problem()
+            offered = isinstance(problem, RisingBubbles) and not begun
+            if isinstance(problem, RisingBubbles) and offered and problem != self._known:
+                self._begin_with(problem)
+                self._say()
         self.box.layout.display = None if offered else "none"
-        if isinstance(problem, RisingBubbles) and offered:
-            with self.editor.lock:
-                if problem != self._known:
-                    self._begin_with(problem)
-                    self._say()
         return offered
 
     def close(self) -> None:

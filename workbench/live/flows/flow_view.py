@@ -102,12 +102,13 @@ class FlowView(PausableView):
         )
         self._drawn = drawn
         self.take.layout.display = None if drawn else "none"
-        self.bubbles = FlowBubbles(self._place, self.publisher)
+        self.bubbles = FlowBubbles(lambda: self.sequence.problem, self._place, self.publisher)
         self.field = FlowField(self.publisher)
         self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
         self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
         self.quantity.observe(self._look, "value")
         self.past.observe(self._look, "value")
+        self.looks = row("wb-buttons", self.quantity, self.past)
         self.curves = FlowCurves(self.publisher)
         self.volume = VolumeView(self.publisher, height=VOLUME, slices=False, subdomains=False)
         self.facts = widgets.HTML()
@@ -189,8 +190,7 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        looks = row("wb-buttons", self.quantity, self.past)
-        left = widgets.VBox([self.bubbles.box, self.field, self.volume, looks, self.facts]).add_class("wb-flowleft")
+        left = widgets.VBox([self.bubbles.box, self.field, self.volume, self.looks, self.facts]).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
@@ -316,8 +316,8 @@ class FlowView(PausableView):
 
     def _serve(self) -> PollAgain:
         """Bring the curves, the slider of steps and the race up to date, seldom while it plays."""
-        drawn = self.bubbles.show(self.sequence.problem, begun=self._begun)
-        self.field.layout.display = "none" if drawn else None
+        drawn = self.bubbles.show(begun=self._begun)
+        self.field.layout.display = self.looks.layout.display = "none" if drawn else None
         racing = self.race.racing
         busy = self.player.steady or (racing is not None and racing.steady)
         if busy and not self._pace.take():
