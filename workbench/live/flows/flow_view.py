@@ -190,7 +190,8 @@ class FlowView(PausableView):
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        left = widgets.VBox([self.bubbles.box, self.field, self.volume, self.looks, self.facts]).add_class("wb-flowleft")
+        shown = [self.bubbles.box, self.field, self.volume, self.looks, self.facts]
+        left = widgets.VBox(shown).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
         exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
