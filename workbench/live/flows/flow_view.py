@@ -158,6 +158,13 @@ class FlowView(PausableView):
         """Begin again with the bubbles on the canvas, on the grid and with the groups of the form."""
         self.controller.attempt(self._take_drawn)()
 
+    def take(self, configuration: Configuration) -> None:
+        """Let this be the first method, from the next step on; of another problem, begin with that."""
+        if problem_of(configuration) == self.sequence.problem:
+            self.form.of_methods[0].load(configuration)
+        else:
+            self._load(configuration)
+
     def wait(self, timeout: float | None = None) -> Sequence:
         """Wait until it has ended or is stopped; returns the sequence.
 
