@@ -221,7 +221,7 @@ class Suggest(ControlledView):
             left = f"; {remaining(time.monotonic() - self._begun, *work)}" if 0 < work[0] < work[1] else ""
             grid = "the whole problem" if stage.full else stage.label
             if isinstance(self._base.problem, SystemSequence):
-                grid = f"steps with cells that change, the fastest {KEPT} of them" if done == progress.of else "two steps"
+                grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "two steps"
             return f"{name}: {count(done)} of {count(progress.of)} pairs probed, now on {grid}{left}", "busy"
         if self.advice is None:
             ranked, measured = len(self.estimates), len(self._measured)
