@@ -17,6 +17,7 @@ from workbench.flow.method import Method, changed, problem_of
 from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, PreparedResult, Reason, configure
+from workbench.scaling import norm
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Of the series of every sequence, before what its problem measures."""
@@ -144,7 +145,9 @@ class Sequence:
         for method, solved in zip(others, also, strict=True):
             method.take(made.time, *solved) if solved else method.note(math.nan, {})
         whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
-        left = float(np.linalg.norm(made.b)) * result.true_relative_residual / made.unit if made.unit else math.nan
+        # NumPy's norm wakes the threads of BLAS, which takes longer than all of a small solve.
+        size = norm(made.b) if isinstance(made.b, np.ndarray) else float(np.linalg.norm(made.b))
+        left = size * result.true_relative_residual / made.unit if made.unit else math.nan
         row = {"time": made.time, "dt": made.dt, "iterations": result.iterations, "seconds": whole}
         self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
