@@ -123,6 +123,19 @@ def test_a_method_is_changed_between_two_steps(view):
     assert max(sequence.methods[1].iterations[2:]) < 12
 
 
+def test_a_pair_is_taken_from_the_next_step_on_and_another_problem_begins(view):
+    view.step()
+    until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
+    sequence = view.sequence
+    view.take_method(configure(sequence.problem, preconditioner="mg", deflation="none"))
+    until(lambda: "multigrid" in sequence.methods[0].label)
+    assert view.sequence is sequence
+    view.take_method(configure("heat-steps", n=16, preconditioner="mg", deflation="none"))
+    until(lambda: view.sequence.problem.name == "heat-steps")
+    assert "multigrid" in view.sequence.methods[0].label
+    until(lambda: view.bubbles.box.layout.display == "none" and view.field.layout.display is None)
+
+
 def test_a_wrong_value_is_a_sentence_and_the_flow_stays(view):
     view.form.of_problem.set("problem.density_ratio", "0")
     assert "density" in view._why_not().lower()

@@ -273,7 +273,7 @@ class Workbench(View):
         self.load(configuration)
         if isinstance(configuration.problem, SystemSequence):
             flow: FlowView = self.view(FLOW)
-            flow.take(configuration)
+            flow.take_method(configuration)
             self.turn_to(FLOW)
         else:
             self.turn_to(SOLVE)

@@ -158,7 +158,7 @@ class FlowView(PausableView):
         """Begin again with the bubbles on the canvas, on the grid and with the groups of the form."""
         self.controller.attempt(self._take_drawn)()
 
-    def take(self, configuration: Configuration) -> None:
+    def take_method(self, configuration: Configuration) -> None:
         """Let this be the first method, from the next step on; of another problem, begin with that."""
         if problem_of(configuration) == self.sequence.problem:
             self.form.of_methods[0].load(configuration)
