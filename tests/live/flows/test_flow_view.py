@@ -99,7 +99,7 @@ def test_a_velocity_that_is_not_finite_leaves_what_was_played(view, monkeypatch,
     with pytest.raises(InputError, match="the velocity is not finite in the step after time .*; use a larger n"):
         view.wait(60)
     assert view.player.state is State.FAILED
-    assert records.load(view._written("record", tmp_path)).steps == view.sequence.steps == 3
+    assert records.load(view.files.written("record", tmp_path)).steps == view.sequence.steps == 3
     monkeypatch.undo()
     assert plane_of_flow(view.sequence, Look(PHASE, step=2)).title.startswith("step 2,")
     view.play()
@@ -251,8 +251,8 @@ def test_what_is_written(view, tmp_path):
     until(lambda: view.sequence.steps == 1 and view.player.state is State.PAUSED)
     view.play()
     view.wait(60)
-    table = view._written("csv", tmp_path).read_text()
+    table = view.files.written("csv", tmp_path).read_text()
     assert table.count("\n") == view.sequence.steps + 1
     assert table.startswith("time,dt,iterations,seconds,centre,rise_velocity,circularity,volume,moved_cells")
-    assert view._written("gif", tmp_path).read_bytes()[:6] == b"GIF89a"
-    assert view._written("record", tmp_path).stat().st_size > 1000
+    assert view.files.written("gif", tmp_path).read_bytes()[:6] == b"GIF89a"
+    assert view.files.written("record", tmp_path).stat().st_size > 1000
