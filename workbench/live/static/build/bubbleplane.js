@@ -26,7 +26,7 @@ export function bubblePlane(host, shown, painted) {
   function heightFor(width, { zoom }) {
     // On a high screen all but what is above and below.
     const most = Math.max(300, Math.min(640, 0.55 * innerHeight), Math.min(900, innerHeight - 400));
-    const [across, up] = shown.state.dimensions ? spans() : [1, 1];
+    const [across, up] = spans();
     return Math.min(most, (up / across) * (width - zoom * (MARGIN.left + MARGIN.right))) + zoom * (MARGIN.top + MARGIN.bottom);
   }
 
@@ -36,15 +36,13 @@ export function bubblePlane(host, shown, painted) {
     const room = [width - zoom * (MARGIN.left + MARGIN.right), height - zoom * (MARGIN.top + MARGIN.bottom)];
     const [across, up] = spans();
     unit = Math.max(20, Math.min((room[0] - 2 * BAND) / across, (room[1] - 2 * BAND) / up));
-    const [wide, tall] = [across * unit, up * unit];
-    const left = zoom * MARGIN.left + BAND;
-    const top = zoom * MARGIN.top + BAND;
-    box = { left, top, right: left + wide, bottom: top + tall };
+    const [left, top] = [zoom * MARGIN.left + BAND, zoom * MARGIN.top + BAND];
+    box = { left, top, right: left + across * unit, bottom: top + up * unit };
     context.save();
     context.beginPath();
-    context.rect(left, top, wide, tall);
+    context.rect(left, top, across * unit, up * unit);
     context.clip();
-    drawCells(context, wide, tall);
+    drawCells(context);
     drawBubbles(context, colours);
     context.restore();
     drawFrame(context, colours);
@@ -54,17 +52,17 @@ export function bubblePlane(host, shown, painted) {
   const toX = (x) => box.left + x * unit;
   const toY = (y) => box.bottom - y * unit;
 
-  function drawCells(context, wide, tall) {
+  function drawCells(context) {
     const { picture, pixels, segments } = shown;
     context.fillStyle = shown.colours.outside;
-    context.fillRect(box.left, box.top, wide, tall);
+    context.fillRect(box.left, box.top, box.right, box.bottom);
     if (!picture || "xyz"[axesOf(shown)[0]] !== picture.across || "xyz"[axesOf(shown)[1]] !== picture.up) return;
-    context.imageSmoothingEnabled = picture.width > wide * (window.devicePixelRatio || 1);
+    context.imageSmoothingEnabled = picture.width > unit * (window.devicePixelRatio || 1);
     context.save();
     // Row 0 lies at the bottom.
     context.translate(box.left, box.bottom);
     context.scale(1, -1);
-    context.drawImage(pixels, 0, 0, wide, tall);
+    context.drawImage(pixels, 0, 0, unit, unit);
     context.restore();
     if (picture.cells === picture.n && picture.n <= GRID_UP_TO) drawGrid(context, picture.n);
     // A dark line under a light one can be seen on every colour.

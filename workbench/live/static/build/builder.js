@@ -62,9 +62,10 @@ function render({ model, el }) {
     spoken: "place of the plane",
     limits: { min: 0, max: 1, step: 0.005 },
     say: (axis, place) => `${axis} = ${place.toFixed(3)}`,
-    shown() {
+    shown(place) {
       [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
-      reach();
+      // A box may be higher than it is wide.
+      place.max = extent(axesOf(shown)[2], shown);
       redraw();
     },
   });
@@ -77,23 +78,15 @@ function render({ model, el }) {
 
   function apply(content, buffer) {
     spoken = content.seq;
-    if (alone) {
-      plane.invalidate();
-      return false;
-    }
+    plane.invalidate();
+    if (alone) return false;
     const bytes = copied(buffer, Uint8Array);
     shown.picture = content;
     shown.segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * content.segments));
     shown.bytes = bytes;
     shown.pixels = coloured(bytes, content, shown.colours);
     note.textContent = content.note;
-    plane.invalidate();
     return false;
-  }
-
-  // A box may be higher than it is wide.
-  function reach() {
-    if (shown.state.dimensions === 3) slice.place.max = extent(axesOf(shown)[2], shown);
   }
 
   function redraw() {
@@ -112,10 +105,9 @@ function render({ model, el }) {
     }
     root.dataset.dimensions = dimensions;
     slice.row.hidden = solid.hidden = dimensions !== 3;
-    reach();
     list.show();
     legend.show();
-    redraw();
+    slice.pull();
   }
 
   function painted() {
