@@ -123,7 +123,9 @@ class TwoPhaseFlow:
         """Return to before `begin`, in place of `end`."""
         phi, u, owner = self._before
         self.grid.copy(self.phi, phi)
-        self.grid.copy(self.u, u)
+        # NaN in what is multiplied by 0 would stay.
+        for values in (self.u, *self._work):
+            self.grid.copy(values, u)
         self.dt, self.first_dt, self.shift, labels, volumes = self._known
         self.increments, self._spare, self.increment_steps = self._added
         self.components.take(labels, volumes)
