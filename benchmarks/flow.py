@@ -26,6 +26,7 @@ from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.reference import first_case
 from workbench.flow.sequence import Sequence
+from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Prepared, Stopping, configure
 
@@ -207,8 +208,10 @@ def _steps(method: Method) -> Iterable[tuple[StepSystem, int]]:
     problem: Any = method.configuration.problem
     systems, before = problem.systems(), None
     while (made := systems.next()) is not None:
-        moved = 0 if before is None else method.starts.extend(made.labels, before)
-        yield made, moved
+        moved = np.flatnonzero((made.labels > 0) != (before > 0)) if before is not None else np.empty(0, int)
+        if before is not None:
+            extend(method.starts.solutions, made.labels, before, moved)
+        yield made, moved.size
         before = made.labels.copy()
         systems.end(made.b)
 
