@@ -142,6 +142,20 @@ def test_a_step_that_fails_can_be_made_by_another_method():
     assert sequence.step().number == 1
 
 
+def test_a_replay_that_is_stopped_renews_what_its_methods_have_not_reached(recorded):
+    _, path = recorded
+    method, second = {"preconditioner": "jacobi"}, {"preconditioner": "neumann:2", "deflation": "levelset:4"}
+    whole, part = (Sequence(str(path), others=[second], **method) for _ in range(2))
+    while (step := whole.step()) is not None:
+        if step.moved_cells or step.number == 1:
+            with pytest.raises(StoppedError):
+                part.step(lambda: True)
+        part.step()
+    assert max(whole.series["moved_cells"]) > 0
+    assert part.series["moved_cells"] == whole.series["moved_cells"]
+    assert [each.iterations for each in part.methods] == [each.iterations for each in whole.methods]
+
+
 def failing(sequence, monkeypatch, cause):
     """Begin a step that does not end, after a step that renews distances and owners."""
     if cause == "stopped":
