@@ -26,6 +26,7 @@ from workbench.flow import records
 from workbench.flow.method import Method
 from workbench.flow.reference import first_case
 from workbench.flow.sequence import Sequence
+from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
 from workbench.run import MACHINE_USE, Configuration, Prepared, Stopping, configure
 
@@ -177,6 +178,7 @@ def kept_or_made_anew(path: Path) -> dict[str, Any]:
             anew = prepared.solve(made.b, start)
             rows.setdefault(f"{label}, made anew", []).append((time.perf_counter() - begun, 0.0, anew.iterations))
             result, parts = method.solve(made, moved)
+            method.take(made.time, result, parts)
             rows.setdefault(label, []).append((sum(parts.values()), result.iteration_seconds, result.iterations))
             rows.setdefault(f"{label}, solve alone", []).append(
                 (parts["solve"], result.iteration_seconds, result.iterations)
@@ -206,8 +208,10 @@ def _steps(method: Method) -> Iterable[tuple[StepSystem, int]]:
     problem: Any = method.configuration.problem
     systems, before = problem.systems(), None
     while (made := systems.next()) is not None:
-        moved = 0 if before is None else method.starts.extend(made.labels, before)
-        yield made, moved
+        moved = np.flatnonzero((made.labels > 0) != (before > 0)) if before is not None else np.empty(0, int)
+        if before is not None:
+            extend(method.starts.solutions, made.labels, before, moved)
+        yield made, moved.size
         before = made.labels.copy()
         systems.end(made.b)
 

@@ -5,9 +5,12 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.flow import records
+from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.flow.starts import StartVectors, extend
+from workbench.flow.two_phase_flow import TwoPhaseFlow
 from workbench.run import Prepared, configure
+from workbench.run.cancellation import StoppedError
 from workbench.run.share_link import from_link, to_link
 
 SMALL = {"n": 24, "until": 0.2, "preconditioner": "neumann:2", "deflation": "levelset:4"}
@@ -139,6 +142,65 @@ def test_a_step_that_fails_can_be_made_by_another_method():
     assert sequence.step().number == 1
 
 
+def test_a_replay_that_is_stopped_renews_what_its_methods_have_not_reached(recorded):
+    _, path = recorded
+    method, second = {"preconditioner": "jacobi"}, {"preconditioner": "neumann:2", "deflation": "levelset:4"}
+    whole, part = (Sequence(str(path), others=[second], **method) for _ in range(2))
+    while (step := whole.step()) is not None:
+        if step.moved_cells or step.number == 1:
+            with pytest.raises(StoppedError):
+                part.step(lambda: True)
+        part.step()
+    assert max(whole.series["moved_cells"]) > 0
+    assert part.series["moved_cells"] == whole.series["moved_cells"]
+    assert [each.iterations for each in part.methods] == [each.iterations for each in whole.methods]
+
+
+def failing(sequence, monkeypatch, cause):
+    """Begin a step that does not end, after a step that renews distances and owners."""
+    if cause == "stopped":
+        # In the solve of the second method, when the first has ended its own.
+        second = sequence.methods[1]
+        solve, begun = second.solve, []
+        monkeypatch.setattr(second, "solve", lambda *given: begun.append(1) or solve(*given))
+        with pytest.raises(StoppedError):
+            sequence.step(lambda: bool(begun))
+        return
+    name = "_transport" if cause == "level set" else "_viscosity"
+    part = getattr(TwoPhaseFlow, name)
+
+    def spoiled(flow):
+        part(flow)
+        (flow.phi if cause == "level set" else flow.u[1])[np.abs(flow.phi).argmin()] = np.nan
+
+    monkeypatch.setattr(TwoPhaseFlow, name, spoiled)
+    with pytest.raises(InputError, match=f"the {cause} is not finite in the step after time .*; use a larger n"):
+        sequence.step()
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("cause", ["stopped", "velocity", "level set"])
+def test_a_step_that_does_not_end_leaves_the_state_before_it(cause, tmp_path, monkeypatch):
+    """It can be saved, resumed, and stepped on, as if it had not been begun."""
+    second = {"preconditioner": "jacobi", "deflation": "none"}
+    whole, part = (Sequence("rising-bubbles", keep=True, others=[second], **SMALL, **TWO) for _ in range(2))
+    for _ in range(10):
+        whole.step()
+        part.step()
+    before = part.systems.state()
+    failing(part, monkeypatch, cause)
+    assert part.steps == len(part.kept) == len(part.methods[1].iterations) == 10
+    for name, values in part.systems.state().items():
+        np.testing.assert_array_equal(values, before[name])
+    resumed = records.resume(records.save(part, tmp_path / "part"))
+    for sequence in (whole, part, resumed):
+        sequence.step()
+    for sequence in (part, resumed):
+        np.testing.assert_array_equal(sequence.x, whole.x)
+        assert sequence.series["rise_velocity"] == whole.series["rise_velocity"]
+    assert [method.iterations for method in part.methods] == [method.iterations for method in whole.methods]
+
+
 def test_a_time_step_that_collapses_ends_the_sequence_with_its_state_kept(tmp_path):
     sequence = Sequence("rising-bubbles", **SMALL)
     sequence.step()
@@ -215,6 +277,8 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
         ({"n": 8}, "a bubble of radius 0.25 has 2 cells, at least 4 are needed; use n 16 or more"),
         ({"bubbles": "0.26,0.5,0.25"}, "bubble 1 is 0.64 cells from a wall"),
         ({"bubbles": "0.3,0.5,0.19; 0.7,0.5,0.2"}, "bubbles 1 and 2 are 0.64 cells apart"),
+        ({"bubbles": "0.3,1.8,0.19"}, "bubble 1 is 0.64 cells from a wall"),
+        ({"count": 7, "n": 32}, "a bubble of radius 0.0683 has 2.2 cells, at least 4 are needed; use n 59 or more"),
         ({"density_ratio": 0}, "density_ratio must be between 0.0001 and 1, got 0"),
         ({"start": "fischer:0"}, "start is one of zero, last, linear, quadratic, or fischer:1 to fischer:32"),
         ({"ranks": 2}, "a prepared solve runs in one process"),
@@ -224,6 +288,22 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
 def test_what_cannot_be_begun_is_refused(values, sentence):
     with pytest.raises(InputError, match=sentence):
         Sequence("rising-bubbles", **values).step()
+
+
+@pytest.mark.parametrize(("dimensions", "n", "count"), [(2, 48, 3), (2, 64, 9), (3, 48, 7)])
+def test_bubbles_at_random_keep_from_walls_and_each_other(dimensions, n, count):
+    """At least 4 cells of radius and 2 cells apart with every seed; where more cells allow it, no further."""
+    moved = 0
+    for seed in range(12):
+        box = {"dimensions": dimensions, "count": count, "geometry_seed": seed, "height": 1.0}
+        found, fine = (RisingBubbles(n=cells, **box).geometry() for cells in (n, 160))
+        assert found.radii.min() * n >= 4 - 1e-9
+        assert min((found.centres.T - found.radii).min(), (1 - found.centres.T - found.radii).min()) * n >= 2 - 1e-9
+        for k, centre in enumerate(found.centres[1:], 1):
+            apart = np.linalg.norm(found.centres[:k] - centre, axis=1) - found.radii[:k] - found.radii[k]
+            assert apart.min() * n >= 2 - 1e-9
+        moved += not np.array_equal(found.centres, fine.centres)
+    assert 0 < moved < 12
 
 
 def test_one_system_is_no_sequence():

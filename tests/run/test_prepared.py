@@ -19,6 +19,7 @@ from workbench.host.components import numbered_components
 from workbench.problems import LinearSystem
 from workbench.problems.diffusion import assemble_two_phases
 from workbench.run import Run, configure, prepare, run_through
+from workbench.run.cancellation import StoppedError
 from workbench.run.in_memory import InMemoryProblem
 
 METHODS = (
@@ -249,6 +250,19 @@ def test_wrong_updates_are_refused_and_the_system_kept(values, sentence):
         prepared.update(values)
     assert prepared.system is system
     assert prepared.solve(system.b).converged
+
+
+def test_a_solve_is_stopped_between_two_checks():
+    prepared = prepare(configure("two-layer", n=33, preconditioner="jacobi"))
+    b = np.random.default_rng(5).standard_normal(33 * 33)
+    whole = prepared.solve(b)
+    for asked in (0, 2):
+        times = iter(range(10))
+        with pytest.raises(StoppedError):
+            prepared.solve(b, None, lambda times=times, asked=asked: next(times) == asked)
+    again = prepared.solve(b)
+    assert again.iterations == whole.iterations
+    np.testing.assert_array_equal(again.x, whole.x)
 
 
 def test_wrong_right_hand_sides_and_settings_are_refused():

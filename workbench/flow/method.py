@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, quoted
@@ -78,8 +79,11 @@ class Method:
         mark = MethodMark(len(self.iterations) + 1, self.label)
         self.marks = [*(known for known in self.marks if known.step != mark.step), mark]
 
-    def solve(self, made: StepSystem, moved: int) -> tuple[PreparedResult, dict[str, float]]:
+    def solve(
+        self, made: StepSystem, moved: int, stopped: Callable[[], bool] = lambda: False
+    ) -> tuple[PreparedResult, dict[str, float]]:
         """Solve a system whose cells differ in `moved` places from the one before; the result, and seconds by part.
+        stopped: see `Prepared.solve`.
 
         Raises InputError where the solve does not converge, with the failure noted.
         """
@@ -88,13 +92,17 @@ class Method:
         set_up = time.perf_counter()
         x0 = self.starts.vector(made.time, made.b, prepared.product)
         started = time.perf_counter()
-        result = prepared.solve(made.b, x0)
+        result = prepared.solve(made.b, x0, stopped)
         if not result.converged:
             self.failure = f"step {len(self.iterations) + 1} at time {made.time:.4g}: {result.reason.sentence} "
             self.failure += result.detail
             raise InputError(self.failure)
-        self.starts.note(result.x, made.time)
         return result, {"setup": set_up - begun, "start": started - set_up, "solve": result.seconds}
+
+    def take(self, at: float, result: PreparedResult, seconds: dict[str, float]) -> None:
+        """Add a step, with the solution that `solve` has found for this time."""
+        self.starts.note(result.x, at)
+        self.note(result.iterations, seconds)
 
     def note(self, iterations: float, seconds: dict[str, float]) -> None:
         """Add a step to the lists."""

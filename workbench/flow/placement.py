@@ -12,26 +12,35 @@ from workbench.problems.bubble_geometry import RANDOM_SHARE, Geometry, at_random
 
 LEAST_CELLS, GAP = 4, 2
 """Cells of a radius, and between two bubbles or a bubble and a wall."""
-MARGIN = 0.05
-"""Between bubbles placed at random, in widths; half of it is kept from walls."""
+MARGIN = 0.025
+"""Around bubbles placed at random, in widths."""
 
 
-def placed(count: int, radius: float, listed: str, dimensions: int, seed: int) -> Geometry:
-    """Bubbles in the unit square or cube: as listed, one at the middle, or several at random. radius: 0 chooses one."""
-    if listed:
-        return from_text(listed, dimensions)
-    if count == 1:
-        return Geometry(np.full((1, dimensions), 0.5), np.array([radius or 0.25]))
-    radius = radius or RANDOM_SHARE * default_radius(count, dimensions) - MARGIN / 2
-    centres = at_random(count, radius + MARGIN / 2, dimensions, seed).centres
-    return Geometry(centres, np.full(count, radius))
+def placed(count: int, radius: float, listed: str, dimensions: int, seed: int, n: int, height: float = 1.0) -> Geometry:
+    """Bubbles in a box, resolved by its cells: as listed, or in its lower square or cube one at the middle or several
+    at random. radius: 0 chooses one. n: cells across the width; height: of the box, in widths.
 
-
-def check_resolved(found: Geometry, n: int, height: float) -> None:
-    """Raise InputError for bubbles of too few cells, and those that nearly touch each other or a wall.
-
-    n: cells across the width; height: of the box, in widths.
+    On few cells those at random are placed further from walls and from each other, and are not below 4 cells radius.
+    Raises InputError for bubbles of too few cells, and those that nearly touch each other or a wall.
     """
+    if listed:
+        return _resolved(from_text(listed, dimensions, height), n)
+    if count == 1:
+        return _resolved(Geometry(np.full((1, dimensions), 0.5), np.array([radius or 0.25]), height), n)
+    usual = radius or RANDOM_SHARE * default_radius(count, dimensions) - MARGIN
+    refused = None
+    for size, margin in ((usual, MARGIN), (radius or max(usual, LEAST_CELLS / n), GAP / n)):
+        try:
+            centres = at_random(count, size + margin, dimensions, seed).centres
+            return _resolved(Geometry(centres, np.full(count, size), height), n)
+        except InputError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _resolved(found: Geometry, n: int) -> Geometry:
+    """What was found, if n cells resolve it. Raises InputError as `placed`."""
     smallest = float(found.radii.min())
     if smallest * n < LEAST_CELLS - 1e-9:
         least = math.ceil(LEAST_CELLS / smallest - 1e-9)
@@ -41,7 +50,7 @@ def check_resolved(found: Geometry, n: int, height: float) -> None:
             changes={"problem.n": least},
         )
     top = np.ones(found.centres.shape[1])
-    top[-1] = height
+    top[-1] = found.height
     for k, (centre, radius) in enumerate(zip(found.centres, found.radii, strict=True)):
         gap = n * float(min((centre - radius).min(), (top - centre - radius).min()))
         if gap < GAP - 1e-9:
@@ -55,6 +64,7 @@ def check_resolved(found: Geometry, n: int, height: float) -> None:
                 f"bubbles {int(apart.argmin()) + 1} and {k + 1} are {apart.min():.2g} cells apart, {GAP} are needed "
                 "at the start; move them apart or make one smaller"
             )
+    return found
 
 
 def distances(found: Geometry, grid: PaddedGrid) -> np.ndarray:

@@ -293,6 +293,7 @@ class RecordedSystems(Systems):
         known = len(self._record.arrays["b"])
         self._first, self._count = self._record.steps - known, min(problem.most or known, known)
         self._components: Components | None = None
+        self._before: tuple[np.ndarray, np.ndarray] | None = None
         names = self._record.about["names"]
         self._times, self._dts = (self._record.arrays["series"][names.index(name)] for name in ("time", "dt"))
 
@@ -303,15 +304,22 @@ class RecordedSystems(Systems):
         shape = tuple(arrays["shape"].tolist())
         bits = np.unpackbits(arrays["phases"][at], count=int(np.prod(shape)))
         inside = bits.astype(bool).reshape(shape)
-        if self._components is None:
-            self._components = Components(inside)
-        self._components.follow(inside)
+        components = self._components or Components(inside)
+        self._before = (components.labels, components.volumes) if self._components else None
+        components.follow(inside)
+        self._components = components
         dt, unit = float(self._dts[at]), float(arrays["units"][at])
         b = arrays["b"][self._steps]
-        return StepSystem(float(self._times[at]), dt, b, self._components.labels, unit, self._components.moved)
+        return StepSystem(float(self._times[at]), dt, b, components.labels, unit, components.moved)
 
     def end(self, x: np.ndarray) -> None:
         self._steps += 1
+
+    def undo(self) -> None:
+        if self._components is None or self._before is None:
+            self._components = None
+        else:
+            self._components.take(*self._before)
 
     def state(self) -> dict[str, np.ndarray]:
         return {"numbers": np.array([self._steps])}

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.devices.interchange import on_host
 from workbench.flow.grid_on import grid_on
 from workbench.flow.measures import measured
-from workbench.flow.placement import check_resolved, distances, placed
+from workbench.flow.placement import distances, placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.flow.two_phase_flow import Fluids, TwoPhaseFlow
 from workbench.operators import Size
@@ -35,9 +35,9 @@ class RisingBubbles(SystemSequence):
     -div(1/rho grad p) = -div(u*)/dt on n x n height cells, Neumann at all walls, with the jump of p in b. Phases are
     the connected bubbles, numbered persistently; bubbles that touch merge. d is the diameter of the largest bubble:
     eotvos = rho_out G d^2/sigma, archimedes = rho_out sqrt(G d) d/mu_out. By default the first test case of Hysing et
-    al. 2009. Bubbles are placed in the lower square or cube of the box: one at its middle, several at random by seed,
-    or as listed. volume_error: the tolerance, dt rms(div u), which is the part of a cell's volume that is gained or
-    lost.
+    al. 2009. Bubbles are placed in the lower square or cube of the box, one at its middle, several at random by seed;
+    or in all of the box as listed. volume_error: the tolerance, dt rms(div u), which is the part of a cell's volume
+    that is gained or lost.
 
     Cost of a step: about 0.2 microseconds a cell on a core in 2D, 0.7 in 3D, and the solve. Raises InputError for
     bubbles of less than 4 cells radius, and those that touch each other or walls.
@@ -68,10 +68,11 @@ class RisingBubbles(SystemSequence):
 
     def geometry(self) -> Geometry:
         """Centres and radii in widths."""
-        return placed(self.count, self.radius, self.bubbles, self.dimensions, self.geometry_seed)
+        places = self.count, self.radius, self.bubbles, self.dimensions, self.geometry_seed
+        return placed(*places, self.n, self.height)
 
     def check(self) -> None:
-        check_resolved(self.geometry(), self.n, self.height)
+        self.geometry()
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -138,6 +139,9 @@ class BubbleSystems(Systems):
 
     def end(self, x: np.ndarray) -> None:
         self.flow.end(x)
+
+    def undo(self) -> None:
+        self.flow.undo()
 
     def measures(self) -> dict[str, float]:
         return measured(self.flow)

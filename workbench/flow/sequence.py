@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Listed
 from typing import Any, NamedTuple
 
@@ -16,7 +16,8 @@ from workbench.errors import InputError
 from workbench.flow.method import Method, changed, problem_of
 from workbench.flow.starts import extend
 from workbench.flow.systems import StepSystem
-from workbench.run import MACHINE_USE, Configuration, Reason, configure
+from workbench.run import MACHINE_USE, Configuration, PreparedResult, Reason, configure
+from workbench.scaling import norm
 
 COLUMNS = ("time", "dt", "iterations", "seconds", "moved_cells", "volume_error")
 """Of the series of every sequence, before what its problem measures."""
@@ -110,36 +111,43 @@ class Sequence:
             raise InputError("the leading method makes the steps; use another one in its place")
         self.methods = [known for known in self.methods if known is not method]
 
-    def step(self) -> Step | None:
+    def step(self, stopped: Callable[[], bool] = lambda: False) -> Step | None:
         """Make one step; None at the end of the sequence.
 
-        Raises InputError where the leading method or the flow fails. After a solve that failed, `use` another method
-        and step on. Of the other methods one that fails is noted, see `Method.failure`.
+        Raises InputError where the leading method or the flow fails, and StoppedError within a solve once `stopped`
+        returns True. The sequence is then that after the step before: `use` another method, or step again. Of the
+        other methods one that fails is noted, see `Method.failure`.
         """
-        begun = time.perf_counter()
-        if self._pending is None:
-            self._pending = self.systems.next()
-            if self._pending is None:
-                self.done = True
-                return None
-            self._moved = self._extended(self._pending)
-        made, moved, (leading, *others) = self._pending, self._moved, self.methods
-        result, parts = leading.solve(made, moved)
+        begun, before = time.perf_counter(), self.labels
+        made = self.systems.next()
+        if made is None:
+            self.done = True
+            return None
+        leading, *others = self.methods
+        try:
+            moved = self._extended(made)
+            result, parts = leading.solve(made, moved, stopped)
+            also = [self._also(method, made, moved, stopped) for method in others]
+        except BaseException:
+            self.systems.undo()
+            self.labels = before
+            raise
         self.x = result.x
-        for method in others:
-            self._also(method, made, moved)
         if self._keeps:
             # `end` may overwrite it.
             self.kept.append(np.array(on_host(made.b, "b")))
-        self._pending = None
         self.systems.end(result.x)
         last = time.perf_counter()
         measured = self.systems.measures()
         now = time.perf_counter()
         seconds = {**self.systems.seconds, **parts, "measures": now - last}
-        leading.note(result.iterations, parts)
+        leading.take(made.time, result, parts)
+        for method, solved in zip(others, also, strict=True):
+            method.take(made.time, *solved) if solved else method.note(math.nan, {})
         whole = now - begun - sum(filter(math.isfinite, (method.seconds[-1] for method in others)))
-        left = float(np.linalg.norm(made.b)) * result.true_relative_residual / made.unit if made.unit else math.nan
+        # NumPy's norm wakes the threads of BLAS, which takes longer than all of a small solve.
+        size = norm(made.b) if isinstance(made.b, np.ndarray) else float(np.linalg.norm(made.b))
+        left = size * result.true_relative_residual / made.unit if made.unit else math.nan
         row = {"time": made.time, "dt": made.dt, "iterations": result.iterations, "seconds": whole}
         self._note(made, {**row, "moved_cells": moved, "volume_error": left, **measured}, seconds)
         return Step(self.steps, made.time, made.dt, result.iterations, result.reason, seconds, moved, measured)
@@ -198,18 +206,19 @@ class Sequence:
         self.units: list[float] = []
         self.x: Any = None
         self.labels: np.ndarray | None = None
-        self._pending: StepSystem | None = None
-        self._moved = 0
         self.done = False
 
-    def _also(self, method: Method, made: StepSystem, moved: int) -> None:
+    @staticmethod
+    def _also(
+        method: Method, made: StepSystem, moved: int, stopped: Callable[[], bool]
+    ) -> tuple[PreparedResult, dict[str, float]] | None:
+        """What a method that does not lead finds; None once it has failed."""
         if not method.failure:
             try:
-                result, parts = method.solve(made, moved)
-                return method.note(result.iterations, parts)
+                return method.solve(made, moved, stopped)
             except InputError as error:
                 method.failure = str(error)
-        return method.note(math.nan, {})
+        return None
 
     def _extended(self, made: StepSystem) -> int:
         """Continue earlier solutions into changed cells; how many there are."""

@@ -38,8 +38,8 @@ class StepSystem(NamedTuple):
 class Systems(abc.ABC):
     """The systems of a sequence in order, with the state that makes them.
 
-    `next` is followed by `end` with its solution. A differs by the labels alone. seconds: of the parts of the last
-    step.
+    `next` is followed by `end` with its solution, or by `undo`. A differs by the labels alone. seconds: of the parts of
+    the last step.
     """
 
     seconds: dict[str, float]
@@ -51,6 +51,9 @@ class Systems(abc.ABC):
     @abc.abstractmethod
     def end(self, x: np.ndarray) -> None:
         """Take the solution of the last system, shape (N,), of the kind of its b."""
+
+    def undo(self) -> None:  # noqa: B027  most systems change in `end` alone
+        """Return to the state before the last system, which was not solved."""
 
     @abc.abstractmethod
     def state(self) -> dict[str, np.ndarray]:

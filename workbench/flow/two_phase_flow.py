@@ -62,7 +62,7 @@ class TwoPhaseFlow:
     step.
 
     Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First
-    order in time. Memory: 13 D + 9 arrays of the padded cells.
+    order in time. Memory: 15 D + 11 arrays of the padded cells.
     """
 
     def __init__(
@@ -82,6 +82,8 @@ class TwoPhaseFlow:
         self._work = [new(d) for _ in range(5)]
         self.increments, self.increment_steps = [new(d) for _ in range(2)], [0.0, 0.0]
         """What viscosity has added to the velocity in the last two time steps, the newest first, and their lengths."""
+        self._spare = new(d)
+        self._before = new(), new(d), new(dtype=np.int64)
         self._dots, self._largest, self._b = grid.partials(), grid.partials(d, largest=True), grid.new_cells()
         self.time, self.dt, self.steps, self.shift, self.viscous_iterations = 0.0, 0.0, 0, 0.0, 0
         self.first_dt = 0.0
@@ -104,8 +106,33 @@ class TwoPhaseFlow:
 
     def begin(self, until: float = math.inf) -> np.ndarray:
         """Move the interface by a time step of at most until - time; b of the pressure equation, shape (N,), which has
-        no mean and is overwritten by the next one. Raises InputError where the time step collapses, with the state
-        kept, and where the velocity is not finite."""
+        no mean and is overwritten by the next one. Raises InputError where the time step collapses, and where phi or
+        the velocity become infinite or NaN, with the state kept."""
+        grid, components = self.grid, self.components
+        for kept, values in zip(self._before, (self.phi, self.u, self.owner), strict=True):
+            grid.copy(kept, values)
+        self._known = self.dt, self.first_dt, self.shift, components.labels, components.volumes
+        self._added = self.increments, self._spare, self.increment_steps
+        try:
+            return self._begun(until)
+        except BaseException:
+            self.undo()
+            raise
+
+    def undo(self) -> None:
+        """Return to before `begin`, in place of `end`."""
+        phi, u, owner = self._before
+        self.grid.copy(self.phi, phi)
+        # NaN in what is multiplied by 0 would stay.
+        for values in (self.u, *self._work):
+            self.grid.copy(values, u)
+        self.dt, self.first_dt, self.shift, labels, volumes = self._known
+        self.increments, self._spare, self.increment_steps = self._added
+        self.components.take(labels, volumes)
+        self.begin_anew()
+        self.grid.copy(self.owner, owner)
+
+    def _begun(self, until: float) -> np.ndarray:
         clock = _Clock(self.seconds, self.grid.wait)
         grid, h = self.grid, self.grid.h
         grid.fill_faces(self.u)
@@ -121,7 +148,8 @@ class TwoPhaseFlow:
         grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, dt_h, -1 / (h * self.dt), self._b)
         b = grid.given(self._b)
         mean = float(b.mean())
-        if not math.isfinite(mean):
+        # A volume has a part of every cell of the level set near the interface.
+        if not math.isfinite(mean + self.shift):
             raise self._not_finite()
         b -= mean
         clock("divergence")
@@ -210,7 +238,11 @@ class TwoPhaseFlow:
         return min(dt, until - self.time)
 
     def _not_finite(self) -> InputError:
-        return InputError(f"the velocity is not finite at time {self.time:.4g}; use a larger n or smaller ratios")
+        what = "velocity" if np.isfinite(self.grid.on_host(self.phi)).all() else "level set"
+        return InputError(
+            f"the {what} is not finite in the step after time {self.time:.4g}; use a larger n, ratios closer to 1 or a "
+            "smaller archimedes"
+        )
 
     def _transport(self) -> None:
         grid, dt_h = self.grid, self.dt / self.grid.h
@@ -289,12 +321,12 @@ class TwoPhaseFlow:
         gamma = float(grid.combined(sums))
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
-        newest, older = self.increments
+        (newest, older), added = self.increments, self._spare
         of_newest, of_older = self._extrapolated()
         if of_newest:
             grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, z)
             grid.fill_faces(z, 1)
-        grid.copy(older, self.u)
+        grid.copy(added, self.u)
         if of_newest:
             grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
             grid.launch(momentum_kernels.viscous_update, 1.0, 0.0, self._inverse, w, p, s, self.u, r, z, sums)
@@ -308,8 +340,9 @@ class TwoPhaseFlow:
             before, gamma = gamma, float(grid.combined(sums))
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
-        grid.launch(momentum_kernels.combine, 1.0, self.u, -1.0, older, older)
-        self.increments, self.increment_steps = [older, newest], [self.dt, self.increment_steps[0]]
+        grid.launch(momentum_kernels.combine, 1.0, self.u, -1.0, added, added)
+        self.increments, self._spare = [added, newest], older
+        self.increment_steps = [self.dt, self.increment_steps[0]]
 
     def _extrapolated(self) -> tuple[float, float]:
         """The weights of the last two increments in the next one, whose rates are continued linearly in time."""

@@ -101,7 +101,7 @@ def _kept(count: int) -> Verdict:
     said = f"without vectors it takes {without}, with those of the bubbles where they are {renewed}"
     if abs(count - kept) > NEAR * kept:
         return Verdict(
-            False, f"{said}; with those of where they were {'more' if count < kept else 'less'} than {count}."
+            False, f"{said}; with those of where they were it takes {'more' if count < kept else 'less'} than {count}."
         )
     return Verdict(True, f"it takes {kept}; {said}.")
 

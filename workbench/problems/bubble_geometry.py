@@ -20,14 +20,15 @@ RANDOM_SHARE = 0.8
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Geometry:
-    """Bubbles in the unit square or cube, in side lengths.
+    """Bubbles in the unit square or cube, in side lengths, or in a box of another height.
 
-    centres: shape (k, dimensions), x first; radii: shape (k,). Raises InputError for bubbles that extend beyond the box
-    or overlap, and for mismatched shapes. Cost: k^2 distances.
+    centres: shape (k, dimensions), x first; radii: shape (k,). height: along the last direction. Raises
+    InputError for bubbles that extend beyond the box or overlap, and for mismatched shapes. Cost: k^2 distances.
     """
 
     centres: np.ndarray
     radii: np.ndarray
+    height: float = 1.0
 
     def __post_init__(self) -> None:
         if self.centres.ndim != 2 or self.radii.shape != self.centres.shape[:1] or not self.radii.size:
@@ -35,13 +36,15 @@ class Geometry:
                 f"bubbles need centres of shape (k, dimensions) and radii of shape (k,) with k at least 1, "
                 f"got {self.centres.shape} and {self.radii.shape}"
             )
+        top = np.ones(self.centres.shape[1])
+        top[-1] = self.height
         for k, (centre, radius) in enumerate(zip(self.centres, self.radii, strict=True), start=1):
             if not 0 < radius <= 0.5:
                 raise InputError(f"bubble {k} has radius {radius:g}; a radius must be above 0 and at most 0.5")
-            if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= 1 + ROUNDING)):
+            if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= top + ROUNDING)):
                 raise InputError(
-                    f"bubble {k} at {_point(centre)} with radius {radius:g} extends beyond the unit box; "
-                    "move it inwards or make it smaller"
+                    f"bubble {k} at {_point(centre)} with radius {radius:g} extends beyond the "
+                    f"{'unit ' * (self.height == 1)}box; move it inwards or make it smaller"
                 )
         self._check_overlap()
 
@@ -145,8 +148,8 @@ def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry
     return Geometry(centres, np.full(count, radius))
 
 
-def from_text(text: str, dimensions: int) -> Geometry:
-    """Parse bubbles written as "x,y,r; x,y,r" or "x,y,z,r; ...". Raises InputError for invalid text."""
+def from_text(text: str, dimensions: int, height: float = 1.0) -> Geometry:
+    """Parse bubbles written as "x,y,r; x,y,r" or "x,y,z,r; ...", in a box of a height. Raises InputError for others."""
     form = "x,y,r" if dimensions == 2 else "x,y,z,r"
     rows = []
     for k, entry in enumerate(filter(None, (part.strip() for part in text.split(";"))), start=1):
@@ -160,7 +163,7 @@ def from_text(text: str, dimensions: int) -> Geometry:
     if not rows:
         raise InputError(f"layout list needs bubbles written {form}; {form}; ..., got none")
     values = np.array(rows)
-    return Geometry(values[:, :-1], values[:, -1])
+    return Geometry(values[:, :-1], values[:, -1], height)
 
 
 def to_text(geometry: Geometry) -> str:

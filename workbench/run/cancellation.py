@@ -14,7 +14,7 @@ STOPPED_IN_SETUP = "stopped during the setup"
 
 
 class StoppedError(Exception):
-    """Raised inside a setup after a cancellation request. It never leaves this package."""
+    """Raised inside a setup after a cancellation request, and by a prepared solve, to whoever passed the request."""
 
 
 def check_stopped(stopped: Callable[[], bool]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from workbench.operators import ComplexSymmetricMatrix, Matrix, TwoPhaseStencil,
 from workbench.problems import LinearSystem
 from workbench.recording import History
 from workbench.registry import as_block
+from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration, configure
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, has_columns, system_of
 from workbench.run.machine_use import MACHINE_USE
@@ -136,11 +138,12 @@ class Prepared:
         """Wall-clock time of the last full setup, in s, without the compilation of kernels."""
         return self._setup.phases.seconds
 
-    def solve(self, b: Any, x0: Any = None) -> PreparedResult:
+    def solve(self, b: Any, x0: Any = None, stopped: Callable[[], bool] = lambda: False) -> PreparedResult:
         """Solve A x = b, or A X = B column by column, each from x0.
 
         b: shape (N,), or (N, s). x0: of the shape of b, or (N,) for every column; zero by default. Neither is changed.
-        x is a new array of the library of b. The history has the drift of some rows only.
+        x is a new array of the library of b. The history has the drift of some rows only. stopped: a request for the
+        end, tested between two checks of the norms, which raises StoppedError.
 
         A notice that the machine is in use, which is a file, would take longer than a small solve: enter
         `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; on the CPU programs
@@ -149,7 +152,7 @@ class Prepared:
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
         if not has_columns(b):
-            return self._solved(b, x0, begun, like)
+            return self._solved(b, x0, begun, stopped, like)
         b = b.toarray() if hasattr(b, "toarray") else np.asarray(b)
         if not b.shape[1]:
             raise InputError(f"B has shape {b.shape}, without a column; give at least one")
@@ -157,7 +160,7 @@ class Prepared:
         if len(starts) != b.shape[1]:
             raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
         columns = [
-            self._solved(np.ascontiguousarray(column), start, time.perf_counter())
+            self._solved(np.ascontiguousarray(column), start, time.perf_counter(), stopped)
             for column, start in zip(b.T, starts, strict=True)
         ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
@@ -223,11 +226,11 @@ class Prepared:
         self._system = dataclasses.replace(system, phase=setup.system.phase)
         self._recurrence: Recurrence | None = None
 
-    def _solved(self, b: Any, x0: Any, begun: float, like: Any = None) -> PreparedResult:
+    def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
         system = setup.system = dataclasses.replace(setup.system, b=b)
         vectors = prepare_vectors(
-            self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], lambda: False
+            self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], stopped
         )
         setup.b, setup.x = self._b, self._x
         setup.take(vectors)
@@ -239,7 +242,7 @@ class Prepared:
             recurrence = iterations.recurrence
             recurrence = recurrence if recurrence and recurrence.keep() else None
         while (ending := iterations.advance(None)) is None:
-            pass
+            check_stopped(stopped)
         found = iterations.found(ending)
         if ending.reason.converged and recurrence is iterations.recurrence:
             self._recurrence = recurrence

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -62,8 +64,9 @@ def measure_scene(
 ) -> Scene:
     """A measured quantity over time. until: where the axis of time ends at least. reference: what it is, its value in
     the literature and its time."""
-    layers: list[Layer] = [CurveOf("", np.array(times, float), np.array(values, float), plain=True)]
-    seen = [value for value in values if np.isfinite(value)]
+    known = np.array(values, float)
+    seen = known[np.isfinite(known)].tolist()
+    layers: list[Layer] = [CurveOf("", np.array(times, float), known, plain=True)]
     if reference is not None:
         what, value, time = reference
         said = [[what, f"{value:g} at time {time:g}"]]
@@ -75,16 +78,36 @@ def measure_scene(
     return Scene(title, along, Axis(title, span=(low - room, high + room)), layers)
 
 
+def error_scene(errors: Sequence[float], tolerance: float) -> Scene:
+    """The volume error dt rms(div u) that the solve of each step has left, with its tolerance.
+
+    Examples:
+        >>> from workbench.scenes.flow import error_scene
+        >>> len(error_scene([9e-7, 4e-7], 1e-6).layers)
+        2
+    """
+    known = np.array(errors, float)
+    curve = CurveOf("", np.arange(1, known.size + 1), known, plain=True)
+    # More than a decade, so that its ticks are powers of ten.
+    low, high = np.nanmin([*known, tolerance / 10]), np.nanmax([*known, tolerance])
+    up = Axis("dt rms(div u)", log=True, span=(float(low) / 1.5, float(high) * 1.5))
+    return Scene("volume error", STEP, up, [curve, LineAt(tolerance, "tolerance {}")], logs="y")
+
+
 def band_scene(seconds: Sequence[Mapping[str, float]]) -> Scene:
     """Where the time of a step goes: its parts as stacked bars of some steps each. seconds: of each step by part."""
     count = len(seconds)
     if not count:
         return Scene("parts of a step", STEP, Axis("share of a step"), note="The first step has not been made yet.")
-    table = np.array([[sum(each.get(name, 0.0) for name in names) for names in PARTS.values()] for each in seconds])
-    rest = np.array([sum(each.values()) for each in seconds]) - table.sum(axis=1)
-    parts, table = [*PARTS, "rest"], np.column_stack([table, rest])
     edges = np.unique(np.linspace(0, count, min(count, BINS) + 1).astype(int))
-    sums = np.add.reduceat(table, edges[:-1], axis=0)
+    # All steps have the same parts; a long flow is drawn while it is played.
+    of_step = itertools.chain.from_iterable(map(operator.itemgetter(*seconds[0]), seconds))
+    known = np.fromiter(of_step, float).reshape(count, len(seconds[0]))
+    part_of = {name: place for place, names in enumerate(PARTS.values()) for name in names}
+    sums = np.zeros((len(edges) - 1, len(PARTS) + 1))
+    for name, column in zip(seconds[0], np.add.reduceat(known, edges[:-1], axis=0).T, strict=True):
+        sums[:, part_of.get(name, len(PARTS))] += column
+    parts = [*PARTS, "rest"]
     shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     tops = np.cumsum(shares, axis=1)
     middle, wide = (edges[:-1] + edges[1:] + 1) / 2, float(np.diff(edges).max())

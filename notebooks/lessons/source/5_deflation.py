@@ -123,15 +123,15 @@ lesson.check(3, "levelset:8")
 # ## Bubbles that move
 #
 # In a time step bubbles move by a cell or two. A vector that is 1 where a bubble *was* is then 1 in some cells of heavy
-# fluid and 0 in some of the bubble: of $v^TAv$ faces have coefficient 1, and the quotient is a thousand times as large.
-# The last pressure, as a start, is wrong in the same cells, by its jump at the interface, and so in the directions that
-# CG finds last: it is no better than zero. `workbench flow` renews $Z$ wherever cells change, and continues
-# the last pressure from neighbours of the new phase. Here five bubbles rise by one cell:
+# fluid and 0 in some of the bubble: some faces in $v^TAv$ have coefficient 1, no longer 1/1000, and the quotient is a
+# thousand times as large. The last pressure, as a start, is wrong in the same cells, by its jump at the interface, and
+# so in the directions that CG finds last: it is no better than zero. `workbench flow` renews $Z$ wherever cells change,
+# and continues the last pressure from neighbours of the new phase. Here five bubbles rise by one cell:
 
 # %%
 system, was, last = risen()
 moved = prepare(system, M="neumann:2", deflation="levelset:4")
-[moved.solve(system.b, x0=start).iterations for start in (None, last)]
+{f"iterations from {name}": moved.solve(system.b, x).iterations for name, x in {"zero": None, "last": last}.items()}
 
 # %% tags=["exercise"]
 lesson.check(4)

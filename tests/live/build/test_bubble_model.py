@@ -20,12 +20,12 @@ CUBE = Bubbles3D(n=24)
 
 @pytest.fixture
 def model():
-    return BubbleModel(SQUARE)
+    return BubbleModel(Drawing(SQUARE))
 
 
 @pytest.fixture
 def cube():
-    return BubbleModel(CUBE)
+    return BubbleModel(Drawing(CUBE))
 
 
 def test_an_untouched_layout_stays_what_it_is(model):
@@ -36,7 +36,7 @@ def test_an_untouched_layout_stays_what_it_is(model):
 
 
 def test_a_bubble_that_is_moved_makes_a_list_and_keeps_the_rest():
-    given = BubbleModel(Bubbles2D(n=32, contrast=0.5, sides="dirichlet"))
+    given = BubbleModel(Drawing(Bubbles2D(n=32, contrast=0.5, sides="dirichlet")))
     perform(given, {"act": "place", "index": 0, "row": [0.3, 0.25, 0.1]})
     problem = given.drawing.problem
     assert (problem.layout, problem.n, problem.contrast, problem.sides) == ("list", 32, 0.5, "dirichlet")
@@ -160,7 +160,7 @@ def test_a_problem_is_loaded_and_undo_leads_back(model):
 
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_every_preset_can_be_painted(dimensions):
-    model = BubbleModel({2: SQUARE, 3: CUBE}[dimensions])
+    model = BubbleModel(Drawing({2: SQUARE, 3: CUBE}[dimensions]))
     for name in presets(dimensions):
         model.preset(name)
         assert model.drawing.problem.geometry().paint(model.drawing.problem.n).max() == len(model.drawing.rows)
@@ -202,7 +202,7 @@ ACTS = st.one_of(
 @settings(max_examples=80)
 @given(st.lists(ACTS, max_size=14))
 def test_whatever_is_done_the_drawing_is_valid_and_undo_leads_back(messages):
-    model = BubbleModel(SQUARE)
+    model = BubbleModel(Drawing(SQUARE))
     for message in messages:
         before, selected = model.drawing, model.selected
         try:

@@ -269,9 +269,14 @@ class Workbench(View):
         return made
 
     def _take_pair(self, configuration: Configuration) -> None:
-        """Put a suggested pair into the form, and show it."""
+        """Put a suggested pair into the form, and show it; one of a sequence in Flow."""
         self.load(configuration)
-        self.turn_to(SOLVE)
+        if isinstance(configuration.problem, SystemSequence):
+            flow: FlowView = self.view(FLOW)
+            flow.take_method(configuration)
+            self.turn_to(FLOW)
+        else:
+            self.turn_to(SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
         """Let the suggested pairs take the place of the entries of the race, and start it."""

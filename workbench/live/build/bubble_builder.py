@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,16 +10,14 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.build.bubble_actions import Refused, perform, refused_row
-from workbench.live.build.bubble_canvas import BubbleCanvas
 from workbench.live.build.bubble_drawing import KEPT, Drawing, in_words
+from workbench.live.build.bubble_editor import BubbleEditor
 from workbench.live.build.bubble_form import BubbleForm
 from workbench.live.build.bubble_model import BubbleModel
 from workbench.live.build.bubble_painter import BubblePainter
 from workbench.live.build.bubble_pictures import PictureRequest
 from workbench.live.build.live_panel import LivePanel
 from workbench.live.transport.publisher import Publisher
-from workbench.live.transport.worker import InOrder
 from workbench.live.ui.controls import button
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.status import StatusLine
@@ -29,8 +26,6 @@ from workbench.problems.bubbles import Bubbles, Bubbles2D
 from workbench.registry import find
 from workbench.run import Configuration
 
-REVEALING = ("add", "place", "delete", "select", "undo", "redo")
-"""Acts after which the selected bubble is to be seen."""
 PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
 
@@ -58,15 +53,11 @@ class BubbleBuilder(View):
         publisher: Publisher | None = None,
         configuration: Callable[[], Configuration] | None = None,
     ) -> None:
-        self._model = BubbleModel(_bubbles(problem or Bubbles2D()))
+        model = BubbleModel(Drawing(_bubbles(problem or Bubbles2D())))
         self._deflation = _deflation(deflation or "none")
-        self._lock = threading.RLock()
-        self._acts = InOrder("workbench-bubbles")
         self._listeners = Listeners("the bubble builder")
-        self._refused: Refused | None = None
-        self._heard = 0
-        self._accepted = True
-        self.canvas = BubbleCanvas(self._receive, publisher)
+        self._editor = BubbleEditor(model, self._answered, publisher)
+        self._lock, self._acts, self.canvas = self._editor.lock, self._editor.acts, self._editor.canvas
         self._painter = BubblePainter(self._requested, self.canvas.paint)
         self._first = self._value()
         self.form = BubbleForm(self._ask, self._read_deflation, self._reset, *self._first)
@@ -80,6 +71,10 @@ class BubbleBuilder(View):
         self.box = self._layout()
         self.canvas.observe(lambda _change: self._painter.ask(), ["normal", "position"])
         self._show()
+
+    @property
+    def _model(self) -> BubbleModel:
+        return self._editor.model
 
     @property
     def problem(self) -> Bubbles:
@@ -125,7 +120,8 @@ class BubbleBuilder(View):
             if block is not None:
                 self._deflation = block
                 self.form.load_deflation(block)
-            self.form.complaints, self._refused = {}, None
+            self.form.complaints = {}
+            self._editor.take(self._model)
             self.form.show_drawing(self._model.drawing, complete=True)
             self._show()
             self._report(before)
@@ -138,7 +134,7 @@ class BubbleBuilder(View):
     def close(self) -> None:
         """Take it off the page."""
         self.live.close()
-        self._acts.close()
+        self._editor.close()
         self._painter.close()
         super().close()
 
@@ -155,32 +151,17 @@ class BubbleBuilder(View):
         return box
 
     def _ask(self, act: str, **values: Any) -> None:
-        self._receive({"act": act, **values})
+        self._editor.receive({"act": act, **values})
 
-    def _receive(self, message: Mapping[str, Any]) -> None:
-        """What the canvas and the form ask for; returns at once. Moves of one stroke overtake one another."""
-        self._acts.ask(lambda: self._perform(message), key=message.get("stroke"))
-
-    def _perform(self, message: Mapping[str, Any]) -> None:
-        with self._lock:
-            before = self._value()
-            self._heard = int(message.get("seq", self._heard))
-            source = _source(message)
-            for name in {"canvas", source}:
-                self.form.complaints.pop(name, None)
-            self._refused = None
-            self._accepted = False
-            try:
-                perform(self._model, message)
-                self._accepted = True
-            except InputError as error:
-                self.form.complain(source, error)
-                # What was released springs back; what is held or typed is drawn where it cannot be.
-                self._refused = None if message.get("done") else refused_row(self._model, message)
-            self._forget_what_changed(before[0])
-            self._reveal(message)
-            self._show()
-            self._report(before)
+    def _answered(self, message: Mapping[str, Any], before: Drawing, refusal: InputError | None) -> None:
+        source = _source(message)
+        for name in {"canvas", source}:
+            self.form.complaints.pop(name, None)
+        if refusal is not None:
+            self.form.complain(source, refusal)
+        self._forget_what_changed(before)
+        self._show()
+        self._report((before, self._deflation))
         self.live.changed(moving=bool(message.get("moving")))
 
     def _forget_what_changed(self, before: Drawing) -> None:
@@ -189,22 +170,13 @@ class BubbleBuilder(View):
             if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
                 self.form.complaints.pop(name, None)
 
-    def _reveal(self, message: Mapping[str, Any]) -> None:
-        """Bring the section to a bubble that was selected and that it misses."""
-        drawing, index = self._model.drawing, self._model.selected
-        if drawing.dimensions == 3 and index >= 0 and message["act"] in REVEALING:
-            *centre, radius = drawing.rows[index]
-            middle = centre["xyz".index(self.canvas.normal)]
-            if abs(middle - self.canvas.position) >= radius or message.get("reveal"):
-                self.canvas.position = middle
-
     def _show(self) -> None:
         history = self._model.history
         self.form.offer_undo(undo=history.can_undo, redo=history.can_redo)
         self.form.show_drawing(history.present)
         self.buttons["delete"].disabled = self._model.selected < 0
         self.buttons["clear"].disabled = history.present.empty
-        self.canvas.show(self._model, self._refused, self._heard, self._accepted)
+        self._editor.show()
         complaint = next(reversed(self.form.complaints.values()), "")
         self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
         self._painter.ask()

@@ -19,12 +19,14 @@ class BubbleCanvas(StreamView):
     """Shows the state of a model and hands on what its user does; it changes nothing itself.
 
     act: called with each message of the browser, an act of `bubble_actions`, on any thread; it must return at once.
-    normal, position: of the section that is shown in 3D, position in side lengths.
+    normal, position: of the section that is shown in 3D, position in side lengths. alone: the plane without legend,
+    list and cube, and with circles in place of cells.
     """
 
     _script = script("build/builder.js")
 
     state = traitlets.Dict().tag(sync=True)
+    alone = traitlets.Bool(False).tag(sync=True)
     normal = traitlets.Enum(("x", "y", "z"), "z").tag(sync=True)
     # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
     position = traitlets.Float(0.25).tag(sync=True)
@@ -45,8 +47,10 @@ class BubbleCanvas(StreamView):
         drawing = model.drawing
         self.state = {
             "dimensions": drawing.dimensions,
+            "height": drawing.height,
+            "unit": drawing.unit,
             "bubbles": [list(row) for row in drawing.rows],
-            "contrast": drawing.parameters.contrast,
+            "contrast": drawing.contrast,
             "sides": {side: str(boundary) for side, boundary in drawing.sides.items()},
             "selected": model.selected,
             "refused": refused and {"index": refused.index, "row": list(refused.row)},
@@ -63,6 +67,8 @@ class BubbleCanvas(StreamView):
     def publish(self) -> bool:
         if self.link.restart():
             self._changed.set()
+            if self.alone:
+                self.link.send({})
         if self._changed.is_set() and self._picture is not None and self.link.free:
             self._changed.clear()
             self.link.send(*self._picture)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Drawing:
 
     parameters: Bubbles
     empty: bool = False
+    unit: ClassVar[str] = "side lengths"
 
     def __post_init__(self) -> None:
         if self.rows:
@@ -56,6 +57,21 @@ class Drawing:
         return tuple(map(tuple, np.column_stack([geometry.centres, geometry.radii]).tolist()))
 
     @property
+    def height(self) -> float:
+        """Of the box, in its other side lengths."""
+        return 1.0
+
+    @property
+    def new_radius(self) -> float:
+        """Of a bubble added where there is room for it, in side lengths."""
+        return 0.1
+
+    @property
+    def contrast(self) -> float:
+        """The density inside over that outside."""
+        return self.parameters.contrast
+
+    @property
     def sides(self) -> dict[str, Boundary]:
         """The condition on every side."""
         return parse_sides(self.parameters.sides, self.dimensions)
@@ -79,14 +95,17 @@ class Drawing:
     def room(self, centre: Sequence[float]) -> float:
         """The largest radius that a bubble at that place could have; below zero inside another bubble."""
         point = np.array(centre)
-        walls = float(min(point.min(), (1 - point).min()))
+        walls = float(min(point.min(), (1 - point[:-1]).min(), self.height - point[-1]))
         return min([walls, *(math.dist(centre, row[:-1]) - row[-1] for row in self.rows)])
 
 
 def in_words(drawing: Drawing, selected: int) -> str:
     """What stands on the canvas. selected: number of the bubble to tell more of, from 0 on, or -1."""
-    n, bubbles = drawing.parameters.n, len(drawing.rows)
+    n, bubbles, unit = drawing.parameters.n, len(drawing.rows), drawing.unit
     size = f"{n}{'²³'[drawing.dimensions - 2]} = {count(n**drawing.dimensions)} cells"
+    if drawing.height != 1:
+        shape = *(n,) * (drawing.dimensions - 1), round(n * drawing.height)
+        size = f"{' x '.join(map(str, shape))} = {count(math.prod(shape))} cells"
     if drawing.empty:
         return f"no bubbles yet on {size}"
     reported = f"{bubbles} bubble{'s' if bubbles > 1 else ''} on {size}"
@@ -94,4 +113,4 @@ def in_words(drawing: Drawing, selected: int) -> str:
         return reported
     *centre, radius = drawing.rows[selected]
     place = ", ".join(map(rounded, centre))
-    return f"{reported}; bubble {selected + 1} at ({place}), radius {rounded(radius)} (side lengths)"
+    return f"{reported}; bubble {selected + 1} at ({place}), radius {rounded(radius)} ({unit})"

@@ -15,8 +15,6 @@ from workbench.live.build.sides_field import sides_text
 from workbench.live.ui.undo import History
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
 
-NEW_RADIUS = 0.1
-"""Radius of a bubble added where there is room for it, in side lengths."""
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
@@ -28,10 +26,10 @@ class BubbleModel:
     Whatever raises InputError has changed nothing. Bubbles are counted from 0 here and from 1 in sentences.
     """
 
-    def __init__(self, problem: Bubbles) -> None:
+    def __init__(self, drawing: Drawing) -> None:
         self.selected = -1
-        self._histories = {problem.dimensions: History(Drawing(problem))}
-        self._dimensions = problem.dimensions
+        self._histories = {drawing.dimensions: History(drawing)}
+        self._dimensions = drawing.dimensions
 
     @property
     def history(self) -> History[Drawing]:
@@ -48,7 +46,7 @@ class BubbleModel:
         if dimensions not in CLASSES:
             raise InputError(f"bubbles are in 2 or 3 dimensions, got {dimensions}")
         if dimensions not in self._histories:
-            contrast = self.drawing.parameters.contrast
+            contrast = self.drawing.contrast
             self._histories[dimensions] = History(Drawing(CLASSES[dimensions].create({"contrast": contrast})))
         if dimensions != self._dimensions:
             self._dimensions = dimensions
@@ -61,7 +59,7 @@ class BubbleModel:
         self._become(drawing)
 
     def add(self, centre: Sequence[float], radius: float | None = None) -> None:
-        """A further bubble, selected; without a radius it is as large as `NEW_RADIUS` and the room there allow."""
+        """A further bubble, selected; without a radius as large as `Drawing.new_radius` and the room there allow."""
         row = (*centre, self.fitting(centre) if radius is None else radius)
         self._become(self.drawing.with_rows([*self.drawing.rows, row]))
         self.selected = len(self.drawing.rows) - 1
@@ -80,7 +78,7 @@ class BubbleModel:
     def fitting(self, centre: Sequence[float]) -> float:
         """The radius of a bubble that is added there."""
         room = math.floor(10**DIGITS * self.drawing.room(centre)) / 10**DIGITS
-        return min(NEW_RADIUS, max(room, 10**-DIGITS))
+        return min(self.drawing.new_radius, max(room, 10**-DIGITS))
 
     def place(self, index: int, row: Sequence[float], stroke: object = None) -> None:
         """Move or resize a bubble: it becomes (x, y, r) or (x, y, z, r). One stroke, such as a drag, is one undo."""

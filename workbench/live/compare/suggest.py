@@ -14,7 +14,9 @@ from workbench import compiling
 from workbench.analysis.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.analysis.advisor import advising
 from workbench.analysis.candidates import LevelPair
+from workbench.analysis.sequence_search import KEPT, STEPS
 from workbench.errors import InputError
+from workbench.flow.systems import SystemSequence
 from workbench.live.compare.suggest_text import (
     BEST,
     COLUMNS,
@@ -45,6 +47,7 @@ PERIOD = 0.5
 MOST_ROWS = 20
 VERBS = ({"name": "take", "title": "Take", "tip": "put this pair into the form of Solve", "inline": True},)
 WORKING = "pairs are solved on coarser grids, then the best ones on the whole problem"
+OF_SEQUENCE = f"pairs solve two steps from zero, then the best ones {STEPS} in which cells change"
 
 
 class Suggest(ControlledView):
@@ -81,7 +84,7 @@ class Suggest(ControlledView):
             refresh=self._refresh,
             holds=False,
             starting=lambda: "Find the fastest",
-            about=f"rank preconditioners with and without deflation for this problem: {WORKING}",
+            about="rank preconditioners with and without deflation for this problem",
             period=PERIOD,
         )
         self.status = self.controller.bar
@@ -206,7 +209,8 @@ class Suggest(ControlledView):
     def _words(self, state: State) -> tuple[str, str]:
         job, name = self._job, self._base.problem.label
         if job is None:
-            return f"{self.base.problem.label}: press Find the fastest; {WORKING}", "plain"
+            working = OF_SEQUENCE if isinstance(self.base.problem, SystemSequence) else WORKING
+            return f"{self.base.problem.label}: press Find the fastest; {working}", "plain"
         if state is State.FAILED:
             return f"{name}: {job.error}", "bad"
         progress = self._progress
@@ -216,6 +220,8 @@ class Suggest(ControlledView):
             done, work = progress.done, progress.work
             left = f"; {remaining(time.monotonic() - self._begun, *work)}" if 0 < work[0] < work[1] else ""
             grid = "the whole problem" if stage.full else stage.label
+            if isinstance(self._base.problem, SystemSequence):
+                grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "two steps"
             return f"{name}: {count(done)} of {count(progress.of)} pairs probed, now on {grid}{left}", "busy"
         if self.advice is None:
             ranked, measured = len(self.estimates), len(self._measured)
@@ -232,6 +238,8 @@ class Suggest(ControlledView):
 
     def _refresh(self) -> None:
         estimates = self.estimates
+        # A race would be on the first system alone; methods of a sequence race in Flow.
+        self.best.layout.display = "none" if isinstance(self.base.problem, SystemSequence) else None
         done, of = self._progress.work
         active = self._job is not None and self._job.alive
         self.status.progress = {"word": "probed", "iterations": done, "left": of - done} if active else {}

@@ -52,7 +52,8 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
     """A point for each pair: its time against its iterations, filled where measured, the best ones with their rank."""
     ranked = [(place, row) for place, row in enumerate(estimates, 1) if math.isfinite(row.iterations + row.seconds)]
     layers = []
-    for measured, name in ((False, "estimated from coarser grids"), (True, "measured")):
+    source = "second step" if any(row.steps for row in estimates) else "coarser grids"
+    for measured, name in ((False, f"estimated from {source}"), (True, "measured")):
         found = [(place, row) for place, row in ranked if row.measured is measured]
         if not found:
             continue

@@ -9,7 +9,7 @@ from workbench.flow.sequence import Sequence
 from workbench.live.flows.flow_text import until
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
-from workbench.scenes.flow import band_scene, curves, measure_scene
+from workbench.scenes.flow import band_scene, curves, error_scene, measure_scene
 from workbench.scenes.scene import Scene
 
 MEASURES = {
@@ -23,12 +23,13 @@ MEASURES = {
 
 
 class FlowCurves:
-    """methods: the two charts of methods. measures: up to three of what is measured. parts: of a step."""
+    """methods: the two charts of methods. measures: up to three of what is measured. parts: of a step. error: what its
+    solve has left."""
 
     def __init__(self, publisher: Publisher) -> None:
-        self.charts = tuple(ChartView(publisher) for _ in range(6))
+        self.charts = tuple(ChartView(publisher) for _ in range(7))
         """All, in the order of their scenes."""
-        self.methods, self.measures, self.parts = self.charts[:2], self.charts[2:5], self.charts[5]
+        self.methods, self.measures, (self.parts, self.error) = self.charts[:2], self.charts[2:5], self.charts[5:]
         self._shown: tuple[Any, ...] = ()
 
     def show(self, sequence: Sequence, at: int, *, live: bool) -> bool:
@@ -58,4 +59,6 @@ def _scenes(sequence: Sequence, at: int, most: int) -> list[Scene | None]:
         for name, title in MEASURES.items()
         if name in series
     ][:most]
-    return [*curves(sequence, at), *measured, *[None] * (most - len(measured)), band_scene(sequence.seconds[:steps])]
+    errors, tolerance = series["volume_error"][:steps], sequence.problem.tolerance
+    below = [band_scene(sequence.seconds[:steps]), error_scene(errors, tolerance) if tolerance else None]
+    return [*curves(sequence, at), *measured, *[None] * (most - len(measured)), *below]

@@ -67,11 +67,13 @@ class FlowForm:
     ) -> None:
         self._first = configurations[0]
         self.of_problem = SequenceForm(problem_of(configurations[0]), problem_changed)
+        self._changed: Callable[[int], object] = lambda _place: None
         self.of_methods = [
-            EntryForm(self._base, lambda place=place: method_changed(place)) for place in range(len(METHODS))
+            EntryForm(self._base, lambda place=place: self._changed(place)) for place in range(len(METHODS))
         ]
         for form, configuration in zip(self.of_methods, configurations, strict=True):
             form.load(configuration)
+        self._changed = method_changed
         folded = widgets.Accordion([form.box for form in self.of_methods], titles=METHODS, selected_index=0)
         self.box = widgets.VBox([self.of_problem.box, folded]).add_class("wb-flowform")
 

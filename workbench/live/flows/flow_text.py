@@ -42,7 +42,8 @@ def facts(sequence: Sequence) -> str:
     series = sequence.series
     left = series["volume_error"][-1]
     said = [f"dt rms(div u) = {number(left)}"] if math.isfinite(left) else []
-    said += [f"{count(int(series['moved_cells'][-1]))} cells changed their phase in this step"]
+    moved = int(series["moved_cells"][-1])
+    said += [f"{count(moved)} cell{'s' * (moved != 1)} changed phase in this step"]
     if series.get("shift"):
         said.append(f"the interface was shifted by {number(series['shift'][-1])} widths in all to keep volumes")
     failed = [f"{method.label}: {method.failure}" for method in sequence.methods[1:] if method.failure]

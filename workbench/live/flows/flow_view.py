@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 
 from workbench.errors import InputError
-from workbench.figures.film import frame, gif
-from workbench.flow import records
 from workbench.flow.method import changed, problem_of, settings_of
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.live.field.volume_view import VolumeView
+from workbench.live.flows.flow_bubbles import FlowBubbles
 from workbench.live.flows.flow_curves import FlowCurves
 from workbench.live.flows.flow_field import FlowField, bubbles_of
+from workbench.live.flows.flow_files import FlowFiles
 from workbench.live.flows.flow_form import FlowForm
 from workbench.live.flows.flow_text import ANOTHER, facts, sentence
 from workbench.live.flows.player import Player
@@ -29,15 +28,11 @@ from workbench.live.transport.publisher import PollAgain, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.ui.controls import button
 from workbench.live.ui.rows import row
-from workbench.live.ui.run_pictures import PAINTING
-from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.share_bar import ShareBar
-from workbench.live.ui.status import StatusLine
 from workbench.problems import Problem
 from workbench.problems.bubble_geometry import to_text
 from workbench.run import Configuration, State, configure
-from workbench.scenes.flow import curves
-from workbench.scenes.flow_plane import PHASE, Look, plane_of_flow, quantities
+from workbench.scenes.flow_plane import PHASE, quantities
 
 PERIOD = 0.8
 """Seconds between two updates of curves while it plays."""
@@ -45,8 +40,6 @@ KEPT_STEPS, KEPT_BYTES = 1000, 256 << 20
 """Right-hand sides of so many last steps are kept for replays, up to so many bytes."""
 VOLUME = 320
 """Pixels of the height of the bubbles in 3D."""
-FRAMES = 40
-"""Of a film."""
 SECOND = {"preconditioner": "jacobi", "deflation": "none"}
 
 
@@ -101,30 +94,17 @@ class FlowView(PausableView):
         )
         self._drawn = drawn
         self.take.layout.display = None if drawn else "none"
+        self.bubbles = FlowBubbles(lambda: self.sequence.problem, self._place, self.publisher)
         self.field = FlowField(self.publisher)
         self.quantity = widgets.Dropdown(description="colour", style={"description_width": "initial"})
         self.past = widgets.IntSlider(0, 0, 0, description="step", style={"description_width": "initial"})
         self.quantity.observe(self._look, "value")
         self.past.observe(self._look, "value")
+        self.looks = row("wb-buttons", self.quantity, self.past)
         self.curves = FlowCurves(self.publisher)
         self.volume = VolumeView(self.publisher, height=VOLUME, slices=False, subdomains=False)
         self.facts = widgets.HTML()
-        self.status = StatusLine()
-        self.exports = [
-            button(words, tip, lambda kind=kind: self._export(kind), width="112px")
-            for kind, (words, tip) in {
-                "csv": ("Steps (CSV)", "a row for every step"),
-                "gif": ("Film (GIF)", "the interface over time, with the iterations, from the kept phases"),
-                "record": ("Record", "phases and right-hand sides as .seq.npz, to be replayed with any method"),
-            }.items()
-        ]
-        self.save_bar = SaveBar(
-            self._pictures,
-            provenance=lambda: {"configuration": self.sequence.configuration.to_dict()},
-            about=lambda: self.sequence.problem.label,
-            folder=self.folder,
-            status=self.status,
-        )
+        self.files = FlowFiles(lambda: self.sequence, self._pictures, self.folder)
         self.race = StepRace(lambda: self.player, self.publisher.wake)
         self.share = ShareBar(lambda: self.form.configuration(0), self._load, self.folder)
         self.volume.layout.display = "none"
@@ -155,6 +135,13 @@ class FlowView(PausableView):
         """Begin again with the bubbles on the canvas, on the grid and with the groups of the form."""
         self.controller.attempt(self._take_drawn)()
 
+    def take_method(self, configuration: Configuration) -> None:
+        """Let this be the first method, from the next step on; of another problem, begin with that."""
+        if problem_of(configuration) == self.sequence.problem:
+            self.form.of_methods[0].load(configuration)
+        else:
+            self._load(configuration)
+
     def wait(self, timeout: float | None = None) -> Sequence:
         """Wait until it has ended or is stopped; returns the sequence.
 
@@ -176,27 +163,27 @@ class FlowView(PausableView):
         """End it and take everything off the page."""
         self.stop()
         self.race.close()
+        self.bubbles.close()
         self.publisher.close()
         super().close()
 
     def hide(self, hidden: bool) -> None:
         """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
-        for view in (self.field, self.volume, *self.curves.charts):
+        for view in (self.bubbles.editor.canvas, self.field, self.volume, *self.curves.charts):
             view.link.hidden = hidden
         self.publisher.wake()
 
     def _layout(self) -> widgets.Box:
-        looks = row("wb-buttons", self.quantity, self.past)
-        left = widgets.VBox([self.field, self.volume, looks, self.facts]).add_class("wb-flowleft")
+        shown = [self.bubbles.box, self.field, self.volume, self.looks, self.facts]
+        left = widgets.VBox(shown).add_class("wb-flowleft")
         right = widgets.VBox(self.curves.methods).add_class("wb-flowright")
-        exports = row("wb-buttons", self.save_bar.box, *self.exports)
         stage = [
             row("wb-canvases", left, right),
             row("wb-flowmeasures", *self.curves.measures),
-            row("wb-flowmeasures", self.curves.parts),
+            row("wb-flowmeasures", self.curves.parts, self.curves.error),
             self.race.box,
-            exports,
-            self.status,
+            self.files.box,
+            self.files.status,
             self.share,
         ]
         columns = row("wb-cols", self.form.box, widgets.VBox(stage).add_class("wb-stage"))
@@ -219,9 +206,10 @@ class FlowView(PausableView):
     def _play(self) -> None:
         if self.sequence.done:
             self._reset()
-        self._new_player()
-        self.player.start()
-        self.publisher.wake()
+        if not self.player.alive:
+            self._new_player()
+            self.player.start()
+        self.resume()
 
     def _take_drawn(self) -> None:
         assert self._drawn is not None
@@ -234,6 +222,17 @@ class FlowView(PausableView):
         taken = dataclasses.replace(kept, bubbles=to_text(geometry), dimensions=geometry.centres.shape[1])
         self.form.of_problem.load(taken)
         self._reset()
+
+    def _place(self, problem: RisingBubbles) -> None:
+        """Begin with the bubbles as they were put down."""
+        if self._begun:
+            raise InputError("the flow has begun; press Begin again to move its bubbles")
+        self.form.of_problem.load(problem)
+        self._reset()
+
+    @property
+    def _begun(self) -> bool:
+        return self.sequence.steps > 0 or self.player.alive
 
     def _reset(self) -> None:
         first, second = (self.form.configuration(place) for place in range(2))
@@ -254,13 +253,11 @@ class FlowView(PausableView):
     def _problem_changed(self) -> None:
         for form in self.form.of_methods:
             form.settle()
-        if not self.sequence.steps and not self.player.alive:
+        if not self._begun:
             self.reset()
         self.publisher.wake()
 
     def _method_changed(self, place: int) -> None:
-        if not hasattr(self, "player"):
-            return
         try:
             chosen, self._complaint = self.form.configuration(place), ""
         except InputError as error:
@@ -298,11 +295,12 @@ class FlowView(PausableView):
 
     def _refresh(self) -> None:
         """Say what can be written now."""
-        for press in self.exports:
-            press.disabled = not self.sequence.steps or self.player.steady
+        self.files.offer(self.sequence.steps > 0 and not self.player.steady)
 
     def _serve(self) -> PollAgain:
         """Bring the curves, the slider of steps and the race up to date, seldom while it plays."""
+        drawn = self.bubbles.show(begun=self._begun)
+        self.field.layout.display = self.looks.layout.display = "none" if drawn else None
         racing = self.race.racing
         busy = self.player.steady or (racing is not None and racing.steady)
         if busy and not self._pace.take():
@@ -336,23 +334,6 @@ class FlowView(PausableView):
         field = self.field.figure()
         return {**({"flow": field} if field is not None else {}), **self.curves.scenes}
 
-    def _export(self, kind: str) -> None:
-        self.status.say("writing the file", "busy")
-        saver, label = self.save_bar.saver, self.sequence.problem.label
-        saver.save(lambda folder: [self._written(kind, folder)], lambda: label, "saving")
-
-    def _written(self, kind: str, folder: Path) -> Path:
-        sequence = self.sequence
-        path = folder / f"{sequence.problem.name}.{'seq.npz' if kind == 'record' else kind}"
-        match kind:
-            case "csv":
-                path.write_text(records.table(sequence), encoding="utf-8")
-            case "gif":
-                path.write_bytes(_film(sequence))
-            case _:
-                records.save(sequence, path)
-        return path
-
 
 def flow(
     problem: str | Problem | Configuration = "rising-bubbles",
@@ -381,12 +362,3 @@ def _sequence(first: Configuration, second: Mapping[str, Any]) -> Sequence:
     size = first.problem.known_size
     bytes_of_b = 8 * size.unknowns if size is not None and size.unknowns else KEPT_BYTES
     return Sequence(first, keep=max(1, min(KEPT_STEPS, KEPT_BYTES // bytes_of_b)), others=[second])
-
-
-def _film(sequence: Sequence) -> bytes:
-    """The film of the phases that are kept."""
-    steps = np.unique(np.linspace(1, sequence.steps, min(FRAMES, sequence.steps)).astype(int)).tolist()
-    index = sequence.labels.shape[-2] // 2 if sequence.labels is not None else 0
-    with PAINTING:
-        shown = ((plane_of_flow(sequence, Look(PHASE, "y", index, step)), step) for step in steps)
-        return gif(frame(plane, curves(sequence, step)) for plane, step in shown if plane is not None)

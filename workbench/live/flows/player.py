@@ -19,7 +19,8 @@ class Player(HeldJob):
 
     While it plays, views look by the clock: woken at every step they would take half as long as the step.
 
-    The sequence belongs to the thread as long as that works; `ask` has something done between two steps.
+    The sequence belongs to the thread as long as that works; `ask` has something done between two steps. A solve that
+    is stopped leaves the sequence at the step before.
     """
 
     def __init__(self, sequence: Sequence, heard: Act) -> None:
@@ -45,7 +46,7 @@ class Player(HeldJob):
             pass
         while not self.stopping:
             self._wait_until(self._go.is_set, meanwhile=self._serve)
-            if self.stopping or self.sequence.step() is None:
+            if self.stopping or self.sequence.step(lambda: self.stopping) is None:
                 return
             self._stepped()
             self._serve()

@@ -5,7 +5,7 @@ import { planeRow } from "../ui/planerow.js";
 import { follow } from "../ui/traits.js";
 import { typeset } from "../ui/numbers.js";
 import { coloursOf } from "../field/colormaps.js";
-import { axesOf, circleOf, rowsOf } from "./circles.js";
+import { axesOf, circleOf, extent, rowsOf } from "./circles.js";
 import { bubblePlane } from "./bubbleplane.js";
 import { bubbleCube } from "./bubblecube.js";
 import { bubbleHands } from "./bubblepointer.js";
@@ -26,8 +26,9 @@ function render({ model, el }) {
   const [flat, solid] = [element("div", "wb-plane"), element("div", "wb-solid")];
   const aside = element("div", "wb-aside");
   const note = element("div", "wb-note");
+  const alone = model.get("alone");
   el.append(root);
-  const shown = { state: model.get("state"), held: null, picture: null, pixels: null, segments: new Float32Array(0) };
+  const shown = { state: model.get("state"), alone, held: null, picture: null, pixels: null, segments: new Float32Array(0) };
   let [last, stroke, spoken] = [0, null, 0];
 
   const tools = {
@@ -61,27 +62,30 @@ function render({ model, el }) {
     spoken: "place of the plane",
     limits: { min: 0, max: 1, step: 0.005 },
     say: (axis, place) => `${axis} = ${place.toFixed(3)}`,
-    shown() {
+    shown(place) {
       [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
+      // A box may be higher than it is wide.
+      place.max = extent(axesOf(shown)[2], shown);
       redraw();
     },
   });
   const legend = buildersLegend(shown);
   flat.append(slice.row);
   aside.append(solid, list.root);
-  row.append(flat, aside);
-  root.append(row, legend.root, note, element("div", "wb-help", HELP));
+  row.append(flat, ...(alone ? [] : [aside]));
+  root.append(row, ...(alone ? [] : [legend.root, note]), element("div", "wb-help", HELP));
   const wire = link(model, apply);
 
   function apply(content, buffer) {
+    spoken = content.seq;
+    plane.invalidate();
+    if (alone) return false;
     const bytes = copied(buffer, Uint8Array);
     shown.picture = content;
     shown.segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * content.segments));
     shown.bytes = bytes;
     shown.pixels = coloured(bytes, content, shown.colours);
     note.textContent = content.note;
-    spoken = content.seq;
-    plane.invalidate();
     return false;
   }
 
@@ -103,7 +107,7 @@ function render({ model, el }) {
     slice.row.hidden = solid.hidden = dimensions !== 3;
     list.show();
     legend.show();
-    redraw();
+    slice.pull();
   }
 
   function painted() {

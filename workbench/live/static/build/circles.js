@@ -7,6 +7,11 @@ export function axesOf(shown) {
   return shown.state.dimensions === 3 ? AXES[shown.normal] : [0, 1, -1];
 }
 
+// The length of the box along an axis: its height may be another than its other sides.
+export function extent(place, shown) {
+  return place === shown.state.dimensions - 1 ? shown.state.height : 1;
+}
+
 // The rows of all bubbles, that which is held where the pointer has it.
 export function rowsOf(shown) {
   const rows = [...(shown.state.bubbles ?? [])];
