@@ -26,8 +26,10 @@ from workbench.devices.kernels import (
     box_sweeps,
     cycles,
     deflation,
+    draw,
     faces,
     fast_diagonalization,
+    nesting,
     passes,
     products,
     ranks,
@@ -137,7 +139,12 @@ def kernels(dtype):
     yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
     yield from (deflation.runs(items) for items in (1, 8))
     yield from (products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
-    for module in (deflation, scalars, cycles, ranks):
+    yield draw.draw("cuda")
+    for ends in ("int", "I64"):
+        yield from nesting.scan("counts[i]", {"counts": "int"}, ends)
+    if dtype.kind == "f":
+        yield from (nesting.first(), nesting.summed(), *(make(4) for make in (nesting.scaled, nesting.shifted)))
+    for module in (deflation, scalars, cycles, ranks, *([nesting] if dtype.kind == "f" else [])):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
     for lifted in (True, False):
         yield cycles.Texts(LAYOUT, 6, 8).smooth(lifted=lifted)
