@@ -45,6 +45,9 @@ class OperatorTraits:
     """Sentences for the provenance of a run."""
     fused_dots: Sequence[str] = tuple(OperatorDot)
     """The dot products that it computes along with its product."""
+    column_sums: Any = None
+    """For block vectors, the partial sums of those of x_j and out_j, shape (groups, columns), which an application
+    leaves; None where it computes none."""
 
 
 class DeviceOperator(Protocol):
@@ -202,10 +205,19 @@ class SubdomainSolves(Protocol):
 
 
 class BlockAlgebra(Protocol):
-    """Operations of block vectors (N, s) with small matrices, which are in host memory and in double precision.
+    """Operations of block vectors (N, s) with small matrices, in double precision.
 
     Each method compiles, and returns a function that computes; one that returns a matrix waits for the device.
     """
+
+    def held(self, dtype: np.dtype, columns: int, clock: Any) -> Any:
+        """Small matrices that an accelerator holds, see `accelerator.small_matrices`, which its methods take and leave
+        there instead; None where they are in host memory."""
+        ...
+
+    def fuses(self, columns: int) -> bool:
+        """Whether lines that act on every column alone are one pass."""
+        ...
 
     def gram(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
         """X^H Y, shape (s, t); transposed: X^T Y."""

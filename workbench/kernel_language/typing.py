@@ -79,7 +79,8 @@ def typed(
         halo=halo,
         variables={name: kind for name, kind in made.variables.items() if name not in made.loops},
         dots=kernel.dots and summed,
-        sums=kernel.sums if summed else 0,
+        # Of block vectors the first dot product alone, for every column.
+        sums=(kernel.sums if columns == 1 else 1) if summed else 0,
     )
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
+from workbench.devices.accelerator.block_watch import BlockWatch
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.program_device import Storage
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
@@ -69,6 +71,10 @@ class Accelerator(Operators, DeviceBase):
         """
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every or self._longest_interval(workspace))
+
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch:
+        """What repeats the iterations of a workspace of block vectors."""
+        return BlockWatch(self, space)
 
     def _longest_interval(self, workspace: Workspace) -> int:
         if self.budget.limit is None:

@@ -1,11 +1,20 @@
-"""Kernels for N x s block vectors, row-major: a work-item computes one column of a row."""
+"""Kernels for N x s block vectors, row-major: a work-item computes neighbouring columns of a row."""
 
 from __future__ import annotations
 
+import dataclasses
+
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.source import fill
 
 GROUP = 256
 """Work-items of a group of the CSR product."""
+BYTES = 16
+"""Bytes of a row that a work-item takes at once, at most."""
+CHUNK = 8
+"""Entries of a row that its work-items read together."""
+WARP = 32
+"""Work-items that share a row and wait for one another without others, at most."""
 
 
 def column_copies(count: int, *, taken: bool) -> str:
@@ -21,28 +30,81 @@ def column_copies(count: int, *, taken: bool) -> str:
     )
 
 
-def csr(columns: int, width: int, *, added: bool = False, most: int = 0) -> str:
+@dataclasses.dataclass(frozen=True)
+class CsrBlock:
     """y = A x for a CSR matrix, or y + A x.
 
-    width: work-items that share a column of a row, a power of two; times columns at most `GROUP`. most: entries of
-    a row that is so shared; a group shares a longer one, and the numbers of these are an argument. 0: there are none.
+    itemsize: bytes of an element. group: work-items of a group. most: entries of a row in the loops over rows; a group
+    takes longer ones, `long`, whose numbers are an argument. staged: the work-items of a row read its entries together.
+    summed: with partial sums of (x_j, y_j), shape (groups, columns).
     """
-    place = f"y[row*{columns} + k]"
-    common = {"columns": columns, "result": f"T_ADD({place}, sum)" if added else "sum"}
-    return fill(
-        "csr_block",
-        width=width,
-        lanes=width * columns,
-        rows_per_group=rows_per_group(columns, width),
-        # Where nothing is added nothing is read.
-        wanted=" && starts[row] < starts[row + 1]" if added else "",
-        long_arguments=", GLOBAL const INDEX* RESTRICT long_rows, const I64 longs" if most else "",
-        long_rows=fill("csr_block_long", sharing=GROUP // columns, **common) if most else "",
-        short=f" && starts[row + 1] - starts[row] <= {most}" if most else "",
-        **common,
-    )
 
+    columns: int
+    itemsize: int
+    group: int
+    most: int
+    long: bool = False
+    added: bool = False
+    staged: bool = False
+    summed: bool = False
 
-def rows_per_group(columns: int, width: int) -> int:
-    """Rows that a group of the CSR product computes at once."""
-    return GROUP // (width * columns)
+    @property
+    def vector(self) -> int:
+        """Columns of a work-item."""
+        most = max(1, BYTES // self.itemsize)
+        return next(width for width in (4, 2, 1) if width <= most and self.columns % width == 0)
+
+    @property
+    def lanes(self) -> int:
+        """Work-items of a row."""
+        return self.columns // self.vector
+
+    @property
+    def rows_per_group(self) -> int:
+        """Rows that a group computes at once."""
+        return self.group // self.lanes
+
+    @property
+    def may_be_staged(self) -> bool:
+        """Whether the work-items of a row are within a warp."""
+        return self.lanes <= WARP and WARP % self.lanes == 0
+
+    @property
+    def text(self) -> KernelText:
+        """The kernel."""
+        sizes = {"vector": self.vector, "lanes": self.lanes, "rows_per_group": self.rows_per_group}
+        sizes |= {"columns": self.columns}
+        pitch = CHUNK + 1
+        own = "W_CONJ(W_OF_T(own.of[q])), W_OF_T(sum.of[q])"
+        result = ["const PART before = of_y[row*{lanes} + k];"] if self.added else []
+        result += ["for (int q = 0; q < {vector}; q++) sum.of[q] = T_ADD(before.of[q], sum.of[q]);"] if self.added else []
+        result += ["const PART own = of_x[row*{lanes} + k];"] if self.summed else []
+        result += [f"for (int q = 0; q < {{vector}}; q++) dots[q] = W_ADD(dots[q], W_MUL({own}));"] if self.summed else []
+        place = f"row*{self.columns} + column"
+        long_dot = f"long_dots = W_ADD(long_dots, W_MUL(W_CONJ(W_OF_T(x[{place}])), W_OF_T(sum)));"
+        long_rows = fill(
+            "csr_block_long",
+            columns=self.columns,
+            sharing=self.group // self.columns,
+            result=f"sum = T_ADD(y[{place}], sum);" if self.added else "",
+            dots=long_dot if self.summed else "",
+        )
+        shared = [f"SHARED(T, entries, {self.rows_per_group * pitch});"]
+        shared += [f"SHARED(INDEX, places, {self.rows_per_group * pitch});"]
+        text = fill(
+            "csr_block",
+            bytes=self.vector * self.itemsize,
+            most=self.most,
+            partial=", GLOBAL W* partial" if self.summed else "",
+            long_arguments=", GLOBAL const INDEX* RESTRICT long_rows, const I64 longs" if self.long else "",
+            long_rows=long_rows if self.long else "",
+            short=f" && there - begin <= {self.most}" if self.long else "",
+            # Where nothing is added nothing is read.
+            wanted=" && begin < end" if self.added else "",
+            shared="\n".join(shared) if self.staged else "",
+            entries=fill("csr_block_staged" if self.staged else "csr_block_direct", chunk=CHUNK, pitch=pitch, **sizes),
+            result="\n".join(result).format(**sizes),
+            finish=fill("csr_block_dots", **sizes) if self.summed else "",
+            **{name: sizes[name] for name in ("vector", "lanes", "rows_per_group")},
+        )
+        return dataclasses.replace(KernelText.of(text, "csr_block"), bounds=(self.group, 1))

@@ -18,6 +18,7 @@ class Applied(OperatorTraits):
     def __init__(self, bound: Bound) -> None:
         self.bound, self._count = bound, len(bound.free)
         self.fused_dots = tuple(OperatorDot) if bound.typed.sums else ()
+        self.column_sums = bound.column_sums
 
     def apply(self, *vectors: Any) -> Any:
         """Returns the dot products, None where there are none."""

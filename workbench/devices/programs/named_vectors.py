@@ -85,6 +85,10 @@ class NamedVectors(Generic[Made]):
         """Whether an operator acts element by element and joins the passes as a formula."""
         return isinstance(self.operators[operator], schedule.Inlined)
 
+    def remakes(self, operator: str) -> bool:
+        """Whether its product joins passes over block vectors, where it costs less than its result in memory."""
+        return False
+
     def block_operator(self, name: str, columns: int) -> Any:
         """An operator in its form for block vectors."""
         key = name, columns

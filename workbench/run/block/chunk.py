@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from workbench.host.blas import on_one_thread
 from workbench.run.block.diagnostics import BlockDiagnostics
 from workbench.run.result import Column
 from workbench.run.right_hand_sides import RightHandSides
+from workbench.run.single.check_interval import GROWTH, SECONDS
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Stopping
 from workbench.run.stopping_test import IterationState, StoppingTest, Termination
@@ -45,25 +48,57 @@ class Chunk:
         )
         self.test = StoppingTest(stopping, setup, measures, place)
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
+        self._watch = self._watched()
+        self._interval, self._norms, self._pace = 1, np.zeros(0), 0.0
+        """Iterations between the last two checks of the norms, the norms at the last one, and seconds of an iteration."""
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
         setup.device.settle()
 
-    def advance(self) -> BlockRow:
-        """Make one iteration; the first call makes the start."""
+    def advance(self, most: int) -> list[BlockRow]:
+        """Make one iteration, or up to `most` where the device repeats them; the first call makes the start."""
         # Small matrices alone, for which threads of BLAS are no use.
         with on_one_thread():
             if self.test.restart_from is not None:
                 self._restart()
-            row = next(self._rows)
-        self.iterations += 1
-        return row
+            if self._watch is None or self.iterations < 0:
+                return [next(self._rows)]
+        assert self.space is not None and self.space.repeats is not None
+        columns = self.test.columns
+        limits, largest = (np.array([getattr(one, name) for one in columns]) for name in ("confirm_below", "divergence"))
+        begun = time.perf_counter()
+        rows = self._watch.advance(self._next_interval(most, limits), ~self.test.frozen, limits, largest)
+        self._pace = (time.perf_counter() - begun) / len(rows)
+        return [self.space.repeats.row(row) for row in rows]
 
-    def judged(self, row: BlockRow, seconds: float) -> Termination | None:
-        """Why the run of this chunk ends with the row, None if it does not."""
+    def judged(self, row: BlockRow, seconds: float, *, last: bool) -> Termination | None:
+        """Why the run of this chunk ends with the row, None if it does not. last: the block vectors are those of it."""
+        self.iterations += 1
         norms = row.norms.tolist()
         made = IterationState(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
-        self.test.note(made, last=True)
-        return self.test.verdict(made, self.space, last=True)
+        self.test.note(made, last=last)
+        return None if self.test.restart_from is not None else self.test.verdict(made, self.space, last=last)
+
+    def _watched(self) -> Any:
+        """What repeats iterations on the device; None where the host takes part in each."""
+        space, setup = self.space, self._setup
+        assert space is not None
+        waits = any(operator.waits for operator in space.operators.values())
+        if space.clock or space.held is None or space.repeats is None or waits:
+            return None
+        return setup.device.block_watch(space)
+
+    def _next_interval(self, most: int, limits: np.ndarray) -> int:
+        """Iterations until a column that has not ended may meet its limit, at its rate since the last check."""
+        norms = np.array([column.norm for column in self.test.columns])
+        due, active = most, ~self.test.frozen
+        if self._norms.size:
+            with np.errstate(all="ignore"):
+                rates = np.log(self._norms / norms) / self._interval
+                due = np.nanmin(np.where(active & (rates > 0), np.log(norms / limits) / rates, np.inf), initial=np.inf)
+        longest = SECONDS / self._pace if self._pace else 1
+        count = max(1, int(min(most, due, longest, GROWTH * self._interval, self._watch.most)))
+        self._norms, self._interval = norms, count
+        return count
 
     def drift(self) -> float:
         """The largest ||Z^H r_j||/||b_j||."""
@@ -74,12 +109,14 @@ class Chunk:
         x, self.test.restart_from = self.test.restart_from, None
         assert self.space is not None
         self.measures.begin_at(x, ~self.test.frozen)
+        self._watch = None
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
+        self._watch = self._watched()
         next(self._rows)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.space, self._rows = None, iter(())
+        self.space, self._watch, self._rows = None, None, iter(())
         self.measures.release()
         self.test.release()
 

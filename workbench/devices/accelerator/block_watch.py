@@ -1,0 +1,62 @@
+"""Iterations of a block method that the device repeats by itself, and the rows that the host reads of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.small_matrices import STATE, SmallMatrices
+from workbench.devices.kernels import small
+from workbench.devices.programs.block_workspace import BlockWorkspace
+
+MOST_ROWS = 64
+"""Iterations between two reads by the host, at most."""
+
+
+class BlockWatch:
+    """The repeated iteration of a workspace, and its latest rows.
+
+    The device stops by itself at the first row that may end a column or the run: where ||r_j||^2 of an active column is
+    not above its limit, or above its largest value, or where a number is not positive that is for definite A and M.
+    Later launches then change nothing but the product with A.
+    """
+
+    most = MOST_ROWS
+
+    def __init__(self, device: Launcher, space: BlockWorkspace) -> None:
+        assert space.repeats is not None and isinstance(space.held, SmallMatrices)
+        self._device, self._held, self._space = device, space.held, space
+        s, kept = space.columns, space.repeats.kept
+        self._state = np.zeros(small.state_size(s))
+        self._rows = device.zeros(self.most * len(kept) * s, self._held.dtype)
+        self._steps = [step if callable(step) else self._bound(step, s) for step in space.repeats.steps]
+        keep = self._held.kernel(small.keep(s, kept), s, {"rows": self._rows, "capacity": np.int32(self.most)})
+        self._steps.append(keep)
+        self._recorded = device.runtime.record(self._once) or self._once
+
+    def _bound(self, name: str, s: int) -> Callable[[], None]:
+        return self._held.kernel(small.small(name, s), s)
+
+    def _once(self) -> None:
+        for step in self._steps:
+            step()
+
+    def advance(
+        self, count: int, active: np.ndarray, limits: np.ndarray, largest: np.ndarray
+    ) -> list[Mapping[str, np.ndarray]]:
+        """Make up to `count` iterations; the matrices that are kept of each, shape (s,). limits, largest: of ||r_j||."""
+        s, kept = self._space.columns, self._space.repeats.kept
+        eps, top = (float(getattr(np.finfo(self._held.dtype), name)) for name in ("eps", "max"))
+        # The host compares square roots; every row that might meet a limit must reach it.
+        squares = limits**2 * (1 + 8 * eps), largest**2 * (1 - 8 * eps)
+        self._state[:] = np.concatenate([[0, 0], active, *(np.minimum(square, top) for square in squares)])
+        self._held[STATE] = self._state
+        for _ in range(count):
+            self._recorded()
+        self._held.changed()
+        made = int(np.real(self._held[STATE][small.COUNTED]))
+        table = self._device.to_host(self._rows)[: made * len(kept) * s].reshape(made, len(kept), s)
+        return [dict(zip(kept, row, strict=True)) for row in table]
