@@ -24,6 +24,7 @@ from workbench.kernel_language.tree import (
     Assign,
     Block,
     Constant,
+    Convert,
     Expression,
     For,
     If,
@@ -174,4 +175,6 @@ class _Typing(Expressions):
         self.refuse(line, "a variable or an element is assigned")
 
     def _term(self, node: ast.expr) -> Expression:
-        return self.convert(self.expression(node), Type(self.wide), node)
+        value, kind = self.expression(node), Type(self.wide)
+        # Each column has a sum.
+        return Convert(value, Type(kind.dtype, row=True)) if value.type.row else self.convert(value, kind, node)

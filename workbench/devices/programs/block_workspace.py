@@ -109,7 +109,7 @@ class BlockProgram(Program):
         """Names of conjugates, which are read from the block vector itself."""
         for some in self._grouped(lines):
             text = "; ".join(line.text for line in some)
-            if fused := self._fused(some) or self._with_dots(some):
+            if fused := self._with_dots(some) or self._fused(some):
                 self._add(*fused, text)
                 continue
             for line in some:
@@ -149,7 +149,7 @@ class BlockProgram(Program):
     def _with_dots(self, lines: list[Line]) -> tuple[Callable[[], None], Work] | None:
         """A product, and the dot products that it computes; None for other lines."""
         match lines:
-            case [Application(operator=name) as line, Dot(target=target)]:
+            case [Application(operator=name) as line, Dot(target=target)] if self._sums_of(*lines):
                 space = self._workspace
                 apply, work = self._application(line)
                 sums = space.operator(name).column_sums
