@@ -289,3 +289,21 @@ class Watch(Protocol):
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None: ...
 
     def rows(self) -> Rows: ...
+
+
+class BlockWatch(Protocol):
+    """The iterations of a block method that a device repeats; see `accelerator.block_watch`."""
+
+    @property
+    def most(self) -> int:
+        """Most iterations between two reads."""
+        ...
+
+    @property
+    def halted(self) -> int:
+        """Where within an iteration the device has stopped; 0 for between two."""
+        ...
+
+    def advance(
+        self, count: int, active: np.ndarray, limits: np.ndarray, largest: np.ndarray
+    ) -> list[Mapping[str, np.ndarray]]: ...

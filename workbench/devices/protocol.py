@@ -384,6 +384,10 @@ class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondL
         """The same device for a run that may use so many bytes of its memory; None for all of it."""
         ...
 
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
+        """What repeats the iterations of a workspace of block vectors; None where the host takes part in each."""
+        ...
+
     def clock(self, recorder: Recorder) -> Clock:
         """A clock that records the kernels and copies of a traced run."""
         ...

@@ -13,7 +13,7 @@ from workbench.run import Run, Stopping, configure, run_through
 from workbench.run.in_memory import InMemoryProblem
 from workbench.operators import Matrix
 
-METHODS = ("pseudo-block-cg",)
+METHODS = ("pseudo-block-cg", "block-cg")
 
 
 def system_of(dtype, columns, *, alike=False):

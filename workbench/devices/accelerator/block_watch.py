@@ -21,10 +21,12 @@ class BlockWatch:
 
     The device stops by itself at the first row that may end a column or the run: where ||r_j||^2 of an active column is
     not above its limit, or above its largest value, or where a number is not positive that is for definite A and M.
-    Later launches then change nothing but the product with A.
+    Later launches then change nothing but the product with A. halted: where it has stopped within an iteration, which
+    the host has to complete, as `kernels.small` says; else 0.
     """
 
     most = MOST_ROWS
+    halted = 0
 
     def __init__(self, device: Launcher, space: BlockWorkspace) -> None:
         assert space.repeats is not None and isinstance(space.held, SmallMatrices)
@@ -57,6 +59,11 @@ class BlockWatch:
         for _ in range(count):
             self._recorded()
         self._held.changed()
-        made = int(np.real(self._held[STATE][small.COUNTED]))
+        state = np.real(self._held[STATE])
+        made, stopped = int(state[small.COUNTED]), int(state[small.STOPPED])
+        self.halted = stopped if stopped > small.AT_ROW else 0
+        # The host may go on with the kernels of programs.
+        self._state[small.STOPPED] = 0
+        self._held[STATE] = self._state
         table = self._device.to_host(self._rows)[: made * len(kept) * s].reshape(made, len(kept), s)
         return [dict(zip(kept, row, strict=True)) for row in table]

@@ -14,6 +14,7 @@ from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.kernels import small
 from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.program_device import Storage
 from workbench.devices.programs.workspace import Workspace
@@ -72,9 +73,12 @@ class Accelerator(Operators, DeviceBase):
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every or self._longest_interval(workspace))
 
-    def block_watch(self, space: BlockWorkspace) -> BlockWatch:
-        """What repeats the iterations of a workspace of block vectors."""
-        return BlockWatch(self, space)
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
+        waits = any(operator.waits for operator in space.operators.values())
+        if space.held is None or space.repeats is None or space.clock or waits:
+            return None
+        needed = small.local_bytes(space.repeats.steps, space.columns, self.wide(space.dtype).itemsize)
+        return BlockWatch(self, space) if needed <= programs.LOCAL_MEMORY else None
 
     def _longest_interval(self, workspace: Workspace) -> int:
         if self.budget.limit is None:

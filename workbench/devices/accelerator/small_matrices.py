@@ -41,6 +41,7 @@ class SmallMatrices(MutableMapping[str, np.ndarray]):
         """The memory of a matrix, cleared when it is first asked for."""
         if name not in self._rooms:
             self._rooms[name] = self._device.zeros(int(np.prod(shape)), self.dtype)
+            self._shapes[name] = shape
         return self._rooms[name]
 
     def ones(self, columns: int) -> str:
@@ -50,13 +51,14 @@ class SmallMatrices(MutableMapping[str, np.ndarray]):
         return ONES
 
     def kernel(self, text: KernelText, columns: int, more: Mapping[str, Any] | None = None) -> Callable[[], None]:
-        """A launch of a kernel of one group on matrices that are named as its parameters: of one row of `columns`
-        numbers where they are not known. more: other arguments, by name."""
-        device, group = self._device, small.GROUP
+        """A launch of a kernel of one group on matrices that are named as its parameters, but for a _ at the end.
+        more: other arguments, by name."""
+        device, group, arguments = self._device, small.GROUP, []
         function = device.kernel(text, text.name, self.dtype, group=group)
-        names = [parameter.split()[-1].lstrip("*") for parameter in text.parameters]
-        given = [(more or {}).get(name) for name in names]
-        arguments = [self.room(name, (columns,)) if one is None else one for name, one in zip(names, given, strict=True)]
+        for parameter in text.parameters:
+            name = parameter.split()[-1].strip("*_")
+            shape = (columns, columns) if name in small.SQUARES else (columns,)
+            arguments.append(more[name] if more and name in more else self.room(name, shape))
         return functools.partial(device.launch, function, 1, *arguments, group=group)
 
     def changed(self) -> None:

@@ -47,8 +47,7 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
 
     matrices: small matrices in double precision, set by programs and by the caller; of shape (s, t), or (s,) for the
     numbers that belong to the columns. held: the same, where an accelerator holds them; reading one then waits for it.
-    all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more Gram matrix. repeats: set by a
-    method whose iterations a device can repeat.
+    all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more Gram matrix.
     """
 
     def __init__(
@@ -71,7 +70,6 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
         self.all_norms = all_norms
         self.dropped: frozenset[str] = frozenset()
         """Block vectors that every program sets before it reads them: in a pass they need no memory."""
-        self.repeats: Repeats | None = None
 
     def lines(self, *texts: str, matrices: Mapping[str, Shape] | None = None) -> tuple[BlockProgram, ...]:
         """Compile programs; matrices: the shapes of those that the caller sets. Raises LinesError."""

@@ -48,7 +48,7 @@ class Chunk:
         )
         self.test = StoppingTest(stopping, setup, measures, place)
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
-        self._watch = self._watched()
+        self._watch = setup.device.block_watch(self.space)
         self._interval, self._norms, self._pace = 1, np.zeros(0), 0.0
         """Iterations between the last two checks of the norms, the norms at the last one, and seconds of an iteration."""
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
@@ -67,8 +67,13 @@ class Chunk:
         limits, largest = (np.array([getattr(one, name) for one in columns]) for name in ("confirm_below", "divergence"))
         begun = time.perf_counter()
         rows = self._watch.advance(self._next_interval(most, limits), ~self.test.frozen, limits, largest)
-        self._pace = (time.perf_counter() - begun) / len(rows)
-        return [self.space.repeats.row(row) for row in rows]
+        self._pace = (time.perf_counter() - begun) / max(1, len(rows))
+        made = [self.space.repeats.row(row) for row in rows]
+        if self._watch.halted:
+            self.space.halted = self._watch.halted
+            with on_one_thread():
+                made.append(next(self._rows))
+        return made
 
     def judged(self, row: BlockRow, seconds: float, *, last: bool) -> Termination | None:
         """Why the run of this chunk ends with the row, None if it does not. last: the block vectors are those of it."""
@@ -77,15 +82,6 @@ class Chunk:
         made = IterationState(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
         self.test.note(made, last=last)
         return None if self.test.restart_from is not None else self.test.verdict(made, self.space, last=last)
-
-    def _watched(self) -> Any:
-        """What repeats iterations on the device; None where the host takes part in each."""
-        space, setup = self.space, self._setup
-        assert space is not None
-        waits = any(operator.waits for operator in space.operators.values())
-        if space.clock or space.held is None or space.repeats is None or waits:
-            return None
-        return setup.device.block_watch(space)
 
     def _next_interval(self, most: int, limits: np.ndarray) -> int:
         """Iterations until a column that has not ended may meet its limit, at its rate since the last check."""
@@ -111,7 +107,7 @@ class Chunk:
         self.measures.begin_at(x, ~self.test.frozen)
         self._watch = None
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
-        self._watch = self._watched()
+        self._watch = self._setup.device.block_watch(self.space)
         next(self._rows)
 
     def release(self) -> None:

@@ -7,9 +7,9 @@ KERNEL small_keep(GLOBAL W* state, GLOBAL W* rows, $arguments, const int capacit
     BARRIER;
     if (active && j < $s) {
         $keep
-        const V r = W_REAL(rr[j]), g = W_REAL(gamma[j]), d = W_REAL(delta[j]);
+        const V r = W_REAL(rr[j]), g = W_REAL(gamma[j]);
         const int usual = r > W_REAL(state[ACTIVE + $s + j]) && r <= W_REAL(state[ACTIVE + 2*$s + j]) && g > 0;
-        if ((W_REAL(state[ACTIVE + j]) != 0 && !usual) || (W_REAL(going[j]) != 0 && !(d > 0))) ends[0] = 1;
+        if ((W_REAL(state[ACTIVE + j]) != 0 && !usual) || ($broken)) ends[0] = 1;
     }
     BARRIER;
     if (active && j == 0) {
