@@ -8,10 +8,11 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators
 from tests.conftest import grid_stencil, random_values
+from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.block import chunk
 from workbench.run.in_memory import InMemoryProblem
-from workbench.operators import Matrix
 
 METHODS = ("pseudo-block-cg", "block-cg")
 
@@ -42,16 +43,22 @@ def test_repeated_iterations_are_those_of_the_cores(accelerator, case):
         for device in (accelerator.spec, "cpu")
     )
     assert repeated.converged
+    eps = np.finfo(case["dtype"]).eps
+    np.testing.assert_allclose(repeated.x, expected.x, rtol=0, atol=1e4 * eps * np.abs(expected.x).max())
+    if case["dtype"] == "float32":
+        # Rounding may move the end by an iteration.
+        assert abs(repeated.iterations - expected.iterations) <= 2
+        return
     assert repeated.iterations == expected.iterations
     assert [column.iteration for column in repeated.columns] == [column.iteration for column in expected.columns]
     np.testing.assert_array_equal(repeated.history.rank, expected.history.rank)
-    eps = np.finfo(case["dtype"]).eps
     np.testing.assert_allclose(repeated.history.columns, expected.history.columns, rtol=1e6 * eps, atol=1e3 * eps)
-    np.testing.assert_allclose(repeated.x, expected.x, rtol=0, atol=1e4 * eps * np.abs(expected.x).max())
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_several_iterations_are_made_without_the_host(accelerator, monkeypatch, method):
+    # However slow the device is.
+    monkeypatch.setattr(chunk, "SECONDS", np.inf)
     reads, to_host = [], accelerator.to_host
     monkeypatch.setattr(accelerator, "to_host", lambda vector: (reads.append(vector), to_host(vector))[1])
     run = Run(configuration(method, accelerator.spec), system_of(np.dtype(float), 3))
@@ -61,9 +68,8 @@ def test_several_iterations_are_made_without_the_host(accelerator, monkeypatch, 
     before = run.iterations
     reads.clear()
     run.step()
-    assert run.iterations > before + 1
-    # The number of rows, and the rows.
-    assert len(reads) == 2
+    # The number of rows, and the rows; then, if a column has converged, its true residual.
+    assert len(reads) <= 4 < run.iterations - before
 
 
 @pytest.mark.parametrize("method", METHODS)
