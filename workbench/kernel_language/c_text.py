@@ -90,7 +90,10 @@ def _spread(of: Typed, printer: _Printer) -> str:
     text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
     text += [f"    {line}" for line in _assignments(of)]
     first, step = f"GROUP_ID*{phases} + phase_", f"GROUPS*{phases}"
-    text += [f"    if (phase_ < {phases})", f"        for (I64 {of.row} = {first}; {of.row} < rows_; {of.row} += {step}) {{"]
+    text += [
+        f"    if (phase_ < {phases})",
+        f"        for (I64 {of.row} = {first}; {of.row} < rows_; {of.row} += {step}) {{",
+    ]
     text += [*printer.declared(of.body if of.halo is None else of.edge, 3), "        }"]
     text += [f"    {line}" for line in column_sums(of.sums, columns)]
     return "\n".join([*text, "}"]) + "\n"

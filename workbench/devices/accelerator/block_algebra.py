@@ -114,7 +114,10 @@ class BlockAlgebra:
         partial = self._room("partial", (groups, max(1, count) * s), wide)
         text = c_text(block_pass(work, s, first.dtype, wide, stops=True), spread=True)
         kernel = device.kernel(text, "block_pass", first.dtype, group=group)
-        rows = {name: held.room(name, (s,)) if held is not None else self._room(f"row {name}", (s,), wide) for name in work.rows}
+        rows = {
+            name: held.room(name, (s,)) if held is not None else self._room(f"row {name}", (s,), wide)
+            for name in work.rows
+        }
         vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()
         sums = (partial,) if count else ()
         arguments = (*vectors, self._stopped(held, wide), *sums, np.int64(size))
@@ -144,7 +147,11 @@ class BlockAlgebra:
     ) -> Callable[[], None]:
         """The launch, and the sums of what it leaves in partial, (groups, entries), in matrices of these names and of
         one shape."""
-        add = self._added(partial, [held.room(name, shape) for name in names], held.stopped)
+        # Of sums with the same name the last one counts.
+        places = {name: place for place, name in enumerate(names)}
+        unused = self._room("unused", shape, held.dtype)
+        rooms = [held.room(name, shape) if places[name] == place else unused for place, name in enumerate(names)]
+        add = self._added(partial, rooms, held.stopped)
 
         def run() -> None:
             launch()

@@ -77,9 +77,13 @@ class CsrBlock:
         pitch = CHUNK + 1
         own = "W_CONJ(W_OF_T(own.of[q])), W_OF_T(sum.of[q])"
         result = ["const PART before = of_y[row*{lanes} + k];"] if self.added else []
-        result += ["for (int q = 0; q < {vector}; q++) sum.of[q] = T_ADD(before.of[q], sum.of[q]);"] if self.added else []
+        result += (
+            ["for (int q = 0; q < {vector}; q++) sum.of[q] = T_ADD(before.of[q], sum.of[q]);"] if self.added else []
+        )
         result += ["const PART own = of_x[row*{lanes} + k];"] if self.summed else []
-        result += [f"for (int q = 0; q < {{vector}}; q++) dots[q] = W_ADD(dots[q], W_MUL({own}));"] if self.summed else []
+        result += (
+            [f"for (int q = 0; q < {{vector}}; q++) dots[q] = W_ADD(dots[q], W_MUL({own}));"] if self.summed else []
+        )
         place = f"row*{self.columns} + column"
         long_dot = f"long_dots = W_ADD(long_dots, W_MUL(W_CONJ(W_OF_T(x[{place}])), W_OF_T(sum)));"
         long_rows = fill(

@@ -277,7 +277,9 @@ class BlockProgram(Program):
         work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
         if space.held is not None:
             name = term.small or space.held.ones(space.columns)
-            return space.algebra.combine(out, addend, factor, shape, sign=term.sign, held=space.held, name=name), lambda: work
+            return space.algebra.combine(
+                out, addend, factor, shape, sign=term.sign, held=space.held, name=name
+            ), lambda: work
         ones = np.ones(space.columns)
         combine = space.algebra.combine(out, addend, factor, shape)
 

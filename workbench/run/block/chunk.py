@@ -64,7 +64,9 @@ class Chunk:
                 return [next(self._rows)]
         assert self.space is not None and self.space.repeats is not None
         columns = self.test.columns
-        limits, largest = (np.array([getattr(one, name) for one in columns]) for name in ("confirm_below", "divergence"))
+        limits, largest = (
+            np.array([getattr(one, name) for one in columns]) for name in ("confirm_below", "divergence")
+        )
         begun = time.perf_counter()
         rows = self._watch.advance(self._next_interval(most, limits), ~self.test.frozen, limits, largest)
         self._pace = (time.perf_counter() - begun) / max(1, len(rows))
