@@ -18,6 +18,7 @@ from workbench.devices.coarse import Form
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
+    BlockWatch,
     CoarseLevel,
     CoarseUpdate,
     DeviceOperator,
@@ -39,6 +40,7 @@ from workbench.lazy import sparse
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
+    from workbench.devices.programs.block_workspace import BlockWorkspace
     from workbench.devices.volume_slice import VolumeSlice
 
 

@@ -3,8 +3,8 @@
 
     KERNEL name(arguments.., partial_, items_)
 
-items_: the number of rows. Where rows of block vectors are `spread`, on GPUs, a work-item computes column k_ of every so
-many rows; on processors it computes whole rows, in short loops over registers. partial_: as `Dots` has them, (sums,
+items_: the number of rows. Where rows of block vectors are `spread`, on GPUs, a work-item computes column k_ of every
+so many rows; on processors it computes whole rows, in short loops over registers. partial_: as `Dots` has them, (sums,
 groups); of block vectors (groups, sums*columns), a sum for every column.
 """
 
@@ -90,10 +90,8 @@ def _spread(of: Typed, printer: _Printer) -> str:
     text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
     text += [f"    {line}" for line in _assignments(of)]
     first, step = f"GROUP_ID*{phases} + phase_", f"GROUPS*{phases}"
-    text += [
-        f"    if (phase_ < {phases})",
-        f"        for (I64 {of.row} = {first}; {of.row} < rows_; {of.row} += {step}) {{",
-    ]
+    loop = f"for (I64 {of.row} = {first}; {of.row} < rows_; {of.row} += {step})"
+    text += [f"    if (phase_ < {phases})", f"        {loop} {{"]
     text += [*printer.declared(of.body if of.halo is None else of.edge, 3), "        }"]
     text += [f"    {line}" for line in column_sums(of.sums, columns)]
     return "\n".join([*text, "}"]) + "\n"

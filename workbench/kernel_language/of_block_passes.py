@@ -1,7 +1,7 @@
 """Passes of block vectors as typed trees: a row is one value, and dot products are those of corresponding columns.
 
-Names begin with a_ for a block vector, v_ for its row, f_ for a vector, r_ for a number per column, and m_ for the small
-matrix of one row that it is from.
+Names begin with a_ for a block vector, v_ for its row, f_ for a vector, r_ for a number per column, and m_ for the
+small matrix of one row that it is from.
 """
 
 from __future__ import annotations

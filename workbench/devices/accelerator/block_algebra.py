@@ -14,6 +14,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.small_matrices import SmallMatrices
 from workbench.devices.clock import Clock
 from workbench.devices.kernels import block_algebra as texts
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.host_read import HostRead
 from workbench.kernel_language.c_text import c_text
 from workbench.kernel_language.of_block_passes import block_pass
@@ -24,8 +25,8 @@ ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
 MOST_GROUPS = 1056
 """Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
-MOST_GROUPS_OF_GRAM = 528
-"""The same of a Gram matrix. By the measurement in docs/benchmarks.md."""
+GRAM_GROUPS = 132
+"""Groups of a Gram matrix for each that a multiprocessor holds, at most: those of a large GPU."""
 MOST_GROUPS_OF_PRODUCT = 2 * MOST_GROUPS
 
 
@@ -53,15 +54,16 @@ class BlockAlgebra:
     ) -> Callable[[], Any]:
         """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
         s, t = x.shape[1], y.shape[1]
-        text, most = texts.gram(s, t, transposed=transposed), MOST_GROUPS_OF_GRAM
-        return self._reduced(text, "block_gram", x, y, (s, t), most, held, name)
+        text, held_at_once = texts.gram(s, t, transposed=transposed), 4 if x.dtype.kind == "f" else 2
+        of = dataclasses.replace(KernelText.of(text, "block_gram"), bounds=(texts.GRAM_GROUP, held_at_once))
+        return self._reduced(of, x, y, (s, t), held_at_once * GRAM_GROUPS, held, name)
 
     def column_dots(
         self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
     ) -> Callable[[], Any]:
         """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device unless held."""
-        text, shape = texts.dots(x.shape[1], transposed=transposed), x.shape[1:]
-        return self._reduced(text, "block_dots", x, y, shape, MOST_GROUPS, held, name)
+        text = KernelText.of(texts.dots(x.shape[1], transposed=transposed), "block_dots")
+        return self._reduced(text, x, y, x.shape[1:], MOST_GROUPS, held, name)
 
     def combine(
         self,
@@ -114,10 +116,8 @@ class BlockAlgebra:
         partial = self._room("partial", (groups, max(1, count) * s), wide)
         text = c_text(block_pass(work, s, first.dtype, wide, stops=True), spread=True)
         kernel = device.kernel(text, "block_pass", first.dtype, group=group)
-        rows = {
-            name: held.room(name, (s,)) if held is not None else self._room(f"row {name}", (s,), wide)
-            for name in work.rows
-        }
+        room = held.room if held is not None else functools.partial(self._room, dtype=wide)
+        rows = {name: room(name, (s,)) for name in work.rows}
         vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()
         sums = (partial,) if count else ()
         arguments = (*vectors, self._stopped(held, wide), *sums, np.int64(size))
@@ -163,8 +163,7 @@ class BlockAlgebra:
 
     def _reduced(
         self,
-        text: str,
-        kernel_name: str,
+        text: KernelText,
         x: Vector,
         y: Vector,
         shape: tuple[int, ...],
@@ -176,7 +175,7 @@ class BlockAlgebra:
         device, rows, group = self._device, x.shape[0], texts.GRAM_GROUP
         groups, wide = max(1, min(most, rows // ROWS_PER_GROUP)), device.wide(x.dtype)
         partial = self._room("partial", (groups, int(np.prod(shape))), wide)
-        kernel = device.kernel(text, kernel_name, x.dtype, group=group)
+        kernel = device.kernel(text, text.name, x.dtype, group=group)
         launch = functools.partial(device.launch, kernel, groups, x, y, partial, np.int64(rows), group=group)
         if held is not None:
             return self.sums_held(launch, partial, held, [name], shape)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -46,10 +45,11 @@ class BlockWatch:
         for step in self._steps:
             step()
 
-    def advance(
-        self, count: int, active: np.ndarray, limits: np.ndarray, largest: np.ndarray
-    ) -> list[Mapping[str, np.ndarray]]:
-        """Make up to `count` iterations; the matrices that are kept of each, shape (s,). limits, largest: of ||r_j||."""
+    def advance(self, count: int, active: np.ndarray, limits: np.ndarray, largest: np.ndarray) -> dict[str, np.ndarray]:
+        """Make up to `count` iterations; the matrices that are kept of each, shape (iterations, s).
+
+        active: columns that have not ended. limits, largest: of ||r_j||.
+        """
         s, kept = self._space.columns, self._space.repeats.kept
         eps, top = (float(getattr(np.finfo(self._held.dtype), name)) for name in ("eps", "max"))
         # The host compares square roots; every row that might meet a limit must reach it.
@@ -66,4 +66,4 @@ class BlockWatch:
         self._state[small.STOPPED] = 0
         self._held[STATE] = self._state
         table = self._device.to_host(self._rows)[: made * len(kept) * s].reshape(made, len(kept), s)
-        return [dict(zip(kept, row, strict=True)) for row in table]
+        return {name: table[:, k] for k, name in enumerate(kept)}

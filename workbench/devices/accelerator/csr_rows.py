@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -109,8 +108,7 @@ class BlockRows(OnAccelerator):
             summed=request.summed,
         )
         if mean >= STAGED and plan.may_be_staged:
-            group = STAGED_GROUP if device.layout.language == "cuda" else plan.group
-            plan = dataclasses.replace(plan, staged=True, group=group)
+            plan = plan.as_staged(STAGED_GROUP if device.layout.language == "cuda" else plan.group)
         self._group, self._groups = plan.group, max(1, -(-request.rows // plan.rows_per_group))
         self._kernel = device.kernel(plan.text, "csr_block", request.dtype, self.fixed["starts"].dtype, plan.group)
         if plan.summed:

@@ -13,6 +13,10 @@ BYTES = 16
 """Bytes of a row that a work-item takes at once, at most."""
 CHUNK = 8
 """Entries of a row that its work-items read together."""
+RESIDENT = 2048
+"""Work-items that fit a multiprocessor at once; the fewer registers of each, the more of them do."""
+LOCAL_BYTES = 24 * 1024
+"""Local memory for the entries that the rows of a group read together."""
 WARP = 32
 """Work-items that share a row and wait for one another without others, at most."""
 
@@ -69,21 +73,25 @@ class CsrBlock:
         """Whether the work-items of a row are within a warp."""
         return self.lanes <= WARP and WARP % self.lanes == 0
 
+    def as_staged(self, group: int) -> CsrBlock:
+        """The form in which work-items read entries together, in groups of so many, or fewer where memory is short."""
+        while group > GROUP and group // self.lanes * (CHUNK + 1) * (self.itemsize + 8) > LOCAL_BYTES:
+            group //= 2
+        return dataclasses.replace(self, staged=True, group=group)
+
     @property
     def text(self) -> KernelText:
         """The kernel."""
         sizes = {"vector": self.vector, "lanes": self.lanes, "rows_per_group": self.rows_per_group}
         sizes |= {"columns": self.columns}
         pitch = CHUNK + 1
-        own = "W_CONJ(W_OF_T(own.of[q])), W_OF_T(sum.of[q])"
-        result = ["const PART before = of_y[row*{lanes} + k];"] if self.added else []
-        result += (
-            ["for (int q = 0; q < {vector}; q++) sum.of[q] = T_ADD(before.of[q], sum.of[q]);"] if self.added else []
-        )
-        result += ["const PART own = of_x[row*{lanes} + k];"] if self.summed else []
-        result += (
-            [f"for (int q = 0; q < {{vector}}; q++) dots[q] = W_ADD(dots[q], W_MUL({own}));"] if self.summed else []
-        )
+        each, result = "for (int q = 0; q < {vector}; q++) ", []
+        if self.added:
+            result = ["const PART before = of_y[row*{lanes} + k];"]
+            result += [each + "sum.of[q] = T_ADD(before.of[q], sum.of[q]);"]
+        if self.summed:
+            result += ["const PART own = of_x[row*{lanes} + k];"]
+            result += [each + "dots[q] = W_ADD(dots[q], W_MUL(W_CONJ(W_OF_T(own.of[q])), W_OF_T(sum.of[q])));"]
         place = f"row*{self.columns} + column"
         long_dot = f"long_dots = W_ADD(long_dots, W_MUL(W_CONJ(W_OF_T(x[{place}])), W_OF_T(sum)));"
         long_rows = fill(
@@ -111,4 +119,7 @@ class CsrBlock:
             finish=fill("csr_block_dots", **sizes) if self.summed else "",
             **{name: sizes[name] for name in ("vector", "lanes", "rows_per_group")},
         )
-        return dataclasses.replace(KernelText.of(text, "csr_block"), bounds=(self.group, 1))
+        resident = (RESIDENT if self.staged else RESIDENT * 3 // 4) // (1 + self.itemsize // 16)
+        return dataclasses.replace(
+            KernelText.of(text, "csr_block"), bounds=(self.group, max(1, resident // self.group))
+        )

@@ -34,7 +34,8 @@ class Repeats:
     """An iteration that a device can repeat without the host where it holds the small matrices.
 
     steps: programs, and the names of kernels on small matrices between them, see `kernels.small`. kept: the matrices of
-    one row that the host is to read of each. row: makes of these what the method reports.
+    one row that the host is to read of each: rr, the squares of ||r_j||; where the rank may fall, spanned and pivot. row:
+    makes of these what the method reports.
     """
 
     steps: Sequence[Callable[[], None] | str]
@@ -277,9 +278,8 @@ class BlockProgram(Program):
         work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
         if space.held is not None:
             name = term.small or space.held.ones(space.columns)
-            return space.algebra.combine(
-                out, addend, factor, shape, sign=term.sign, held=space.held, name=name
-            ), lambda: work
+            given = {"sign": term.sign, "held": space.held, "name": name}
+            return space.algebra.combine(out, addend, factor, shape, **given), lambda: work
         ones = np.ones(space.columns)
         combine = space.algebra.combine(out, addend, factor, shape)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,14 @@ from workbench.run.stopping import Stopping
 from workbench.run.stopping_test import IterationState, StoppingTest, Termination
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
+
+
+class Made(NamedTuple):
+    """Iterations made at once. kept: of those that the device has repeated and that end nothing, see `Repeats`; rows:
+    what the method reports of those after them."""
+
+    kept: Mapping[str, np.ndarray]
+    rows: list[BlockRow]
 
 
 class Chunk:
@@ -50,32 +58,34 @@ class Chunk:
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
         self._watch = setup.device.block_watch(self.space)
         self._interval, self._norms, self._pace = 1, np.zeros(0), 0.0
-        """Iterations between the last two checks of the norms, the norms at the last one, and seconds of an iteration."""
+        """Iterations between the last two checks of the norms, the norms then, and seconds of an iteration."""
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
         setup.device.settle()
 
-    def advance(self, most: int) -> list[BlockRow]:
+    def advance(self, most: int) -> Made:
         """Make one iteration, or up to `most` where the device repeats them; the first call makes the start."""
         # Small matrices alone, for which threads of BLAS are no use.
         with on_one_thread():
             if self.test.restart_from is not None:
                 self._restart()
             if self._watch is None or self.iterations < 0:
-                return [next(self._rows)]
-        assert self.space is not None and self.space.repeats is not None
-        columns = self.test.columns
-        limits, largest = (
-            np.array([getattr(one, name) for one in columns]) for name in ("confirm_below", "divergence")
-        )
-        begun = time.perf_counter()
-        rows = self._watch.advance(self._next_interval(most, limits), ~self.test.frozen, limits, largest)
-        self._pace = (time.perf_counter() - begun) / max(1, len(rows))
-        made = [self.space.repeats.row(row) for row in rows]
-        if self._watch.halted:
+                return Made({}, [next(self._rows)])
+            assert self.space is not None
+            limits, largest = np.transpose([(column.confirm_below, column.divergence) for column in self.test.columns])
+            begun, count = time.perf_counter(), self._next_interval(most, limits)
+            kept = self._watch.advance(count, ~self.test.frozen, limits, largest)
+            made = len(kept["rr"])
+            self._pace = (time.perf_counter() - begun) / max(1, made)
+            if not self._watch.halted:
+                return Made({name: rows[:-1] for name, rows in kept.items()}, self.rows_of(kept, made - 1))
             self.space.halted = self._watch.halted
-            with on_one_thread():
-                made.append(next(self._rows))
-        return made
+            return Made(kept, [next(self._rows)])
+
+    def rows_of(self, kept: Mapping[str, np.ndarray], first: int = 0) -> list[BlockRow]:
+        """What the method reports of iterations that the device has repeated, from one on."""
+        assert self.space is not None
+        count = len(kept["rr"])
+        return [self.space.repeats.row({name: rows[k] for name, rows in kept.items()}) for k in range(first, count)]
 
     def judged(self, row: BlockRow, seconds: float, *, last: bool) -> Termination | None:
         """Why the run of this chunk ends with the row, None if it does not. last: the block vectors are those of it."""

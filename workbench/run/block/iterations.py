@@ -137,16 +137,20 @@ class BlockIterations(Iterations):
         """Iterate until the next check, and judge every column."""
         chunk, begun = self._chunk, time.perf_counter()
         with noting(self._clock):
-            rows = chunk.advance(self._allowed(most))
+            kept, rows = chunk.advance(self._allowed(most))
         self._setup.device.synchronize()
-        seconds = (time.perf_counter() - begun) / len(rows)
+        several = len(kept["rr"]) if kept else 0
+        seconds = (time.perf_counter() - begun) / (several + len(rows))
         if chunk.iterations < 0:
             self._note_dependencies(rows[0].rank)
+        if several and not self._writer.append_at_once(kept, seconds, chunk):
+            rows = chunk.rows_of(kept) + rows
         ending = None
         for place, row in enumerate(rows):
             self._writer.seconds += seconds
-            judged = chunk.judged(row, self.seconds, last=place == len(rows) - 1)
-            self._writer.append(row, chunk)
+            last = place == len(rows) - 1
+            judged = chunk.judged(row, self.seconds, last=last)
+            self._writer.append(row, chunk, last=last)
             ending = ending or judged
         self._writer.confirm(chunk.test, chunk.measures, ended=ending is not None)
         # The next chunk takes its memory.
