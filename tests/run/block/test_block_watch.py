@@ -17,9 +17,10 @@ from workbench.run.in_memory import InMemoryProblem
 METHODS = ("pseudo-block-cg", "block-cg")
 
 
-def system_of(dtype, columns, *, alike=False):
+def system_of(dtype, columns, *, alike=False, csr=True):
     """An odd number of unknowns; columns of very different sizes, one zero, and alike: some that depend on others."""
-    A = Matrix(grid_stencil((13, 17), dtype, shift=1e-3).to_csr())
+    stencil = grid_stencil((13, 17), dtype, shift=1e-3)
+    A = Matrix(stencil.to_csr()) if csr else stencil
     B = random_values((A.shape[0], columns), dtype)
     if columns > 1:
         B = B * np.logspace(0, -6, columns)
@@ -34,9 +35,15 @@ def configuration(method, device, **more):
     return configure(InMemoryProblem(), solver=method, device=device, stopping=stopping, **more)
 
 
-@on_accelerators(method=METHODS, columns=[2, 3, 16], dtype=["float64", "complex128", "float32"], alike=[False, True])
+@on_accelerators(
+    method=METHODS,
+    columns=[2, 3, 16],
+    dtype=["float64", "complex128", "float32"],
+    alike=[False, True],
+    csr=[False, True],
+)
 def test_repeated_iterations_are_those_of_the_cores(accelerator, case):
-    system = system_of(np.dtype(case["dtype"]), case["columns"], alike=case["alike"])
+    system = system_of(np.dtype(case["dtype"]), case["columns"], alike=case["alike"], csr=case["csr"])
     stopping = Stopping(rtol=1e-4 if case["dtype"] == "float32" else 1e-8)
     repeated, expected = (
         run_through(Run(configuration(case["method"], device, stopping=stopping), system))

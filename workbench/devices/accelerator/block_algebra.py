@@ -54,7 +54,7 @@ class BlockAlgebra:
     ) -> Callable[[], Any]:
         """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
         s, t = x.shape[1], y.shape[1]
-        text, held_at_once = texts.gram(s, t, transposed=transposed), 4 if x.dtype.kind == "f" else 2
+        text, held_at_once = texts.gram(s, t, transposed=transposed), 3 if x.dtype.kind == "f" else 2
         of = dataclasses.replace(KernelText.of(text, "block_gram"), bounds=(texts.GRAM_GROUP, held_at_once))
         return self._reduced(of, x, y, (s, t), held_at_once * GRAM_GROUPS, held, name)
 

@@ -57,6 +57,8 @@ def gram(s: int, t: int, *, transposed: bool) -> str:
         rows=rows,
         loads_x=-(-rows * s // GRAM_GROUP),
         loads_y=-(-rows * t // GRAM_GROUP),
+        within_x=f"e < {rows * s} && " if rows * s % GRAM_GROUP else "",
+        within_y=f"e < {rows * t} && " if rows * t % GRAM_GROUP else "",
         **_conjugate(transposed),
     )
 

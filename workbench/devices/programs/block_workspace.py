@@ -34,8 +34,8 @@ class Repeats:
     """An iteration that a device can repeat without the host where it holds the small matrices.
 
     steps: programs, and the names of kernels on small matrices between them, see `kernels.small`. kept: the matrices of
-    one row that the host is to read of each: rr, the squares of ||r_j||; where the rank may fall, spanned and pivot. row:
-    makes of these what the method reports.
+    one row that the host is to read of each: rr, the squares of ||r_j||, and where the rank may fall spanned and pivot.
+    row: makes of these what the method reports.
     """
 
     steps: Sequence[Callable[[], None] | str]

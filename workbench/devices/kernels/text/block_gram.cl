@@ -12,31 +12,31 @@ KERNEL block_gram(GLOBAL const T* RESTRICT x, GLOBAL const T* RESTRICT y, GLOBAL
     I64 first = GROUP_ID*$rows;
     for (int m = 0; m < $loads_x; m++) {
         const int e = m*GROUP + LOCAL_ID;
-        next_x[m] = e < $rows*$s && first*$s + e < n*$s ? x[first*$s + e] : T_OF(0);
+        next_x[m] = ${within_x}first*$s + e < n*$s ? x[first*$s + e] : T_OF(0);
     }
     for (int m = 0; m < $loads_y; m++) {
         const int e = m*GROUP + LOCAL_ID;
-        next_y[m] = e < $rows*$t && first*$t + e < n*$t ? y[first*$t + e] : T_OF(0);
+        next_y[m] = ${within_y}first*$t + e < n*$t ? y[first*$t + e] : T_OF(0);
     }
     for (; first < n; first += GROUPS*$rows) {
         const I64 then = first + GROUPS*$rows;
         BARRIER;
         for (int m = 0; m < $loads_x; m++) {
             const int e = m*GROUP + LOCAL_ID;
-            if (e < $rows*$s) of_x[e] = next_x[m];
+            if (${within_x}1) of_x[e] = next_x[m];
         }
         for (int m = 0; m < $loads_y; m++) {
             const int e = m*GROUP + LOCAL_ID;
-            if (e < $rows*$t) of_y[e] = next_y[m];
+            if (${within_y}1) of_y[e] = next_y[m];
         }
         BARRIER;
         for (int m = 0; m < $loads_x; m++) {
             const int e = m*GROUP + LOCAL_ID;
-            next_x[m] = e < $rows*$s && then*$s + e < n*$s ? x[then*$s + e] : T_OF(0);
+            next_x[m] = ${within_x}then*$s + e < n*$s ? x[then*$s + e] : T_OF(0);
         }
         for (int m = 0; m < $loads_y; m++) {
             const int e = m*GROUP + LOCAL_ID;
-            next_y[m] = e < $rows*$t && then*$t + e < n*$t ? y[then*$t + e] : T_OF(0);
+            next_y[m] = ${within_y}then*$t + e < n*$t ? y[then*$t + e] : T_OF(0);
         }
         if (phase < $phases)
             for (int i = phase; i < $rows; i += $phases) {
