@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.small_matrices import SmallMatrices
@@ -23,11 +24,11 @@ from workbench.settings import HOST
 
 ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
-MOST_GROUPS = 1056
+MOST_GROUPS = 2112
 """Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
-GRAM_GROUPS = 132
-"""Groups of a Gram matrix for each that a multiprocessor holds, at most: those of a large GPU."""
-MOST_GROUPS_OF_PRODUCT = 2 * MOST_GROUPS
+MOST_GROUPS_OF_GRAM = 264
+"""The same of a Gram matrix: two for each multiprocessor of a large GPU, which hold much."""
+MOST_GROUPS_OF_PRODUCT = 2112
 
 
 class BlockAlgebra:
@@ -54,9 +55,9 @@ class BlockAlgebra:
     ) -> Callable[[], Any]:
         """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
         s, t = x.shape[1], y.shape[1]
-        text, held_at_once = texts.gram(s, t, transposed=transposed), 3 if x.dtype.kind == "f" else 2
-        of = dataclasses.replace(KernelText.of(text, "block_gram"), bounds=(texts.GRAM_GROUP, held_at_once))
-        return self._reduced(of, x, y, (s, t), held_at_once * GRAM_GROUPS, held, name)
+        of = KernelText.of(texts.gram(s, t, transposed=transposed), "block_gram")
+        of = dataclasses.replace(of, bounds=(texts.GRAM_GROUP, 2))
+        return self._reduced(of, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
 
     def column_dots(
         self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
@@ -113,18 +114,20 @@ class BlockAlgebra:
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
         groups, wide = max(1, min(MOST_GROUPS, size // ROWS_PER_GROUP)), device.wide(first.dtype)
-        partial = self._room("partial", (groups, max(1, count) * s), wide)
+        if not count:
+            groups = max(groups, -(-size // (group // s)))
+        partial = self._room("partial", (groups, count * s), wide) if count else None
         text = c_text(block_pass(work, s, first.dtype, wide, stops=True), spread=True)
         kernel = device.kernel(text, "block_pass", first.dtype, group=group)
         room = held.room if held is not None else functools.partial(self._room, dtype=wide)
         rows = {name: room(name, (s,)) for name in work.rows}
         vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()
-        sums = (partial,) if count else ()
+        sums = () if partial is None else (partial,)
         arguments = (*vectors, self._stopped(held, wide), *sums, np.int64(size))
         launch = functools.partial(device.launch, kernel, groups, *arguments, group=group)
         names = [product.target for product in work.products]
         if held is not None:
-            return self.sums_held(launch, partial, held, names, (s,)) if count else launch
+            return launch if partial is None else self.sums_held(launch, partial, held, names, (s,))
 
         def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
             for name, row in rows.items():
@@ -135,7 +138,7 @@ class BlockAlgebra:
         def by_name(found: np.ndarray) -> dict[str, np.ndarray]:
             return dict(zip(names, found.reshape(count, s), strict=True))
 
-        return dataclasses.replace(self._summed(run, partial), after=by_name) if count else run
+        return run if partial is None else dataclasses.replace(self._summed(run, partial), after=by_name)
 
     def sums_held(
         self,
@@ -197,10 +200,27 @@ class BlockAlgebra:
 
     def _added(self, partial: Vector, totals: Sequence[Vector], stopped: Vector) -> Callable[[], None]:
         """Adds partial sums, (groups, entries), whose entries belong to one total after the other."""
-        device, (groups, entries), group = self._device, partial.shape, texts.GRAM_GROUP
+        groups, entries = partial.shape
+        if groups <= MOST_AT_ONCE:
+            return self._sums_of(partial, groups, entries, totals, stopped)
+        # Every so many rows together are one long row.
+        folded = self._room("folded", (FOLDED, entries), partial.dtype)
+        first = self._sums_of(partial, groups // FOLDED, FOLDED * entries, [folded], stopped)
+        then = self._sums_of(folded, FOLDED, entries, totals, stopped)
+
+        def both() -> None:
+            first()
+            then()
+
+        return both
+
+    def _sums_of(
+        self, partial: Vector, rows: int, entries: int, totals: Sequence[Vector], stopped: Vector
+    ) -> Callable[[], None]:
+        """The launch that adds rows of so many entries."""
+        device, group, at_once = self._device, texts.GRAM_GROUP, -(-entries // texts.SUM_WIDTH)
         kernel = device.kernel(texts.sums(len(totals)), "block_sum", partial.dtype, group=group)
-        numbers = np.int64(groups), np.int64(entries)
-        at_once = -(-entries // texts.SUM_WIDTH)
+        numbers = np.int64(rows), np.int64(entries)
         return functools.partial(device.launch, kernel, at_once, partial, stopped, *totals, *numbers, group=group)
 
     def _stopped(self, held: SmallMatrices | None, wide: np.dtype) -> Vector:

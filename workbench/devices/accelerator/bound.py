@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
 from workbench.devices.bound import OVERRIDES, Bound, Request
 from workbench.kernel_language.c_text import c_text
 
@@ -32,8 +32,9 @@ class OnAccelerator(Bound):
         return Dots(self._device, self.request.dtype, groups, self.typed.sums) if self.typed.sums else None
 
     def _keep_column_sums(self, groups: int) -> None:
-        """Memory for the sums of the columns of block vectors."""
-        self.column_sums = self._device.empty((groups, self.request.columns), self._device.wide(self.request.dtype))
+        """Memory for the sums of the columns of block vectors, which are added in stages where they are many."""
+        rows = groups if groups <= MOST_AT_ONCE else -(-groups // FOLDED) * FOLDED
+        self.column_sums = self._device.zero_block(rows, self.request.columns, self._device.wide(self.request.dtype))
 
 
 class Plain(OnAccelerator):
@@ -47,6 +48,9 @@ class Plain(OnAccelerator):
         # A group on a processor has a chunk of rows, whose entries count.
         work = max(request.rows, request.entries // 4) if layout.chunked else request.rows
         self._groups = layout.groups_for(work * request.columns)
+        if request.columns > 1 and not layout.chunked:
+            # More groups than are resident hide latency better than loops.
+            self._groups = max(1, -(-request.rows // (layout.group // request.columns)))
         self._sums = None if request.columns > 1 else self._dots(self._groups)
         if request.columns > 1 and of.sums:
             self._keep_column_sums(self._groups)

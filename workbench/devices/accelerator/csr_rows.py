@@ -27,8 +27,6 @@ STAGED = 64
 """Mean row length from which on the work-items of a row read its entries together, in groups of many rows, which find
 more of x in the cache."""
 STAGED_GROUP = 1024
-MOST_SUMMED = 2112
-"""Groups of a product with block vectors that computes dot products, at most."""
 
 
 @override(csr, "accelerator")
@@ -112,7 +110,6 @@ class BlockRows(OnAccelerator):
         self._group, self._groups = plan.group, max(1, -(-request.rows // plan.rows_per_group))
         self._kernel = device.kernel(plan.text, "csr_block", request.dtype, self.fixed["starts"].dtype, plan.group)
         if plan.summed:
-            self._groups = min(self._groups, MOST_SUMMED)
             self._keep_column_sums(self._groups)
 
     def _long_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:

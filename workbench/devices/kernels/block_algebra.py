@@ -12,7 +12,7 @@ SIDE = 4
 """Rows and columns of a tile."""
 GRAM_GROUP = 256
 """Work-items of a group, which holds every tile of a Gram matrix of 64 x 64."""
-GRAM_ELEMENTS = 512
+GRAM_ELEMENTS = 1024
 """Elements of each block vector that a group multiplies at once; more where a row for each phase needs them."""
 COMBINE_GROUP = 128
 LOCAL_ELEMENTS = 2048

@@ -11,6 +11,8 @@ GROUP = 256
 """Work-items of a group of the CSR product."""
 BYTES = 16
 """Bytes of a row that a work-item takes at once, at most."""
+LEAST_LANES = 4
+"""Work-items of a row, where it has as many columns."""
 CHUNK = 8
 """Entries of a row that its work-items read together."""
 RESIDENT = 2048
@@ -54,9 +56,9 @@ class CsrBlock:
 
     @property
     def vector(self) -> int:
-        """Columns of a work-item."""
-        most = max(1, BYTES // self.itemsize)
-        return next(width for width in (4, 2, 1) if width <= most and self.columns % width == 0)
+        """Columns of a work-item; of few columns each has one."""
+        most = min(BYTES // self.itemsize, self.columns // LEAST_LANES)
+        return next(width for width in (4, 2, 1) if width <= max(1, most) and self.columns % width == 0)
 
     @property
     def lanes(self) -> int:
@@ -83,26 +85,25 @@ class CsrBlock:
     def text(self) -> KernelText:
         """The kernel."""
         sizes = {"vector": self.vector, "lanes": self.lanes, "rows_per_group": self.rows_per_group}
-        sizes |= {"columns": self.columns}
-        pitch = CHUNK + 1
-        each, result = "for (int q = 0; q < {vector}; q++) ", []
-        if self.added:
-            result = ["const PART before = of_y[row*{lanes} + k];"]
-            result += [each + "sum.of[q] = T_ADD(before.of[q], sum.of[q]);"]
-        if self.summed:
-            result += ["const PART own = of_x[row*{lanes} + k];"]
-            result += [each + "dots[q] = W_ADD(dots[q], W_MUL(W_CONJ(W_OF_T(own.of[q])), W_OF_T(sum.of[q])));"]
-        place = f"row*{self.columns} + column"
-        long_dot = f"long_dots = W_ADD(long_dots, W_MUL(W_CONJ(W_OF_T(x[{place}])), W_OF_T(sum)));"
+        columns, pitch, each = self.columns, CHUNK + 1, f"for (int q = 0; q < {self.vector}; q++)"
+        added = [
+            f"const PART before = of_y[row*{self.lanes} + k];",
+            f"{each} sum.of[q] = T_ADD(before.of[q], sum.of[q]);",
+        ]
+        shared = ["SHARED(W, room, GROUP);"] if self.summed or self.long else []
+        shared += ["W long_dots = W_OF(0);"] if self.summed and self.long else []
+        if self.staged:
+            shared += [f"SHARED(T, entries, {self.rows_per_group * pitch});"]
+            shared += [f"SHARED(INDEX, places, {self.rows_per_group * pitch});"]
+        place, own = f"row*{columns} + column", f"partial[GROUP_ID*{columns} + LOCAL_ID]"
         long_rows = fill(
             "csr_block_long",
-            columns=self.columns,
-            sharing=self.group // self.columns,
+            columns=columns,
+            sharing=self.group // columns,
             result=f"sum = T_ADD(y[{place}], sum);" if self.added else "",
-            dots=long_dot if self.summed else "",
+            dots=f"long_dots = W_ADD(long_dots, W_DOT(x[{place}], sum));" if self.summed else "",
         )
-        shared = [f"SHARED(T, entries, {self.rows_per_group * pitch});"]
-        shared += [f"SHARED(INDEX, places, {self.rows_per_group * pitch});"]
+        of_long_rows = ["BARRIER;", f"if (LOCAL_ID < {columns}) {own} = W_ADD({own}, long_dots);"] if self.long else []
         text = fill(
             "csr_block",
             bytes=self.vector * self.itemsize,
@@ -113,13 +114,14 @@ class CsrBlock:
             short=f" && there - begin <= {self.most}" if self.long else "",
             # Where nothing is added nothing is read.
             wanted=" && begin < end" if self.added else "",
-            shared="\n".join(shared) if self.staged else "",
+            shared="\n".join(shared),
             entries=fill("csr_block_staged" if self.staged else "csr_block_direct", chunk=CHUNK, pitch=pitch, **sizes),
-            result="\n".join(result).format(**sizes),
-            finish=fill("csr_block_dots", **sizes) if self.summed else "",
-            **{name: sizes[name] for name in ("vector", "lanes", "rows_per_group")},
+            added="\n".join(added) if self.added else "",
+            finish=fill("csr_block_dots", columns=columns, of_long_rows="\n".join(of_long_rows), **sizes)
+            if self.summed
+            else "",
+            **sizes,
         )
         resident = (RESIDENT if self.staged else RESIDENT * 3 // 4) // (1 + self.itemsize // 16)
-        return dataclasses.replace(
-            KernelText.of(text, "csr_block"), bounds=(self.group, max(1, resident // self.group))
-        )
+        bounds = self.group, max(1, resident // self.group)
+        return dataclasses.replace(KernelText.of(text, "csr_block"), bounds=bounds)

@@ -1,6 +1,6 @@
 for (int q = 0; q < $vector; q++) {
     BARRIER;
-    room[LOCAL_ID] = dots[q];
+    room[LOCAL_ID] = inside ? W_DOT(x[row*$columns + k*$vector + q], sum.of[q]) : W_OF(0);
     BARRIER;
     if (LOCAL_ID < $lanes) {
         W total = room[k];
@@ -8,5 +8,4 @@ for (int q = 0; q < $vector; q++) {
         partial[GROUP_ID*$columns + k*$vector + q] = total;
     }
 }
-BARRIER;
-if (LOCAL_ID < $columns) partial[GROUP_ID*$columns + LOCAL_ID] = W_ADD(partial[GROUP_ID*$columns + LOCAL_ID], long_dots);
+$of_long_rows
