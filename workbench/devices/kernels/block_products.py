@@ -86,15 +86,15 @@ class CsrBlock:
         """The kernel."""
         sizes = {"vector": self.vector, "lanes": self.lanes, "rows_per_group": self.rows_per_group}
         columns, pitch, each = self.columns, CHUNK + 1, f"for (int q = 0; q < {self.vector}; q++)"
-        added = [
-            f"const PART before = of_y[row*{self.lanes} + k];",
-            f"{each} sum.of[q] = T_ADD(before.of[q], sum.of[q]);",
-        ]
+        added = [f"const PART before = ((GLOBAL PART*)y)[row*{self.lanes} + k];"]
+        added += [f"{each} sum.of[q] = T_ADD(before.of[q], sum.of[q]);"]
         shared = ["SHARED(W, room, GROUP);"] if self.summed or self.long else []
         shared += ["W long_dots = W_OF(0);"] if self.summed and self.long else []
         if self.staged:
             shared += [f"SHARED(T, entries, {self.rows_per_group * pitch});"]
             shared += [f"SHARED(INDEX, places, {self.rows_per_group * pitch});"]
+        # The largest power of two below the number of rows.
+        half = 1 << (self.rows_per_group - 1).bit_length() - 1 if self.rows_per_group > 1 else 0
         place, own = f"row*{columns} + column", f"partial[GROUP_ID*{columns} + LOCAL_ID]"
         long_rows = fill(
             "csr_block_long",
@@ -117,7 +117,7 @@ class CsrBlock:
             shared="\n".join(shared),
             entries=fill("csr_block_staged" if self.staged else "csr_block_direct", chunk=CHUNK, pitch=pitch, **sizes),
             added="\n".join(added) if self.added else "",
-            finish=fill("csr_block_dots", columns=columns, of_long_rows="\n".join(of_long_rows), **sizes)
+            finish=fill("csr_block_dots", columns=columns, half=half, of_long_rows="\n".join(of_long_rows), **sizes)
             if self.summed
             else "",
             **sizes,

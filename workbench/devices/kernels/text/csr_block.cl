@@ -1,11 +1,11 @@
 typedef struct ALIGNED($bytes) { T of[$vector]; } PART;
 #ifdef __CUDACC__
 #define ROW_BARRIER __syncwarp((((1u << ($lanes - 1)) << 1) - 1) << (LOCAL_ID%32/$lanes*$lanes))
-#define LONGEST (end - begin)
+#define LIMIT end
 #define FOUR_AT_ONCE _Pragma("unroll 4")
 #else
 #define ROW_BARRIER BARRIER
-#define LONGEST $most
+#define LIMIT (begin + $most)
 #define FOUR_AT_ONCE
 #endif
 KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices,
@@ -13,10 +13,9 @@ KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT ind
 {
     /* y = A x, or y + A x, for a CSR matrix and a row-major block vector: a work-item computes $vector columns of a row,
        and a group $rows_per_group rows. */
-    GLOBAL const PART* of_x = (GLOBAL const PART*)x;
-    GLOBAL PART* of_y = (GLOBAL PART*)y;
     $shared
     const int slot = LOCAL_ID/$lanes, k = LOCAL_ID%$lanes;
+    GLOBAL const PART* mine = (GLOBAL const PART*)x + k;
     $long_rows
     const I64 row = GROUP_ID*$rows_per_group + slot;
     const int own = slot < $rows_per_group && row < rows;
@@ -28,7 +27,7 @@ KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT ind
     $entries
     if (inside$wanted) {
         $added
-        of_y[row*$lanes + k] = sum;
+        ((GLOBAL PART*)y)[row*$lanes + k] = sum;
     }
     $finish
 }
