@@ -91,6 +91,20 @@ def test_a_caller_may_ask_for_few_iterations(accelerator, method, most):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_a_coarse_system_that_the_host_solves_leaves_no_iteration_to_the_device(accelerator, method):
+    runs = [
+        Run(configure("poisson5", n=12, rhs="random:3", solver=method, deflation="blocks:3", device=device))
+        for device in (accelerator.spec, "cpu")
+    ]
+    for _ in range(4):
+        runs[0].step()
+    assert runs[0].iterations == 3
+    repeated, expected = map(run_through, runs)
+    assert repeated.converged
+    assert repeated.iterations == expected.iterations
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_an_indefinite_matrix_is_found_like_on_the_cores(accelerator, method):
     # Eigenvalues 1 +- 2 cos(t), some of which are below zero.
     matrix = sparse.diags_array([1.0] * 3, offsets=[-1, 0, 1], shape=(41, 41), format="csr")

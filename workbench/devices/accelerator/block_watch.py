@@ -62,7 +62,7 @@ class BlockWatch:
         state = np.real(self._held[STATE])
         made, stopped = int(state[small.COUNTED]), int(state[small.STOPPED])
         self.halted = stopped if stopped > small.AT_ROW else 0
-        # The host may go on with the kernels of programs.
+        # The host may run programs now.
         self._state[small.STOPPED] = 0
         self._held[STATE] = self._state
         table = self._device.to_host(self._rows)[: made * len(kept) * s].reshape(made, len(kept), s)

@@ -74,8 +74,10 @@ class Accelerator(Operators, DeviceBase):
         return Watch(self, workspace, every or self._longest_interval(workspace))
 
     def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
-        waits = any(operator.waits for operator in space.operators.values())
-        if space.held is None or space.repeats is None or space.clock or waits:
+        if space.held is None or space.repeats is None or space.clock:
+            return None
+        applied = [space.operator(name) for name in space.operators if not space.inlines(name)]
+        if any(operator.waits for operator in (*space.operators.values(), *applied)):
             return None
         needed = small.local_bytes(space.repeats.steps, space.columns, self.wide(space.dtype).itemsize)
         return BlockWatch(self, space) if needed <= programs.LOCAL_MEMORY else None
