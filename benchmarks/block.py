@@ -22,8 +22,6 @@ from scipy import sparse
 
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
-from workbench.devices.accelerator.csr_rows import width_for
-from workbench.devices.kernels.block_products import GROUP
 from workbench.errors import InputError
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
@@ -41,8 +39,8 @@ COLUMNS = (1, 4, 16, 32)
 ITERATIONS = 5
 """Iterations of one timing."""
 MORE_ON_GPU = 5
-"""Times as many iterations of CG in a timing on a GPU, fewer than which are too short; with many times more, the
-diagonally dominant matrix is solved to underflow."""
+"""Times as many iterations in a timing on a GPU, fewer than which are too short; with many times more, the diagonally
+dominant matrix is solved to underflow."""
 WIDTHS = (1, 4, 16)
 """Columns where the second stage of reductions is compared."""
 GRIDS = {"cpu": 96, "cuda": 128}
@@ -79,8 +77,6 @@ def of_device(name: str, rounds: int, *, quick: bool) -> dict[str, Any]:
     matrix = banded(size)
     cases = {f"A X, 101 entries per row, s = {s}": partial(product, name, matrix, s, rounds) for s in COLUMNS}
     cases |= {f"X^H Y, s = {s}": partial(gram, name, 4 * size, s, rounds) for s in (4, 16)}
-    if name != "cpu":
-        cases["A X by work-items per row and column"] = partial(widths, name, matrix, rounds)
     cases["an iteration, s = 16"] = partial(iterations, name, matrix, rounds, 12 if quick else GRIDS[name])
     return attempts({f"{name}: {case}": measure for case, measure in cases.items()})
 
@@ -108,22 +104,6 @@ def product(name: str, matrix: sparse.csr_array, s: int, rounds: int) -> dict[st
         dense = cupy.asarray(device.to_host(X))
         contestants["peer"] = waited(cupy.cuda.Device(), lambda: theirs @ dense)
     return compared(contestants, ours.traffic, rounds)
-
-
-def widths(name: str, matrix: sparse.csr_array, rounds: int) -> dict[str, dict[str, float]]:
-    """Microseconds of A X by the number of columns and of the work-items that share a column of a row."""
-    device = devices.device(name)
-    product = Matrix(matrix).bind(device)
-    table = {}
-    for s in (*COLUMNS, 64):
-        X, out = blocks(device, matrix.shape[0], s, 2)
-        possible = [width for width in (1, 2, 4, 8, 16, 32, 64) if width * s <= GROUP]
-        forms = {str(width): product.block(s, width=width) for width in possible}
-        contestants = {width: waited(device, partial(form.apply, X, out)) for width, form in forms.items()}
-        seconds = interleaved(contestants, rounds)
-        chosen = width_for(s, matrix.nnz / matrix.shape[0], chunked=device.layout.chunked)
-        table[f"s = {s}, chosen {chosen}"] = {width: 1e6 * statistics.median(found) for width, found in seconds.items()}
-    return table
 
 
 def gram(name: str, size: int, s: int, rounds: int) -> dict[str, Any]:
@@ -178,20 +158,18 @@ def _iteration(name: str, operator: Any, rounds: int) -> dict[str, float]:
     size, s = operator.shape[0], 16
     B = np.random.default_rng(0).standard_normal((size, s))
     chosen = partial(configure, InMemoryProblem(), device=name, stopping=ENDLESS)
-    single = Run(chosen(), LinearSystem(operator, B[:, 0].copy()))
     runs = {solver: Run(chosen(solver=solver), LinearSystem(operator, B)) for solver in ("pseudo-block-cg", "block-cg")}
-    contestants: dict[str, Callable[[], Any]] = {solver: partial(_some, run, 1) for solver, run in runs.items()}
     scale = 1 if name == "cpu" else MORE_ON_GPU
-    contestants["cg"] = partial(_some, single, scale)
+    runs["cg"] = Run(chosen(), LinearSystem(operator, B[:, 0].copy()))
+    contestants: dict[str, Callable[[], Any]] = {solver: partial(_some, run, scale) for solver, run in runs.items()}
     if name == "cpu":
         csr, b = operator.to_csr(), B[:, 0]
         jacobi = sparse.diags_array(1 / csr.diagonal(), format="csr")
         contestants["scipy"] = lambda: scipy_linalg.cg(csr, b, rtol=1e-300, maxiter=ITERATIONS, M=jacobi)
     seconds = interleaved(contestants, rounds)
-    made = {what: ITERATIONS * (scale if what == "cg" else 1) for what in seconds}
-    ms = {what: 1e3 * statistics.median(times) / made[what] for what, times in seconds.items()}
+    ms = {what: 1e3 * statistics.median(times) / (ITERATIONS * scale) for what, times in seconds.items()}
     found = {f"{what}, ms": value for what, value in ms.items()}
-    for solver in runs:
+    for solver in runs.keys() - {"cg"}:
         found[f"cg / {solver} per right-hand side"] = s * ms["cg"] / ms[solver]
     if name == "cpu":
         found["SciPy / pseudo-block-cg per right-hand side"] = s * ms["scipy"] / ms["pseudo-block-cg"]

@@ -41,6 +41,10 @@ class DeviceBase(AmongRanks, LinesDevice):
     def release(self) -> None:
         """Free the memory of a run whose device this is alone; devices that runs share have none."""
 
+    def block_watch(self, space: Any) -> Any:
+        """What repeats the iterations of a workspace of block vectors; None where the host takes part in each."""
+        return None
+
     def settle(self) -> None:
         """Wait for kernels that are still being compiled; here none are."""
 

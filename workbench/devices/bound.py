@@ -52,9 +52,10 @@ class Request:
         named = [tuple(sorted(part.items())) for part in parts]
         return _typed(self.kernel, self.dtype, wide, self.summed, frozenset(fixed), *named)
 
-    def in_blocks(self, columns: int, fixed: Mapping[str, Any]) -> Request:
-        """The same from x to y, both block vectors, without sums. fixed: the arguments as a device has them."""
-        return dataclasses.replace(self, fixed=fixed, summed=False, columns=columns, blocks=("x", "y"))
+    def in_blocks(self, columns: int, fixed: Mapping[str, Any], *, summed: bool = False) -> Request:
+        """The same from x to y, both block vectors. fixed: the arguments as a device has them. summed: with the dot
+        products of corresponding columns."""
+        return dataclasses.replace(self, fixed=fixed, summed=summed, columns=columns, blocks=("x", "y"))
 
     def numbers(self, wide: np.dtype) -> dict[str, Any]:
         """The fixed arguments; numbers of Python with the type that they have in the kernel."""
@@ -93,8 +94,10 @@ class Bound(ABC):
     """A bound kernel; called with the arguments that are not fixed, in the order of the text.
 
     A call returns the sums as the device has them, None where there are none. Neither a vector that is written nor
-    its memory may be another argument.
+    its memory may be another argument. column_sums: of block vectors, as `OperatorTraits` has them.
     """
+
+    column_sums: Any = None
 
     def __init__(self, request: Request, of: Typed, fixed: Mapping[str, Any]) -> None:
         self.request, self.typed = request, of

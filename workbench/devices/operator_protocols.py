@@ -48,6 +48,9 @@ class OperatorTraits:
     split_dots: Sequence[str] = ()
     """The same where its result is split: of `apply_split`; empty where that is not offered. The result then is what
     that call leaves in `out`, and in each row the entry of a coarse vector, `rest`."""
+    column_sums: Any = None
+    """For block vectors, the partial sums of those of x_j and out_j, shape (groups, columns), which an application
+    leaves; None where it computes none."""
 
 
 class DeviceOperator(Protocol):
@@ -205,10 +208,19 @@ class SubdomainSolves(Protocol):
 
 
 class BlockAlgebra(Protocol):
-    """Operations of block vectors (N, s) with small matrices, which are in host memory and in double precision.
+    """Operations of block vectors (N, s) with small matrices, in double precision.
 
     Each method compiles, and returns a function that computes; one that returns a matrix waits for the device.
     """
+
+    def held(self, dtype: np.dtype, columns: int, clock: Any) -> Any:
+        """Small matrices that an accelerator holds, see `accelerator.small_matrices`, which its methods take and leave
+        there instead; None where they are in host memory."""
+        ...
+
+    def fuses(self, columns: int) -> bool:
+        """Whether lines that act on every column alone are one pass."""
+        ...
 
     def gram(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
         """X^H Y, shape (s, t); transposed: X^T Y."""
@@ -280,3 +292,21 @@ class Watch(Protocol):
     def advance(self, recurrence: Iterator[None], count: int, *, uniform: bool = False) -> None: ...
 
     def rows(self) -> Rows: ...
+
+
+class BlockWatch(Protocol):
+    """The iterations of a block method that a device repeats; see `accelerator.block_watch`."""
+
+    @property
+    def most(self) -> int:
+        """Most iterations between two reads."""
+        ...
+
+    @property
+    def halted(self) -> int:
+        """Where within an iteration the device has stopped; 0 for between two."""
+        ...
+
+    def advance(
+        self, count: int, active: np.ndarray, limits: np.ndarray, largest: np.ndarray
+    ) -> Mapping[str, np.ndarray]: ...

@@ -18,6 +18,7 @@ from workbench.devices.coarse import Form
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
+    BlockWatch,
     CoarseLevel,
     CoarseUpdate,
     DeviceOperator,
@@ -39,6 +40,7 @@ from workbench.lazy import sparse
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
+    from workbench.devices.programs.block_workspace import BlockWorkspace
     from workbench.devices.volume_slice import VolumeSlice
 
 
@@ -390,6 +392,10 @@ class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondL
 
     def limited(self, limit: int | None) -> Device:
         """The same device for a run that may use so many bytes of its memory; None for all of it."""
+        ...
+
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
+        """What repeats the iterations of a workspace of block vectors; None where the host takes part in each."""
         ...
 
     def clock(self, recorder: Recorder) -> Clock:

@@ -3,9 +3,9 @@
 
     KERNEL name(arguments.., partial_, items_)
 
-items_: the number of rows, times the columns where rows of block vectors are `spread`: on GPUs a work-item computes one
-column of a row. On processors it computes whole rows, in short loops over registers. partial_: as `Dots` has them,
-(sums, groups).
+items_: the number of rows. Where rows of block vectors are `spread`, on GPUs, a work-item computes column k_ of every
+so many rows; on processors it computes whole rows, in short loops over registers. partial_: as `Dots` has them, (sums,
+groups); of block vectors (groups, sums*columns), a sum for every column.
 """
 
 from __future__ import annotations
@@ -52,25 +52,20 @@ _COLUMNS = '#define COLUMNS _Pragma("unroll") for (int k_ = 0; k_ < {columns}; k
 @functools.lru_cache(512)
 def c_text(of: Typed, *, spread: bool) -> str:
     """The kernel, to be compiled behind a prelude. spread: see the head of this module."""
-    printer, blocked = _Printer(of, spread=spread), of.columns > 1
-    spread = spread and blocked
-    declared = [declarations(of), *(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
+    printer, blocked = _Printer(of, spread=spread), bool(of.blocks)
+    if spread and blocked:
+        return _spread(of, printer)
+    declared = [_declarations(of), *(["GLOBAL W* partial_"] if of.sums else []), "const I64 items_"]
     text = [f"KERNEL {of.name}({', '.join(declared)})", "{"]
     text += [f"    SHARED(W, room_, {of.sums}*(GROUP + STRIPS));"] if of.sums else []
     text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
-    rows_ = f"items_/{of.columns}" if spread else "items_"
-    rows_ = f"{printer.text(of.wanted)} ? {rows_} : 0" if of.wanted else rows_
-    text += [f"    const I64 rows_ = {rows_};"]
-    text += [f"    {line}" for line in assignments(of)]
+    text += [f"    const I64 rows_ = {printer.rows()};"]
+    text += [f"    {line}" for line in _assignments(of)]
 
     def rows(head: str, block: Block) -> list[str]:
-        lines = [f"    {head} {{"]
-        lines += [f"        const I64 {of.row} = item_/{of.columns}, k_ = item_%{of.columns};"] if spread else []
-        return [*lines, *printer.declared(block, 2), "    }"]
+        return [f"    {head} {{", *printer.declared(block, 2), "    }"]
 
-    if spread:
-        text += rows("FOR_EACH(item_, items_)", of.edge if of.halo is not None else of.body)
-    elif of.halo is None:
+    if of.halo is None:
         text += rows(f"FOR_EACH({of.row}, rows_)", of.body)
     else:
         text += [f"    const I64 halo_ = {printer.text(of.halo)}, first_ = halo_ < rows_ ? halo_ : rows_;"]
@@ -80,16 +75,47 @@ def c_text(of: Typed, *, spread: bool) -> str:
         text += rows(f"FOR_EACH_IN({of.row}, rows_, last_, rows_)", of.edge)
     text += [f"    room_[{k}*GROUP + LOCAL_ID] = sum_{k}_;" for k in range(of.sums)]
     text += [f"    STORE_GROUP_SUMS(room_, partial_, {of.sums});"] if of.sums else []
-    head = _COLUMNS.format(columns=of.columns) if blocked and not spread else ""
+    head = _COLUMNS.format(columns=of.columns) if blocked else ""
     return head + "\n".join([*text, "}"]) + "\n"
 
 
-def declarations(of: Typed) -> str:
+def _spread(of: Typed, printer: _Printer) -> str:
+    """The kernel with a work-item for one column of a row."""
+    columns, phases = of.columns, f"(GROUP/{of.columns})"
+    declared = [_declarations(of), *(["GLOBAL W* RESTRICT partial_"] if of.sums else []), "const I64 items_"]
+    text = [f"KERNEL {of.name}({', '.join(declared)})", "{"]
+    text += ["    SHARED(W, room_, GROUP);"] if of.sums else []
+    text += [f"    const I64 rows_ = {printer.rows()};"]
+    text += [f"    const int k_ = LOCAL_ID%{columns}, phase_ = LOCAL_ID/{columns};"]
+    text += [f"    W sum_{k}_ = W_OF(0);" for k in range(of.sums)]
+    text += [f"    {line}" for line in _assignments(of)]
+    first, step = f"GROUP_ID*{phases} + phase_", f"GROUPS*{phases}"
+    loop = f"for (I64 {of.row} = {first}; {of.row} < rows_; {of.row} += {step})"
+    text += [f"    if (phase_ < {phases})", f"        {loop} {{"]
+    text += [*printer.declared(of.body if of.halo is None else of.edge, 3), "        }"]
+    text += [f"    {line}" for line in column_sums(of.sums, columns)]
+    return "\n".join([*text, "}"]) + "\n"
+
+
+def column_sums(count: int, columns: int) -> list[str]:
+    """The last lines of a kernel that sums by columns: partial_[GROUP_ID*count*columns + p*columns + k_] = the sums
+    sum_p_ of column k_ over the phases of a group. room_ has an entry for every work-item."""
+    lines = []
+    for p in range(count):
+        lines += ["BARRIER;"] if p else []
+        lines += [f"room_[LOCAL_ID] = sum_{p}_;", "BARRIER;", "if (phase_ == 0) {"]
+        lines += [f"    for (int m_ = 1; m_ < GROUP/{columns}; m_++)"]
+        lines += [f"        sum_{p}_ = W_ADD(sum_{p}_, room_[m_*{columns} + k_]);"]
+        lines += [f"    partial_[(GROUP_ID*{count} + {p})*{columns} + k_] = sum_{p}_;", "}"]
+    return lines
+
+
+def _declarations(of: Typed) -> str:
     """The arguments of a kernel."""
     return ", ".join(map(_Printer(of, spread=True).argument, of.arguments))
 
 
-def assignments(of: Typed) -> list[str]:
+def _assignments(of: Typed) -> list[str]:
     """What is the same for all rows; of numbers per column that of column k_."""
     printer = _Printer(of, spread=True)
     return [f"const {printer.variable(one.name, one.value.type)} = {printer.text(one.value)};" for one in of.numbers]
@@ -107,6 +133,10 @@ class _Printer:
         self._of, self._whole_rows = of, not spread
         self._letters = {np.dtype(np.float32): "float"}
         self._letters |= {real_of(of.wide): "V", of.wide: "W", real_of(of.vector): "R", of.vector: "T"}
+
+    def rows(self) -> str:
+        """How many rows are computed."""
+        return f"{self.text(self._of.wanted)} ? items_ : 0" if self._of.wanted else "items_"
 
     def argument(self, name: str) -> str:
         """The declaration of an argument."""
@@ -160,7 +190,7 @@ class _Printer:
         text = []
         if self._of.dots:
             text = [f"const W left_ = {terms[0]}, right_ = {terms[1]};"]
-            terms = [f"W_MUL(W_CONJ({left}), {right})" for left, right in PAIRS]
+            terms = [f"W_MUL(W_CONJ({left}), {right})" for left, right in PAIRS[: self._of.sums]]
         return text + [f"sum_{k}_ = W_ADD(sum_{k}_, {term});" for k, term in enumerate(terms, first)]
 
     def text(self, node: Expression) -> str:

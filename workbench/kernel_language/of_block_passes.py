@@ -1,6 +1,7 @@
 """Passes of block vectors as typed trees: a row is one value, and dot products are those of corresponding columns.
 
-Names begin with a_ for a block vector, v_ for its row, f_ for a vector and r_ for a number per column.
+Names begin with a_ for a block vector, v_ for its row, f_ for a vector, r_ for a number per column, and m_ for the
+small matrix of one row that it is from.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ import numpy as np
 
 from workbench.kernel_language import tree
 from workbench.kernel_language.of_lines import ROW, WHOLE, conjugated, converted
-from workbench.kernel_language.tree import Assign, Expression, Operation, Type, Typed, Variable
+from workbench.kernel_language.tree import Assign, Comparison, Expression, Operation, Type, Typed, Variable, real_of
 from workbench.lines.block_passes import BlockPass, Products, Scaling, Update
 from workbench.lines.block_terms import Term
 
 
-def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype) -> Typed:
-    """The kernel `block_pass`. Arguments: the block vectors, the vectors, and `numbers`, with a row for each matrix."""
+def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype, *, stops: bool = False) -> Typed:
+    """The kernel `block_pass`. Arguments: the block vectors, the vectors, and `numbers`, with a row for each matrix.
+
+    stops: for accelerators; the matrices are arguments of their own, in the precision of sums, and so is `stopped`, a
+    real number: nothing is computed where it is not 0.
+    """
     row, sums = Type(vector, row=True), 0
     body: list[tree.Statement] = [Assign(f"v_{name}", tree.Element(f"a_{name}", ROW, row)) for name in work.loads]
     for statement in work.statements:
@@ -33,10 +38,20 @@ def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype) 
     body += [tree.Store(f"a_{name}", ROW, Variable(f"v_{name}", row)) for name in work.stores]
     arguments = {f"a_{name}": tree.Argument(row, True, name in work.loads, name in work.stores) for name in work.arrays}
     arguments |= {f"f_{name}": tree.Argument(Type(vector), True, True, False) for name in work.factors}
+    wanted, kind = None, Type(wide, row=True) if stops else row
+    places = {name: ("numbers", k) for k, name in enumerate(work.rows)}
+    if stops:
+        places = {name: (f"m_{name}", 0) for name in work.rows}
+        arguments |= {f"m_{name}": tree.Argument(kind, True, True, False) for name in work.rows}
+        real = Type(real_of(wide))
+        arguments["stopped"] = tree.Argument(real, True, True, False)
+        wanted = Comparison("==", tree.Element("stopped", tree.Constant(0, WHOLE), real), tree.Constant(0, real))
+    else:
+        arguments["numbers"] = tree.Argument(row, True, True, False)
     return Typed(
         name="block_pass",
         row=ROW.name,
-        arguments=arguments | {"numbers": tree.Argument(row, True, True, False)},
+        arguments=arguments,
         vector=vector,
         wide=wide,
         columns=columns,
@@ -44,9 +59,10 @@ def block_pass(work: BlockPass, columns: int, vector: np.dtype, wide: np.dtype) 
         variables={line.name: row for line in body if isinstance(line, Assign)},
         sums=sums,
         numbers=tuple(
-            Assign(f"r_{name}", tree.Element("numbers", tree.Constant(k, WHOLE), row))
-            for k, name in enumerate(work.rows)
+            Assign(f"r_{name}", converted(tree.Element(array, tree.Constant(k, WHOLE), kind), row))
+            for name, (array, k) in places.items()
         ),
+        wanted=wanted,
     )
 
 

@@ -239,7 +239,7 @@ class Typed:
     halo: Expression | None = None
     dots: bool = False
     sums: int = 0
-    """Numbers that are summed: 3 with dots."""
+    """Numbers that are summed: 3 with dots, of block vectors one for every column."""
     numbers: tuple[Assign, ...] = ()
     wanted: Expression | None = None
     before: Block = ()

@@ -24,6 +24,7 @@ from workbench.kernel_language.tree import (
     Assign,
     Block,
     Constant,
+    Convert,
     Expression,
     For,
     If,
@@ -79,7 +80,8 @@ def typed(
         halo=halo,
         variables={name: kind for name, kind in made.variables.items() if name not in made.loops},
         dots=kernel.dots and summed,
-        sums=kernel.sums if summed else 0,
+        # Of block vectors the first dot product alone, for every column.
+        sums=(kernel.sums if columns == 1 else 1) if summed else 0,
     )
 
 
@@ -173,4 +175,6 @@ class _Typing(Expressions):
         self.refuse(line, "a variable or an element is assigned")
 
     def _term(self, node: ast.expr) -> Expression:
-        return self.convert(self.expression(node), Type(self.wide), node)
+        value, kind = self.expression(node), Type(self.wide)
+        # Each column has a sum.
+        return Convert(value, Type(kind.dtype, row=True)) if value.type.row else self.convert(value, kind, node)

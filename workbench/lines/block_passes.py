@@ -55,9 +55,10 @@ Statement = Update | Scaling | Products
 
 @dataclasses.dataclass(frozen=True)
 class BlockPass:
-    """Statements that are executed row by row, in order."""
+    """Statements that are executed row by row, in order. dropped: what is set here and read nowhere else."""
 
     statements: tuple[Statement, ...]
+    dropped: frozenset[str] = frozenset()
 
     @property
     def loads(self) -> tuple[str, ...]:
@@ -72,8 +73,9 @@ class BlockPass:
 
     @property
     def stores(self) -> tuple[str, ...]:
-        """The block vectors that are set."""
-        return tuple(dict.fromkeys(one.target for one in self.statements if not isinstance(one, Products)))
+        """The block vectors that are set, and kept."""
+        made = dict.fromkeys(one.target for one in self.statements if not isinstance(one, Products))
+        return tuple(name for name in made if name not in self.dropped)
 
     @property
     def arrays(self) -> tuple[str, ...]:

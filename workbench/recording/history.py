@@ -171,6 +171,14 @@ class BlockHistory(History):
         self._ranks.append((rank, pivot))
         self.append(residual=float(relative[:begun].max()), seconds=seconds, drift=drift)
 
+    def extend_block(
+        self, relative: np.ndarray, ranks: np.ndarray, pivots: np.ndarray, seconds: np.ndarray, begun: int
+    ) -> None:
+        """Append several rows, of which every argument has as many, as `append_block` does."""
+        self._rows += list(relative)
+        self._ranks += list(zip(ranks.tolist(), pivots.tolist(), strict=True))
+        self.extend(residual=relative[:, :begun].max(axis=1), seconds=seconds)
+
     def since(self, first: int, confirmed: int) -> dict[str, np.ndarray]:
         more = {"columns": np.array(self._rows[first:]).reshape(-1, self.size), "ranks": np.array(self._ranks[first:])}
         return {**super().since(first, confirmed), **more}

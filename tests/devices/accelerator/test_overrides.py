@@ -32,6 +32,8 @@ class Compared:
             dots = of(*placed.values())
             results |= {name: self.device.to_host(placed[name]) for name in vectors}
             results |= {} if dots is None else {"dots": dots.to_host()}
+            if of.column_sums is not None:
+                results["column sums"] = self.device.to_host(of.column_sums).sum(axis=0)
         for name, values in expected.items():
             scale = np.abs(values).max(initial=1)
             tolerance = 200 * np.finfo(self.made.request.dtype).eps * scale
@@ -88,22 +90,23 @@ def test_stencils_and_faces(accelerator, compared, monkeypatch, case):
 
 # On a processor, where a work-item has whole rows, the text is the plain one.
 @pytest.mark.parametrize("accelerator", [SIDE_BY_SIDE, "cuda"], indirect=True)
-@pytest.mark.parametrize("dtype", ["float64", "complex64"])
-def test_csr_products_blocks_terms_and_blocks_of_rows(accelerator, compared, dtype):
-    """Of a matrix with empty rows and one that is longer than a tile."""
-    rows = sparse.random_array((300, 301), density=0.08, rng=1, format="lil")
+@pytest.mark.parametrize(("dtype", "density"), [("float64", 0.08), ("complex64", 0.08), ("float32", 0.3)])
+def test_csr_products_blocks_terms_and_blocks_of_rows(accelerator, compared, dtype, density):
+    """Of a matrix with empty rows and one that is longer than a tile; with many entries its rows are staged."""
+    rows = sparse.random_array((300, 301), density=density, rng=1, format="lil")
     rows[:3] = 0
     matrix = sparse.csr_array(sparse.vstack([rows, np.ones((1, 301))]))
     matrix.data = random_values(matrix.nnz, dtype)
     parts, ones = (matrix.data, matrix.indices, matrix.indptr), accelerator.array(np.ones(301), np.dtype(dtype))
     for items in (TILES, 8):
         product = accelerator.csr(*parts, items)
-    for added in (False, True):
-        product.block(5, added=added, width=2)
+    for columns in (5, 16):
+        for added in (False, True):
+            product.block(columns, added=added)
     accelerator.csr_terms(sparse.csr_array(sparse.tril(matrix, k=-1, format="csr")), ones)
     for remote in (None, ones):
         RowBlock(accelerator, *parts[:2], parts[2][:-1], parts[2][1:], remote=remote)
-    assert len(compared) == 9
+    assert len(compared) == 11
     check(compared, "csr")
 
 

@@ -22,6 +22,8 @@ from workbench.devices.coarse import Level, Levels
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import (
+    block_algebra,
+    block_products,
     box_stencil,
     box_sweeps,
     cycles,
@@ -35,6 +37,7 @@ from workbench.devices.kernels import (
     ranks,
     scalars,
     series,
+    small,
     tiles,
     wavefront,
 )
@@ -78,12 +81,27 @@ def _of_faces(directions, dtype):
                 yield faces.restricted_residual(*form, tile, dtype.itemsize, most=3, **given, paired=paired).text
 
 
+def _of_block_vectors(dtype):
+    """Those of small matrices, and products whose rows are staged or long."""
+    for columns in (5, 16):
+        plan = block_products.CsrBlock(columns, dtype.itemsize, 256, 64, long=True, summed=True)
+        for form in (plan, plan.as_staged(256)) if plan.may_be_staged else (plan,):
+            yield dataclasses.replace(form.text, bounds=None).text
+        for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
+            yield small.small(name, columns).text
+        yield small.keep(columns, ("rr", "gamma", "delta", "going")).text
+        yield block_algebra.gram(columns, columns, transposed=False)
+        yield block_algebra.dots(columns, transposed=True)
+        yield block_algebra.Combine(columns, columns, True, -1).text
+        yield from (block_algebra.scale(columns, based=True), block_algebra.sums(2))
+
+
 def of_the_operators(dtype):
     """What the operators of one class for all devices launch on CUDA, in all their forms."""
 
     class Keeping(Recorder):
         def compile(self, prelude, kernel):
-            texts[kernel.text] = None
+            texts[dataclasses.replace(kernel, bounds=None).text] = None
             return super().compile(prelude, kernel)
 
     texts = {}
@@ -132,6 +150,7 @@ def kernels(dtype):
     for reach in (1, 2, 8):
         yield from (box_stencil.rows(reach), box_stencil.columns(reach))
     yield from of_the_operators(dtype)
+    yield from _of_block_vectors(dtype)
     yield products.csr(8)
     yield products.csr(8, based=True, summed=False)
     yield products.csr(8, based=True, scaled=True, summed=False)

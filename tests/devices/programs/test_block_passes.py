@@ -50,7 +50,7 @@ def space_of(device, text, values, formula):
     shape = small(1, columns)
     (program,) = space.lines(text, matrices={"alpha": shape, "beta": shape})
     double = np.result_type(dtype, np.float64)
-    space.matrices |= {name: values[name].astype(double) for name in ("alpha", "beta")}
+    space.matrices.update({name: values[name].astype(double) for name in ("alpha", "beta")})
     return space, program
 
 

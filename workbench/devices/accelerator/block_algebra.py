@@ -1,129 +1,236 @@
-"""Products of N x s block vectors with small matrices on an accelerator; small matrices are in host memory."""
+"""Products of N x s block vectors with small matrices on an accelerator."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.accelerator.small_matrices import SmallMatrices
+from workbench.devices.clock import Clock
 from workbench.devices.kernels import block_algebra as texts
-from workbench.devices.kernels import block_passes as passes
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.programs.host_read import HostRead
+from workbench.kernel_language.c_text import c_text
+from workbench.kernel_language.of_block_passes import block_pass
 from workbench.lines.block_passes import BlockPass
 from workbench.settings import HOST
 
 ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
-MOST_GROUPS = 1056
-"""Most groups of a reduction, each with a partial sum for every entry of the small matrix."""
-
-MOST_GROUPS_OF_PRODUCT = 2 * MOST_GROUPS
+MOST_GROUPS = 2112
+"""Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
+MOST_GROUPS_OF_GRAM = 264
+"""The same of a Gram matrix: two for each multiprocessor of a large GPU, which hold much."""
+MOST_GROUPS_OF_PRODUCT = 2112
 
 
 class BlockAlgebra:
-    """Gram matrices, and sums of block vectors times small matrices. Work space: small matrices and partial sums."""
+    """Gram matrices, and sums of block vectors times small matrices. Work space: small matrices and partial sums.
+
+    With `held` a function takes small matrices from it and leaves what it computes there, and the host waits for
+    nothing.
+    """
 
     def __init__(self, device: Launcher) -> None:
         self._device = device
         self._rooms: dict[tuple[Any, ...], Vector] = {}
 
-    def gram(self, x: Vector, y: Vector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
-        """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device."""
-        s, t = x.shape[1], y.shape[1]
-        reduce = self._reduced(texts.gram(s, t, transposed=transposed), "block_gram", x, y, s * t)
-        return dataclasses.replace(reduce, after=lambda sums: sums.reshape(s, t))
+    def held(self, dtype: np.dtype, columns: int, clock: Clock | None) -> SmallMatrices | None:
+        """Small matrices on the device, for such block vectors; None where the host adds partial sums."""
+        return None if self._device.reduction == HOST else SmallMatrices(self._device, dtype, columns, clock)
 
-    def column_dots(self, x: Vector, y: Vector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
-        """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device."""
-        return self._reduced(texts.dots(x.shape[1], transposed=transposed), "block_dots", x, y, x.shape[1])
+    def fuses(self, columns: int) -> bool:
+        """Whether lines on block vectors of so many columns are one pass."""
+        return True
+
+    def gram(
+        self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
+    ) -> Callable[[], Any]:
+        """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
+        s, t = x.shape[1], y.shape[1]
+        of = KernelText.of(texts.gram(s, t, transposed=transposed), "block_gram")
+        of = dataclasses.replace(of, bounds=(texts.GRAM_GROUP, 2))
+        return self._reduced(of, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
+
+    def column_dots(
+        self, x: Vector, y: Vector, *, transposed: bool = False, held: SmallMatrices | None = None, name: str = ""
+    ) -> Callable[[], Any]:
+        """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,); waits for the device unless held."""
+        text = KernelText.of(texts.dots(x.shape[1], transposed=transposed), "block_dots")
+        return self._reduced(text, x, y, x.shape[1:], MOST_GROUPS, held, name)
 
     def combine(
-        self, target: Vector, base: Vector | None, factor: Vector, shape: tuple[int, ...]
-    ) -> Callable[[np.ndarray], None]:
-        """Computes target = base + factor @ small for a small matrix of that shape, (s, t), or (s,) if diagonal."""
-        device, rows, group = self._device, target.shape[0], texts.COMBINE_GROUP
-        values = self._room("small", shape, target.dtype)
-        arguments = (target, target if base is None else base, factor, values)
-        upload = device.runtime.upload
+        self,
+        target: Vector,
+        base: Vector | None,
+        factor: Vector,
+        shape: tuple[int, ...],
+        *,
+        sign: int = 1,
+        held: SmallMatrices | None = None,
+        name: str = "",
+    ) -> Callable[..., None]:
+        """Computes target = base + sign*factor @ small for a small matrix of that shape, (s, t), or (s,) if diagonal.
+
+        held: then of that name there, else the matrix is the argument of a call.
+        """
+        device, rows, group, wide = self._device, target.shape[0], texts.COMBINE_GROUP, self._device.wide(target.dtype)
+        values = held.room(name, shape) if held is not None else self._room("small", shape, wide)
+        arguments = (target, target if base is None else base, factor, values, self._stopped(held, wide))
         if len(shape) == 1:
-            scale = device.kernel(texts.scale(shape[0], based=base is not None), "block_scale", target.dtype)
+            text = texts.scale(shape[0], based=base is not None, sign=sign)
+            kernel = device.kernel(text, "block_scale", target.dtype)
+            launch = functools.partial(device.launch_over, kernel, target.size, *arguments)
+        else:
+            plan = texts.Combine(shape[0], shape[1], base is not None, sign)
+            kernel = device.kernel(plan.text, "block_combine", target.dtype, group=group)
+            groups = min(-(-rows // plan.rows), MOST_GROUPS_OF_PRODUCT)
+            launch = functools.partial(device.launch, kernel, groups, *arguments, np.int64(rows), group=group)
+        if held is not None:
+            return launch
 
-            def run(small: np.ndarray) -> None:
-                upload(values.handle, np.ascontiguousarray(small, target.dtype))
-                device.launch_over(scale, target.size, *arguments)
+        def run(small: np.ndarray) -> None:
+            device.runtime.upload(values.handle, np.ascontiguousarray(small, wide))
+            launch()
 
-            return run
-        plan = texts.Combine(shape[0], shape[1], base is not None)
-        kernel = device.kernel(plan.text, "block_combine", target.dtype, group=group)
-        groups = min(-(-rows // plan.rows), MOST_GROUPS_OF_PRODUCT)
-
-        def run_product(small: np.ndarray) -> None:
-            upload(values.handle, np.ascontiguousarray(small, target.dtype))
-            device.launch(kernel, groups, *arguments, np.int64(rows), group=group)
-
-        return run_product
+        return run
 
     def fused(
-        self, work: BlockPass, arrays: Mapping[str, Vector], factors: Mapping[str, Vector]
-    ) -> Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]:
-        """Several lines in one pass, as a function of the small matrices of one row; waits for the device where it
-        returns dot products, which it copies together."""
+        self,
+        work: BlockPass,
+        arrays: Mapping[str, Vector],
+        factors: Mapping[str, Vector],
+        held: SmallMatrices | None = None,
+    ) -> Callable[..., Any]:
+        """Several lines in one pass. Unless held a function of the small matrices of one row, which waits for the
+        device where it returns dot products, and copies them together."""
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
-        groups = max(1, min(MOST_GROUPS, size // ROWS_PER_GROUP))
-        numbers = self._room("numbers", (max(1, len(work.rows)), s), first.dtype)
-        wide = device.wide(first.dtype)
-        entries = max(1, count) * s
-        partial = self._room("partial", (groups, entries), wide)
-        kernel = device.kernel(passes.text(work, s, first.dtype, wide), "block_pass", first.dtype, group=group)
-        vectors = (*(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors))
-        upload = device.runtime.upload
+        groups, wide = max(1, min(MOST_GROUPS, size // ROWS_PER_GROUP)), device.wide(first.dtype)
+        if not count:
+            groups = max(groups, -(-size // (group // s)))
+        partial = self._room("partial", (groups, count * s), wide) if count else None
+        text = c_text(block_pass(work, s, first.dtype, wide, stops=True), spread=True)
+        kernel = device.kernel(text, "block_pass", first.dtype, group=group)
+        room = held.room if held is not None else functools.partial(self._room, dtype=wide)
+        rows = {name: room(name, (s,)) for name in work.rows}
+        vectors = *(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors), *rows.values()
+        sums = () if partial is None else (partial,)
+        arguments = (*vectors, self._stopped(held, wide), *sums, np.int64(size))
+        launch = functools.partial(device.launch, kernel, groups, *arguments, group=group)
+        names = [product.target for product in work.products]
+        if held is not None:
+            return launch if partial is None else self.sums_held(launch, partial, held, names, (s,))
 
         def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-            if work.rows:
-                rows = np.stack([small[name].reshape(s) for name in work.rows])
-                upload(numbers.handle, np.ascontiguousarray(rows, first.dtype))
-            device.launch(kernel, groups, *vectors, numbers, partial, np.int64(size), group=group)
+            for name, row in rows.items():
+                device.runtime.upload(row.handle, np.ascontiguousarray(small[name].reshape(s), wide))
+            launch()
             return {}
 
-        def by_name(sums: np.ndarray) -> dict[str, np.ndarray]:
-            rows = sums.reshape(count, s)
-            return {product.target: rows[p] for p, product in enumerate(work.products)}
+        def by_name(found: np.ndarray) -> dict[str, np.ndarray]:
+            return dict(zip(names, found.reshape(count, s), strict=True))
 
-        return dataclasses.replace(self._summed(run, partial, first.dtype), after=by_name) if count else run
+        return run if partial is None else dataclasses.replace(self._summed(run, partial), after=by_name)
 
-    def _reduced(self, text: str, name: str, x: Vector, y: Vector, entries: int) -> HostRead:
-        """Computes the partial sums of a kernel over all groups, and their sum, shape (entries,)."""
+    def sums_held(
+        self,
+        launch: Callable[[], Any],
+        partial: Vector,
+        held: SmallMatrices,
+        names: Sequence[str],
+        shape: tuple[int, ...],
+    ) -> Callable[[], None]:
+        """The launch, and the sums of what it leaves in partial, (groups, entries), in matrices of these names and of
+        one shape."""
+        # Of sums with the same name the last one counts.
+        places = {name: place for place, name in enumerate(names)}
+        unused = self._room("unused", shape, held.dtype)
+        rooms = [held.room(name, shape) if places[name] == place else unused for place, name in enumerate(names)]
+        add = self._added(partial, rooms, held.stopped)
+
+        def run() -> None:
+            launch()
+            add()
+            for name in names:
+                held.made(name, shape)
+
+        return run
+
+    def _reduced(
+        self,
+        text: KernelText,
+        x: Vector,
+        y: Vector,
+        shape: tuple[int, ...],
+        most: int,
+        held: SmallMatrices | None,
+        name: str,
+    ) -> Callable[[], Any]:
+        """Computes the partial sums of a kernel over all groups, and their sum."""
         device, rows, group = self._device, x.shape[0], texts.GRAM_GROUP
-        groups = max(1, min(MOST_GROUPS, rows // ROWS_PER_GROUP))
-        wide = device.wide(x.dtype)
-        partial = self._room("partial", (groups, entries), wide)
-        kernel = device.kernel(text, name, x.dtype, group=group)
-        return self._summed(
-            lambda: device.launch(kernel, groups, x, y, partial, np.int64(rows), group=group), partial, x.dtype
-        )
+        groups, wide = max(1, min(most, rows // ROWS_PER_GROUP)), device.wide(x.dtype)
+        partial = self._room("partial", (groups, int(np.prod(shape))), wide)
+        kernel = device.kernel(text, text.name, x.dtype, group=group)
+        launch = functools.partial(device.launch, kernel, groups, x, y, partial, np.int64(rows), group=group)
+        if held is not None:
+            return self.sums_held(launch, partial, held, [name], shape)
+        return dataclasses.replace(self._summed(launch, partial), after=lambda found: found.reshape(shape))
 
-    def _summed(self, launch: Callable[..., Any], partial: Vector, dtype: np.dtype) -> HostRead:
+    def _summed(self, launch: Callable[..., Any], partial: Vector) -> HostRead:
         """The sums of what a launch leaves in partial, (groups, entries), in the order of the groups."""
-        device, (groups, entries), group = self._device, partial.shape, texts.GRAM_GROUP
+        device, entries = self._device, partial.shape[1]
         if device.reduction == HOST:
             return HostRead(launch, lambda _: device.to_host(partial), "partial sums", lambda found: found.sum(axis=0))
         total = self._room("total", (entries,), partial.dtype)
-        add = device.kernel(texts.SUM, "block_sum", dtype, group=group)
-        numbers = -(-entries // texts.SUM_WIDTH), partial, total, np.int64(groups), np.int64(entries)
+        add = self._added(partial, [total], self._stopped(None, partial.dtype))
 
         def run(*arguments: Any) -> None:
             launch(*arguments)
-            device.launch(add, *numbers, group=group)
+            add()
 
         return HostRead(run, lambda _: device.to_host(total))
+
+    def _added(self, partial: Vector, totals: Sequence[Vector], stopped: Vector) -> Callable[[], None]:
+        """Adds partial sums, (groups, entries), whose entries belong to one total after the other."""
+        groups, entries = partial.shape
+        if groups <= MOST_AT_ONCE:
+            return self._sums_of(partial, groups, entries, totals, stopped)
+        # Every so many rows together are one long row.
+        folded = self._room("folded", (FOLDED, entries), partial.dtype)
+        first = self._sums_of(partial, groups // FOLDED, FOLDED * entries, [folded], stopped)
+        then = self._sums_of(folded, FOLDED, entries, totals, stopped)
+
+        def both() -> None:
+            first()
+            then()
+
+        return both
+
+    def _sums_of(
+        self, partial: Vector, rows: int, entries: int, totals: Sequence[Vector], stopped: Vector
+    ) -> Callable[[], None]:
+        """The launch that adds rows of so many entries."""
+        device, group, at_once = self._device, texts.GRAM_GROUP, -(-entries // texts.SUM_WIDTH)
+        kernel = device.kernel(texts.sums(len(totals)), "block_sum", partial.dtype, group=group)
+        numbers = np.int64(rows), np.int64(entries)
+        return functools.partial(device.launch, kernel, at_once, partial, stopped, *totals, *numbers, group=group)
+
+    def _stopped(self, held: SmallMatrices | None, wide: np.dtype) -> Vector:
+        """What lets a kernel do nothing; never without small matrices on the device."""
+        return held.stopped if held is not None else self._room("never stopped", (1,), wide)
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         key = name, shape, np.dtype(dtype)
         if key not in self._rooms:
-            self._rooms[key] = self._device.empty(shape, dtype)
+            made = self._device.empty(shape, dtype)
+            self._device.runtime.clear(made.handle, made.nbytes)
+            self._rooms[key] = made
         return self._rooms[key]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.dots import FOLDED, MOST_AT_ONCE, Dots
 from workbench.devices.bound import OVERRIDES, Bound, Request
 from workbench.kernel_language.c_text import c_text
 
@@ -31,6 +31,11 @@ class OnAccelerator(Bound):
         """Memory for the sums, if there are any."""
         return Dots(self._device, self.request.dtype, groups, self.typed.sums) if self.typed.sums else None
 
+    def _keep_column_sums(self, groups: int) -> None:
+        """Memory for the sums of the columns of block vectors, which are added in stages where they are many."""
+        rows = groups if groups <= MOST_AT_ONCE else -(-groups // FOLDED) * FOLDED
+        self.column_sums = self._device.zero_block(rows, self.request.columns, self._device.wide(self.request.dtype))
+
 
 class Plain(OnAccelerator):
     """The plain text, compiled for the device."""
@@ -39,16 +44,21 @@ class Plain(OnAccelerator):
         super().__init__(device, request)
         layout, of = device.layout, self.typed
         self._kernel = device.kernel(c_text(of, spread=not layout.chunked), of.name, request.dtype)
-        items = request.rows if layout.chunked else request.rows * request.columns
-        self._items = np.int64(items)
+        self._rows = np.int64(request.rows)
         # A group on a processor has a chunk of rows, whose entries count.
-        work = max(request.rows, request.entries // 4) * request.columns
-        self._groups = layout.groups_for(work if layout.chunked else items)
-        self._sums = self._dots(self._groups)
+        work = max(request.rows, request.entries // 4) if layout.chunked else request.rows
+        self._groups = layout.groups_for(work * request.columns)
+        if request.columns > 1 and not layout.chunked:
+            # More groups than are resident hide latency better than loops.
+            self._groups = max(1, -(-request.rows // (layout.group // request.columns)))
+        self._sums = None if request.columns > 1 else self._dots(self._groups)
+        if request.columns > 1 and of.sums:
+            self._keep_column_sums(self._groups)
 
     def __call__(self, *free: Any) -> Dots | None:
-        partial = (self._sums.partial,) if self._sums else ()
-        self._device.launch(self._kernel, self._groups, *self.fixed.values(), *free, *partial, self._items, spread=True)
+        partial = [one for one in (self._sums and self._sums.partial, self.column_sums) if one is not None]
+        arguments = (*self.fixed.values(), *free, *partial, self._rows)
+        self._device.launch(self._kernel, self._groups, *arguments, spread=self.column_sums is None)
         return self._sums
 
 

@@ -20,27 +20,25 @@ SHORT, LONG = 8, 32
 H200."""
 MOST_ITEMS_PER_ROW = 32
 """More than a warp would wait longer at barriers than for memory."""
-MOST_SHARED = 64
-"""Entries of a row per work-item that shares a column of it, at most; a group takes longer rows. By the measurement in
-docs/benchmarks.md."""
-SHARED_ENTRIES = 16
-"""Columns times work-items that share a column of a row, at most; by the measurement in docs/benchmarks.md."""
+MOST_OF_ROW = 64
+"""Entries of a row, or 4 times their mean, that the work-items of a row take; a group takes longer rows. By the
+measurement in docs/benchmarks.md, as are the next two."""
+STAGED = 64
+"""Mean row length from which on the work-items of a row read its entries together, in groups of many rows, which find
+more of x in the cache."""
+STAGED_GROUP = 1024
 
 
 @override(csr, "accelerator")
 def shared_rows(device: Launcher, request: Request) -> SharedRows | BlockRows | None:
     """Another distribution of rows over work-items; None for one row each, as on processors and for short rows.
 
-    Hints: items_per_row, a power of two or TILES, and for block vectors width, work-items that share a column of a row;
-    without it items_per_row of them, at most as many as a group has.
+    Hints: items_per_row, a power of two or TILES; block vectors have a distribution of their own.
     """
     mean = request.entries / max(1, request.rows)
-    items = request.hints.get("items_per_row")
     if request.columns > 1:
-        most = max(1, block_products.GROUP // (1 << (request.columns - 1).bit_length()))
-        width = request.hints.get("width") or (items and min(items, most))
-        width = width or width_for(request.columns, mean, chunked=device.layout.chunked)
-        return None if device.layout.chunked and width == 1 else BlockRows(device, request, width)
+        return None if device.layout.chunked else BlockRows(device, request, mean)
+    items = request.hints.get("items_per_row")
     if items is None and request.constants.get("part"):
         items = items_per_row_for(device, mean)
     if items is None:
@@ -92,19 +90,29 @@ class SharedRows(OnAccelerator):
 
 
 class BlockRows(OnAccelerator):
-    """The product with block vectors: one work-item for each column of a row, or `width`; a group for a long row."""
+    """The product with block vectors: a work-item takes 16 bytes of a row, and a group a long row."""
 
-    def __init__(self, device: Launcher, request: Request, width: int) -> None:
+    def __init__(self, device: Launcher, request: Request, mean: float) -> None:
         super().__init__(device, request)
-        most = MOST_SHARED * width
-        self._long = self._device_rows(device, most)
-        self._groups = -(-request.rows // block_products.rows_per_group(request.columns, width))
-        added = request.constants.get("onto", False)
-        text = block_products.csr(request.columns, width, added=added, most=most if self._long else 0)
-        index, group = self.fixed["starts"].dtype, block_products.GROUP
-        self._kernel = device.kernel(text, "csr_block", request.dtype, index, group=group)
+        most = max(MOST_OF_ROW, int(4 * mean))
+        self._long = self._long_rows(device, most)
+        plan = block_products.CsrBlock(
+            columns=request.columns,
+            itemsize=request.dtype.itemsize,
+            group=block_products.GROUP,
+            most=most,
+            long=bool(self._long),
+            added=request.constants.get("onto", False),
+            summed=request.summed,
+        )
+        if mean >= STAGED and plan.may_be_staged:
+            plan = plan.as_staged(STAGED_GROUP if device.layout.language == "cuda" else plan.group)
+        self._group, self._groups = plan.group, max(1, -(-request.rows // plan.rows_per_group))
+        self._kernel = device.kernel(plan.text, "csr_block", request.dtype, self.fixed["starts"].dtype, plan.group)
+        if plan.summed:
+            self._keep_column_sums(self._groups)
 
-    def _device_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:
+    def _long_rows(self, device: Launcher, most: int) -> tuple[Any, ...]:
         """The numbers of the rows with more entries on the device, and how many; nothing where there are none."""
         assert self.request.work is not None
         rows = np.flatnonzero(np.diff(self.request.work) > most)
@@ -112,8 +120,9 @@ class BlockRows(OnAccelerator):
 
     def __call__(self, *free: Any) -> None:
         fixed = (self.fixed[name] for name in ("data", "indices", "starts"))
-        arguments = (*fixed, *self._long, *free, np.int64(self.request.rows))
-        self._device.launch(self._kernel, self._groups, *arguments, group=block_products.GROUP, spread=True)
+        sums = () if self.column_sums is None else (self.column_sums,)
+        arguments = (*fixed, *self._long, *free, *sums, np.int64(self.request.rows))
+        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
 
 
 def longest(request: Request) -> int:
@@ -137,14 +146,3 @@ def items_per_row_for(device: Launcher, mean: float) -> int:
     while 2 * items <= min(mean, MOST_ITEMS_PER_ROW, device.layout.group):
         items *= 2
     return items
-
-
-def width_for(columns: int, entries: float, *, chunked: bool) -> int:
-    """Work-items that share a column of a row with so many entries: a power of two.
-
-    One where a core runs the work-items of a group one after another.
-    """
-    width = 1
-    while not chunked and 2 * width * columns <= SHARED_ENTRIES and 2 * width <= entries:
-        width *= 2
-    return width

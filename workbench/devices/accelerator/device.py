@@ -7,12 +7,15 @@ from typing import Any
 
 from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
+from workbench.devices.accelerator.block_watch import BlockWatch
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
+from workbench.devices.kernels import small
+from workbench.devices.programs.block_workspace import BlockWorkspace
 from workbench.devices.programs.program_device import Storage
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.protocol import Device
@@ -69,6 +72,15 @@ class Accelerator(Operators, DeviceBase):
         """
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every or self._longest_interval(workspace))
+
+    def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
+        if space.held is None or space.repeats is None or space.clock:
+            return None
+        applied = [space.operator(name) for name in space.operators if not space.inlines(name)]
+        if any(operator.waits for operator in (*space.operators.values(), *applied)):
+            return None
+        needed = small.local_bytes(space.repeats.steps, space.columns, self.wide(space.dtype).itemsize)
+        return BlockWatch(self, space) if needed <= programs.LOCAL_MEMORY else None
 
     def _longest_interval(self, workspace: Workspace) -> int:
         if self.budget.limit is None:

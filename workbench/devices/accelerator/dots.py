@@ -11,6 +11,9 @@ from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.programs import one_pass
 
+MOST_AT_ONCE, FOLDED = 4096, 1024
+"""Partial sums of a column that are added at once, at most; more of them are first added to so many."""
+
 
 class Dots:
     """Partial sums of (x, y), (y, y) and (x, x), or of other terms, shape (sums, count).

@@ -21,12 +21,12 @@ from workbench.devices.ops.stencil import stencil
 
 @override(stencil, "accelerator")
 def stencil_columns(device: Launcher, request: Request) -> Columns | None:
-    """The product with two or three bands on a GPU; None for another form, or another device.
+    """The product with two or three bands on a GPU; None for another form, block vectors, or another device.
 
     With a single band, rows in its direction are not consecutive across work-items.
     """
     bands, constant = request.numbered["lower"], request.constants.get("constant")
-    if device.layout.chunked or bands == 1 or constant is None or not request.summed:
+    if device.layout.chunked or bands == 1 or constant is None or not request.summed or request.columns > 1:
         return None
     names = ["diagonal", *(f"lower_{k}" for k in range(bands)), *(f"steps_{k}" for k in range(bands))]
     return Columns(device, request, products.stencil_columns(bands, constant=constant), names)

@@ -36,6 +36,8 @@ class Launcher:
     def __init__(self, runtime: Runtime, budget: Budget | None = None, reduction: str = ON_DEVICE) -> None:
         self.runtime, self.layout = runtime, runtime.layout
         self.name = runtime.name
+        # On a processor a work-item computes whole rows.
+        self.sums_columns = not self.layout.chunked
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
         self.reduction = reduction
         self._kernels: dict[tuple[Any, ...], Function] = {}

@@ -20,6 +20,11 @@ MOST_SUMS = 64
 """Most partial sums of a dot product."""
 
 
+def fuses(columns: int) -> bool:
+    """Whether lines on so many columns are one pass."""
+    return columns >= FEWEST
+
+
 def compiled(
     work: BlockPass, arrays: Mapping[str, np.ndarray], factors: Mapping[str, np.ndarray]
 ) -> Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]] | None:
@@ -29,7 +34,7 @@ def compiled(
     """
     first = arrays[work.arrays[0]]
     size, s = first.shape
-    if s < FEWEST:
+    if not fuses(s):
         return None
     wide = accumulator(first.dtype)
     of = block_pass(work, s, first.dtype, wide)

@@ -62,21 +62,17 @@ class CsrProduct(Applied):
         more: Any = {"constants": {"paired": True}} if paired else {}
         super().__init__(_bound(device, matrix, indptr, hints={"items_per_row": items_per_row}, **more))
 
-    def block(self, columns: int, *, added: bool = False, width: int | None = None) -> Applied:
-        """The product with N x columns block vectors, without dot products; added: out = out + A x.
-
-        width: for accelerators, see `csr_rows`; by default that of one vector, where it is given.
-        """
+    def block(self, columns: int, *, added: bool = False) -> Applied:
+        """The product with N x columns block vectors; added: out = out + A x."""
         return Applied(
             _bound(
                 self._device,
                 self.bound.fixed,
                 self._starts,
-                summed=False,
+                summed=not added and columns > 1 and self._device.sums_columns,
                 constants={"onto": added},
                 columns=columns,
                 blocks=("x", "y"),
-                hints={"width": width, "items_per_row": self._items},
             )
         )
 

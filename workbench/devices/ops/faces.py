@@ -14,7 +14,7 @@ import numpy as np
 from workbench.devices.bound import Request
 from workbench.devices.on_cores import OnCores
 from workbench.devices.ops.applied import Applied
-from workbench.devices.ops.stencil import product_request
+from workbench.devices.ops.stencil import in_blocks, product_request
 from workbench.devices.series import TermByTerm
 from workbench.host import face_coding
 from workbench.host.face_codes import BITS, CHOICES, FaceCodes
@@ -96,7 +96,7 @@ class FaceProduct(Applied):
         parts = (diagonal(faces, self._dtype), *(face_coding.band(faces, k) for k in range(faces.directions)))
         main, *lower = (np.asarray(part, self._dtype) for part in parts)
         product = product_request(main, lower, faces.strides)
-        return Applied(self._device.bind(product.in_blocks(columns, product.fixed)))
+        return in_blocks(self._device, product, columns, product.fixed)
 
     def request(self) -> Request:
         """What computes y = A x."""

@@ -30,6 +30,8 @@ def method(make: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, 
 class OperatorsOfAllDevices:
     """Base of a device that binds kernels of the kernel language: it has `bind`."""
 
+    sums_columns = False
+    """Whether products with block vectors compute (x_j, out_j) along."""
     stencil = method(StencilProduct)
     faces = method(FaceProduct)
     csr = method(CsrProduct)

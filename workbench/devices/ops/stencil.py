@@ -66,8 +66,8 @@ class StencilProduct(Applied):
         super().__init__(device.bind(product_request(main, lower, strides)))
 
     def block(self, columns: int) -> Applied:
-        """The product with N x columns block vectors, without dot products."""
-        return Applied(self._device.bind(self.bound.request.in_blocks(columns, self.bound.fixed)))
+        """The product with N x columns block vectors."""
+        return in_blocks(self._device, self.bound.request, columns, self.bound.fixed)
 
     def request(self) -> Request:
         """What computes y = A x."""
@@ -78,6 +78,11 @@ class StencilProduct(Applied):
         request = self.bound.request
         form = {**request.constants, "based": True, "minus": True}
         return dataclasses.replace(request, constants=form, summed=False)
+
+
+def in_blocks(device: Any, request: Request, columns: int, fixed: Mapping[str, Any]) -> Applied:
+    """The product with block vectors. fixed: the arguments as the device has them."""
+    return Applied(device.bind(request.in_blocks(columns, fixed, summed=columns > 1 and device.sums_columns)))
 
 
 def product_request(main: np.ndarray, lower: Sequence[Any], strides: Sequence[int]) -> Request:

@@ -1,14 +1,15 @@
-"""Programs of block vectors: N x s, on a device, with the small matrices in host memory.
+"""Programs of block vectors: N x s, on a device, with small matrices in host memory or on an accelerator.
 
-The host factorizes small matrices by LAPACK, so a program waits for every Gram matrix that it computes. Neighbouring
-lines that act on every column alone are one pass, where the device offers it. Any other line is a step of its own: an
-operator application, a Gram matrix, or a sum of block vectors times small matrices.
+Neighbouring lines that act on every column alone are one pass, where the device offers it. Any other line is a step of
+its own: an operator application, a Gram matrix, or a sum of block vectors times small matrices; the dot products of a
+product with its argument are computed along with it, where its kernel has them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,26 @@ from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesError, Name, Shape, block
 
 
+@dataclasses.dataclass(frozen=True)
+class Repeats:
+    """An iteration that a device can repeat without the host where it holds the small matrices.
+
+    steps: programs, and the names of kernels on small matrices between them, see `kernels.small`. kept: the matrices of
+    one row that the host is to read of each: rr, the squares of ||r_j||, and where the rank may fall spanned and pivot.
+    row: makes of these what the method reports.
+    """
+
+    steps: Sequence[Callable[[], None] | str]
+    kept: tuple[str, ...]
+    row: Callable[[Mapping[str, np.ndarray]], Any]
+
+
 class BlockWorkspace(NamedVectors["BlockProgram"]):
     """Block vectors, and the small matrices of one solve by name, s columns each.
 
     matrices: small matrices in double precision, set by programs and by the caller; of shape (s, t), or (s,) for the
-    numbers that belong to the columns. all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more
-    Gram matrix.
+    numbers that belong to the columns. held: the same, where an accelerator holds them; reading one then waits for it.
+    all_norms: whether ||M^-1 r_j|| is wanted, for which most methods need one more Gram matrix.
     """
 
     def __init__(
@@ -51,8 +66,11 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
         super().__init__(device, size, dtype, vectors=vectors, operators=operators, clock=clock)
         self.columns, self.default_shape = columns, block(columns)
         self.algebra: BlockAlgebra = device.block_algebra()
-        self.matrices: dict[str, np.ndarray] = {}
+        self.held = self.algebra.held(self.dtype, columns, clock)
+        self.matrices: MutableMapping[str, np.ndarray] = {} if self.held is None else self.held
         self.all_norms = all_norms
+        self.dropped: frozenset[str] = frozenset()
+        """Block vectors that every program sets before it reads them: in a pass they need no memory."""
 
     def lines(self, *texts: str, matrices: Mapping[str, Shape] | None = None) -> tuple[BlockProgram, ...]:
         """Compile programs; matrices: the shapes of those that the caller sets. Raises LinesError."""
@@ -68,6 +86,14 @@ class BlockWorkspace(NamedVectors["BlockProgram"]):
         self._programs += map(weakref.ref, made)
         return made
 
+    def remakes(self, operator: str) -> bool:
+        return self.algebra.fuses(self.columns) and self.scaling(operator, "", "") is not None
+
+    def scaling(self, operator: str, target: str, argument: str) -> Scaling | None:
+        """The product of an element-wise operator as a statement of a pass; None for other operators."""
+        known = self.operators[operator]
+        return scaling(target, argument, known.formula, known.factors) if isinstance(known, Inlined) else None
+
     def operator(self, name: str) -> Any:
         """An operator in its form for block vectors."""
         return self.block_operator(name, self.columns)
@@ -81,9 +107,9 @@ class BlockProgram(Program):
         self._conjugated: dict[str, str] = {}
         """Names of conjugates, which are read from the block vector itself."""
         for some in self._grouped(lines):
-            fused = self._fused(some)
-            if fused:
-                self._add(*fused, "; ".join(line.text for line in some))
+            text = "; ".join(line.text for line in some)
+            if fused := self._with_dots(some) or self._fused(some):
+                self._add(*fused, text)
                 continue
             for line in some:
                 for step in self._steps(line):
@@ -95,23 +121,44 @@ class BlockProgram(Program):
         self._works.append(work)
 
     def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:
-        """Runs of lines that act on every column alone; any other line for itself."""
+        """Runs of lines that act on every column alone; any other line for itself, or with dot products that its
+        operator computes."""
         group: list[Line] = []
+        applied = False
         for line in lines:
-            if self._columnwise(line):
+            if applied and self._sums_of(group[0], line):
+                yield [*group, line]
+                group, applied = [], False
+            elif not applied and self._columnwise(line):
                 group.append(line)
-                continue
-            if group:
-                yield group
-            group = []
-            yield [line]
+            else:
+                if group:
+                    yield group
+                group, applied = [line], not self._columnwise(line)
         if group:
             yield group
+
+    def _sums_of(self, line: Line, dots: Line) -> bool:
+        """Whether the operator of a line computes these dot products, of its argument and its result."""
+        if self._workspace.held is None or not isinstance(line, Application) or not isinstance(dots, Dot):
+            return False
+        same = dots.columnwise and (dots.left, dots.right) == (line.argument, line.target)
+        return same and self._workspace.operator(line.operator).column_sums is not None
+
+    def _with_dots(self, lines: list[Line]) -> tuple[Callable[[], None], Work] | None:
+        """A product, and the dot products that it computes; None for other lines."""
+        match lines:
+            case [Application(operator=name) as line, Dot(target=target)] if self._sums_of(*lines):
+                space = self._workspace
+                apply, work = self._application(line)
+                sums = space.operator(name).column_sums
+                return space.algebra.sums_held(apply, sums, space.held, [target], (space.columns,)), work
+        return None
 
     def _columnwise(self, line: Line) -> bool:
         match line:
             case Application(operator=name, target=target, argument=argument):
-                return self._scaling(name, target, argument) is not None
+                return self._workspace.scaling(name, target, argument) is not None
             case Dot():
                 return line.columnwise
             case Formula(expression=Call(function="conj")):
@@ -120,12 +167,6 @@ class BlockProgram(Program):
                 terms = terms_of(line, self._shapes)
                 return all(term.small is None or self._shapes[term.small].rows == 1 for term in terms)
         return False
-
-    def _scaling(self, name: str, target: str, argument: str) -> Scaling | None:
-        operator = self._workspace.operators[name]
-        if not isinstance(operator, Inlined):
-            return None
-        return scaling(target, argument, operator.formula, operator.factors)
 
     def _fused(self, lines: list[Line]) -> tuple[Callable[[], None], Work] | None:
         """Several lines in one pass; None for one alone, and where the device runs them one by one."""
@@ -137,7 +178,7 @@ class BlockProgram(Program):
         for line in lines:
             match line:
                 case Application(operator=name, target=target, argument=argument):
-                    made = self._scaling(name, target, argument)
+                    made = self._workspace.scaling(name, target, argument)
                     assert made is not None
                     statements.append(made)
                     factors |= space.operators[name].factors
@@ -149,14 +190,18 @@ class BlockProgram(Program):
                     statements.append(Update(target, terms_of(line, self._shapes)))
         if len(statements) < 2:
             return None
-        work = BlockPass(tuple(statements))
+        made = {one.target for one in statements if not isinstance(one, Products)}
+        work = BlockPass(tuple(statements), self._workspace.dropped & made)
         arrays = {name: space.vector(name) for name in work.arrays}
-        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors})
+        held = {} if space.held is None else {"held": space.held}
+        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors}, **held)
         if compute is None:
             return None
         self._conjugated |= conjugated
         moved = [arrays[name] for name in (*work.loads, *work.stores)] + [factors[name] for name in work.factors]
         counted = sum(array.nbytes for array in moved), self._operations(work)
+        if held:
+            return compute, lambda: counted
         label = ", ".join(product.target for product in work.products)
         return followed(compute, label, space.matrices.update, space.matrices), lambda: counted
 
@@ -191,8 +236,10 @@ class BlockProgram(Program):
         space, transposed = self._workspace, line.left in self._conjugated
         x, y = space.vector(self._conjugated.get(line.left, line.left)), space.vector(line.right)
         reduce = space.algebra.column_dots if line.columnwise else space.algebra.gram
-        compute = reduce(x, y, transposed=transposed)
         work = block_work(x, y, columnwise=line.columnwise)
+        if space.held is not None:
+            return reduce(x, y, transposed=transposed, held=space.held, name=line.target), lambda: work
+        compute = reduce(x, y, transposed=transposed)
 
         def store(found: np.ndarray) -> None:
             space.matrices[line.target] = found
@@ -226,9 +273,14 @@ class BlockProgram(Program):
         space, matrices = self._workspace, self._workspace.matrices
         out, factor = space.vector(target), space.vector(term.factor)
         addend = None if base is None else space.vector(base)
-        ones = np.ones(space.columns)
         columnwise = term.small is None or self._shapes[term.small].rows == 1
         shape = (space.columns,) if columnwise else (space.columns, space.columns)
+        work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
+        if space.held is not None:
+            name = term.small or space.held.ones(space.columns)
+            given = {"sign": term.sign, "held": space.held, "name": name}
+            return space.algebra.combine(out, addend, factor, shape, **given), lambda: work
+        ones = np.ones(space.columns)
         combine = space.algebra.combine(out, addend, factor, shape)
 
         def run() -> None:
@@ -236,5 +288,4 @@ class BlockProgram(Program):
             small = ones if term.small is None else matrices[term.small].reshape(shape)
             combine(small if term.sign > 0 else -small)
 
-        work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
         return run, lambda: work

@@ -30,6 +30,10 @@ class NamedVectors(Generic[Made]):
 
     stepping: bool = False
     """Whether a method is stepped through here, and its values are to be `shown`."""
+    halted: int = 0
+    """Where a device that repeats iterations has stopped within one, which the method completes and then sets 0."""
+    repeats: Any = None
+    """Set by a method whose iterations a device can repeat, see `block_workspace.Repeats`."""
     default_shape: Shape = VECTOR
     """Of a vector that programs add and whose shape is not known otherwise."""
 
@@ -84,6 +88,10 @@ class NamedVectors(Generic[Made]):
     def inlines(self, operator: str) -> bool:
         """Whether an operator acts element by element and joins the passes as a formula."""
         return isinstance(self.operators[operator], schedule.Inlined)
+
+    def remakes(self, operator: str) -> bool:
+        """Whether its product joins passes over block vectors, where it costs less than its result in memory."""
+        return False
 
     def block_operator(self, name: str, columns: int) -> Any:
         """An operator in its form for block vectors."""

@@ -12,7 +12,11 @@ class SummedAlgebra:
     """A `BlockAlgebra` of the rows of a rank whose dot products are summed over the ranks."""
 
     def __init__(self, algebra: Any, sums: Sums) -> None:
-        self._algebra, self._sums, self.combine = algebra, sums, algebra.combine
+        self._algebra, self._sums = algebra, sums
+        self.combine, self.fuses = algebra.combine, algebra.fuses
+
+    def held(self, *_: Any) -> None:
+        """The host adds the sums of the ranks."""
 
     def gram(self, *given: Any, **named: Any) -> Callable[[], np.ndarray]:
         """X^H Y of all ranks."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +14,20 @@ from workbench.host.blas import on_one_thread
 from workbench.run.block.diagnostics import BlockDiagnostics
 from workbench.run.result import Column
 from workbench.run.right_hand_sides import RightHandSides
+from workbench.run.single.check_interval import GROWTH, SECONDS
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Stopping
 from workbench.run.stopping_test import IterationState, StoppingTest, Termination
 from workbench.solvers.block.base import BlockSolver
 from workbench.solvers.block.row import BlockRow
+
+
+class Made(NamedTuple):
+    """Iterations made at once. kept: of those that the device has repeated and that end nothing, see `Repeats`; rows:
+    what the method reports of those after them."""
+
+    kept: Mapping[str, np.ndarray]
+    rows: list[BlockRow]
 
 
 class Chunk:
@@ -45,25 +56,57 @@ class Chunk:
         )
         self.test = StoppingTest(stopping, setup, measures, place)
         self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self.test.frozen)
+        self._watch = setup.device.block_watch(self.space)
+        self._interval, self._norms, self._pace = 1, np.zeros(0), 0.0
+        """Iterations between the last two checks of the norms, the norms then, and seconds of an iteration."""
         self.measures.keep_residuals_in(self.space.vector(solver.scratch))
         setup.device.settle()
 
-    def advance(self) -> BlockRow:
-        """Make one iteration; the first call makes the start."""
+    def advance(self, most: int) -> Made:
+        """Make one iteration, or up to `most` where the device repeats them; the first call makes the start."""
         # Small matrices alone, for which threads of BLAS are no use.
         with on_one_thread():
             if self.test.restart_from is not None:
                 self._restart()
-            row = next(self._rows)
-        self.iterations += 1
-        return row
+            if self._watch is None or self.iterations < 0:
+                return Made({}, [next(self._rows)])
+            assert self.space is not None
+            limits, largest = np.transpose([(column.confirm_below, column.divergence) for column in self.test.columns])
+            begun, count = time.perf_counter(), self._next_interval(most, limits)
+            kept = self._watch.advance(count, ~self.test.frozen, limits, largest)
+            made = len(kept["rr"])
+            self._pace = (time.perf_counter() - begun) / max(1, made)
+            if not self._watch.halted:
+                return Made({name: rows[:-1] for name, rows in kept.items()}, self.rows_of(kept, made - 1))
+            self.space.halted = self._watch.halted
+            return Made(kept, [next(self._rows)])
 
-    def judged(self, row: BlockRow, seconds: float) -> Termination | None:
-        """Why the run of this chunk ends with the row, None if it does not."""
+    def rows_of(self, kept: Mapping[str, np.ndarray], first: int = 0) -> list[BlockRow]:
+        """What the method reports of iterations that the device has repeated, from one on."""
+        assert self.space is not None
+        count = len(kept["rr"])
+        return [self.space.repeats.row({name: rows[k] for name, rows in kept.items()}) for k in range(first, count)]
+
+    def judged(self, row: BlockRow, seconds: float, *, last: bool) -> Termination | None:
+        """Why the run of this chunk ends with the row, None if it does not. last: the block vectors are those of it."""
+        self.iterations += 1
         norms = row.norms.tolist()
         made = IterationState(self.iterations, norms, norms, row.curvature, row.gamma.tolist(), seconds, row.breakdown)
-        self.test.note(made, last=True)
-        return self.test.verdict(made, self.space, last=True)
+        self.test.note(made, last=last)
+        return None if self.test.restart_from is not None else self.test.verdict(made, self.space, last=last)
+
+    def _next_interval(self, most: int, limits: np.ndarray) -> int:
+        """Iterations until a column that has not ended may meet its limit, at its rate since the last check."""
+        norms = np.array([column.norm for column in self.test.columns])
+        due, active = most, ~self.test.frozen
+        if self._norms.size:
+            with np.errstate(all="ignore"):
+                rates = np.log(self._norms / norms) / self._interval
+                due = np.nanmin(np.where(active & (rates > 0), np.log(norms / limits) / rates, np.inf), initial=np.inf)
+        longest = SECONDS / self._pace if self._pace else 1
+        count = max(1, int(min(most, due, longest, GROWTH * self._interval, self._watch.most)))
+        self._norms, self._interval = norms, count
+        return count
 
     def drift(self) -> float:
         """The largest ||Z^H r_j||/||b_j||."""
@@ -74,12 +117,14 @@ class Chunk:
         x, self.test.restart_from = self.test.restart_from, None
         assert self.space is not None
         self.measures.begin_at(x, ~self.test.frozen)
+        self._watch = None
         self._rows = self._solver.block_iterates(self.space, self.test.frozen)
+        self._watch = self._setup.device.block_watch(self.space)
         next(self._rows)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.space, self._rows = None, iter(())
+        self.space, self._watch, self._rows = None, None, iter(())
         self.measures.release()
         self.test.release()
 

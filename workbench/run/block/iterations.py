@@ -63,9 +63,10 @@ class BlockIterations(Iterations):
         return self._chunk.space
 
     def advance(self, most: int | None) -> Termination | None:
-        """Make one iteration; where its block vectors do not fit the memory, begin the chunk again as two."""
+        """Make one iteration, or several where the device repeats them; where its block vectors do not fit the memory,
+        begin the chunk again as two."""
         try:
-            return self._advanced()
+            return self._advanced(most)
         except DeviceError:
             raise
         except InputError:
@@ -132,17 +133,25 @@ class BlockIterations(Iterations):
         X[:, place] = present
         return X
 
-    def _advanced(self) -> Termination | None:
-        """Make one iteration, and judge every column."""
+    def _advanced(self, most: int | None) -> Termination | None:
+        """Iterate until the next check, and judge every column."""
         chunk, begun = self._chunk, time.perf_counter()
         with noting(self._clock):
-            row = chunk.advance()
+            kept, rows = chunk.advance(self._allowed(most))
         self._setup.device.synchronize()
-        self._writer.seconds += time.perf_counter() - begun
-        if not chunk.iterations:
-            self._note_dependencies(row.rank)
-        ending = chunk.judged(row, self.seconds)
-        self._writer.append(row, chunk)
+        several = len(kept["rr"]) if kept else 0
+        seconds = (time.perf_counter() - begun) / (several + len(rows))
+        if chunk.iterations < 0:
+            self._note_dependencies(rows[0].rank)
+        if several and not self._writer.append_at_once(kept, seconds, chunk):
+            rows = chunk.rows_of(kept) + rows
+        ending = None
+        for place, row in enumerate(rows):
+            self._writer.seconds += seconds
+            last = place == len(rows) - 1
+            judged = chunk.judged(row, self.seconds, last=last)
+            self._writer.append(row, chunk, last=last)
+            ending = ending or judged
         self._writer.confirm(chunk.test, chunk.measures, ended=ending is not None)
         # The next chunk takes its memory.
         del chunk
@@ -150,6 +159,14 @@ class BlockIterations(Iterations):
             ending = self._end_chunk(ending)
         self._resolve()
         return ending
+
+    def _allowed(self, most: int | None) -> int:
+        """Iterations until the limit of the run, or until a true residual is due."""
+        stopping, iterations = self._configuration.stopping, max(0, self.history.count - 1)
+        left = stopping.limit(self._setup.system.unknowns) - max(0, self._chunk.iterations)
+        until = stopping.true_every - iterations % stopping.true_every if stopping.true_every else left
+        asked = [count for count in (most, stopping.check_every) if count]
+        return max(1, min(left, until, *asked))
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""

@@ -102,5 +102,11 @@ class CountingBlocks(CountingDevice):
 
     column_dots = combine = apply = gram
 
-    def fused(self, *_: Any) -> None:
+    def held(self, *_: Any) -> None:
+        """No small matrices."""
+
+    fused = held
+
+    def fuses(self, columns: int) -> bool:
         """One line at a time."""
+        return False

@@ -101,24 +101,28 @@ R = R*kept + B*renewed - U*renewed
 class Replacement:
     """The update of methods that store R and U = M^-1 R, with and without R = B - A X behind its recurrence.
 
-    Columns whose X is frozen keep the R that other columns need.
+    Columns whose X is frozen keep the R that other columns need. before: lines in front of an update that recomputes R.
     """
 
-    def __init__(self, solver: BlockSolver, space: BlockWorkspace, update: str, frozen: np.ndarray) -> None:
+    def __init__(
+        self, solver: BlockSolver, space: BlockWorkspace, update: str, frozen: np.ndarray, before: str = ""
+    ) -> None:
         self._solver, self._space, self._frozen, self._iteration = solver, space, frozen, 0
         shape = small(1, space.columns)
-        self.texts = (update, added(update, {"R": REPLACEMENT}))
+        replacing = (before + added(update, {"R": REPLACEMENT}),) if solver.replace else ()
+        self.texts = (update, *replacing)
         self.shapes = {"kept": shape, "renewed": shape}
 
-    def __call__(self, update: BlockProgram, replacing: BlockProgram) -> None:
-        """Run the one or the other, as compiled of `texts`."""
+    def __call__(self, update: BlockProgram, *replacing: BlockProgram) -> bool:
+        """Run the one or the other, as compiled of `texts`; whether R was recomputed."""
         self._iteration += 1
         if not self._solver.replaces(self._iteration):
             update()
-            return
+            return False
         self._space.matrices["kept"] = self._frozen.astype(float)
         self._space.matrices["renewed"] = 1.0 - self._frozen
-        replacing()
+        replacing[0]()
+        return True
 
 
 def is_plain(space: BlockWorkspace) -> bool:

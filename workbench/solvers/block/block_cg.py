@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.kernels.small import IN_ORTHONORMALIZATION
+from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of
+
+KEPT = ("rr", "gamma", "spanned", "pivot")
+"""What a device that repeats iterations keeps of each."""
 
 
 @register
@@ -77,38 +81,54 @@ class BlockCG(BlockSolver):
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
+
+            def keep(C: np.ndarray) -> None:
+                # Where the next iteration finds them, be it that of a device.
+                matrices["C"], matrices["spanned"] = C, orthonormalize.spanned
+
             C, norms.latest = orthonormalize.start()
+            keep(C)
             first()
             yield norms.row(C, orthonormalize)
             for iteration in itertools.count(1):
-                product()
-                columns = orthonormalize.columns
-                factor = cholesky(matrices["delta"], columns)
-                if factor is None:
-                    curvature = curvature_of(matrices["delta"], columns, float(np.abs(C[0, 0]) ** 2))
-                    yield dataclasses.replace(norms.row(C, orthonormalize), curvature=curvature)
-                    continue
-                half = factor.inverse(space.columns)
-                matrices["inverse"] = inverse = space.shown("inverse = delta^-1", half @ half.conj().T)
-                matrices["step"] = space.shown("step = delta^-1 C", np.where(frozen, 0, inverse @ C))
-                before = C
+                C, orthonormalize.columns = matrices["C"], np.flatnonzero(np.real(matrices["spanned"]))
+                updated, space.halted = space.halted == IN_ORTHONORMALIZATION, 0
+                if not updated:
+                    product()
+                    columns = orthonormalize.columns
+                    factor = cholesky(matrices["delta"], columns)
+                    if factor is None:
+                        curvature = curvature_of(matrices["delta"], columns, float(np.abs(C[0, 0]) ** 2))
+                        yield dataclasses.replace(norms.row(C, orthonormalize), curvature=curvature)
+                        continue
+                    half = factor.inverse(space.columns)
+                    matrices["inverse"] = inverse = space.shown("inverse = delta^-1", half @ half.conj().T)
+                    matrices["step"] = space.shown("step = delta^-1 C", np.where(frozen, 0, inverse @ C))
+                inverse, before = matrices["inverse"], C
                 if self.replaces(iteration):
                     renewal()
                     C, norms.latest = orthonormalize.start()
                     conjugate()
                     coupling = space.shown("coupling = -inverse K", -inverse @ matrices["K"])
                 else:
-                    update()
+                    if not updated:
+                        update()
                     rho = orthonormalize()
                     C = space.shown("C = rho C", rho @ C)
                     coupling = space.shown("coupling = rho^H", rho.conj().T)
                 matrices["coupling"], C = coupling, np.where(frozen, 0, C)
+                keep(C)
                 directions()
                 row = norms.row(C, orthonormalize)
                 # Of one column they are those of CG.
                 single = {"alpha": np.real(inverse[0]), "beta": _ratio(C, before)} if space.columns == 1 else {}
                 yield dataclasses.replace(row, **single)
 
+        if not self.replace and not space.all_norms:
+            measure, transform, measure_again = orthonormalize.programs
+            orthonormal = (measure, "pivoted", transform, measure_again, "again", transform)
+            steps = (product, "factor", update, *orthonormal, directions, *norms.steps)
+            space.repeats = Repeats(steps, KEPT, norms.kept_row)
         return recurrence()
 
 
@@ -119,12 +139,22 @@ def _ratio(C: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 
 class Norms:
-    """The norms of the columns of R = Q C with orthonormal Q. latest: those of the latest row, shape (s,)."""
+    """The norms of the columns of R = Q C with orthonormal Q. latest: those of the latest row, shape (s,).
+
+    steps: those that a device repeats.
+    """
 
     def __init__(self, space: BlockWorkspace, *, plain: bool) -> None:
         self._space, self._plain = space, plain
         self._squares = space.lines("F = (Q, Q)", "F = (W, W)")
         self.latest = np.zeros(space.columns)
+        self.steps = ("own_norms",) if plain else (self._squares[0], "norms")
+
+    def kept_row(self, kept: Mapping[str, np.ndarray]) -> BlockRow:
+        """The row of an iteration that the device has repeated."""
+        squares, gamma, spanned, pivot = (np.real(kept[name]) for name in KEPT)
+        self.latest = np.sqrt(np.maximum(squares, 0))
+        return BlockRow(self.latest, gamma, np.count_nonzero(spanned), float(pivot[0]))
 
     def row(self, C: np.ndarray, basis: Orthonormalization) -> BlockRow:
         """The row of an iteration."""

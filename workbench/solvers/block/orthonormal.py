@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.devices.kernels.small import ZERO_COLUMN
 from workbench.devices.programs.block_workspace import BlockProgram, BlockWorkspace
 from workbench.lines.types import Shape, small
-from workbench.solvers.block.small import ZERO_COLUMN, Factor, cholesky, pivoted
+from workbench.solvers.block.small import Factor, cholesky, pivoted
 
 # Columns of any size count alike in the rank, so they are scaled to unit norm first.
 RESIDUAL = """
@@ -41,12 +42,12 @@ class Orthonormalization:
         self.negative: float | None = None
         self._compiled: dict[tuple[str, ...], tuple[BlockProgram, ...]] = {}
         # Compiled here, as part of the setup; what dependent columns need, where it is used.
-        _ = self._start, self._programs("Q", self._image)
+        _ = self._start, self.programs
 
     def __call__(self) -> np.ndarray:
         """Orthonormalize Q. Returns rho, shape (s, s), with zero rows for dependent columns; NaN if Y is not finite."""
         space, s = self._space, self._space.columns
-        measure = self._programs("Q", self._image)[0]
+        measure = self.programs[0]
         measure()
         gram = space.matrices["G"]
         if not np.isfinite(gram).all():
@@ -78,6 +79,16 @@ class Orthonormalization:
         matrices["reciprocal"] = self._space.shown("reciprocal = 1/‖rⱼ‖", reciprocal)
         normalized()
         return self._space.shown("C = rho diag(‖rⱼ‖)", self() * sizes), sizes
+
+    @property
+    def spanned(self) -> np.ndarray:
+        """1 for the columns of Q that are not zero, else 0, shape (s,)."""
+        return np.isin(np.arange(self._space.columns), self.columns).astype(float)
+
+    @property
+    def programs(self) -> tuple[BlockProgram, ...]:
+        """Those without dependent columns: measure Q after applying M, transform it, and measure it again."""
+        return self._programs("Q", self._image)
 
     @property
     def _start(self) -> tuple[BlockProgram, ...]:

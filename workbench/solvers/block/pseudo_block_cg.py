@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
@@ -16,6 +16,8 @@ from workbench.solvers.block.row import BlockRow
 
 VANISHING = 1e-14
 """A product counts as zero below this times the lengths of its vectors."""
+KEPT = ("rr", "gamma", "delta", "going", "alpha", "beta")
+"""What a device that repeats iterations keeps of each."""
 
 
 @register
@@ -50,24 +52,29 @@ class PseudoBlockCG(BlockSolver):
         delta = dots(P, S)
     """
     update: ClassVar[str] = """
-        X = X + P*alpha
         R = R - S*alpha
         U = M(R)
         gamma = dots(R, U)
         rr = dots(R, R)
     """
-    directions: ClassVar[str] = """
-        P = U + P*beta
-    """
+    step: ClassVar[str] = "X = X + P*alpha\n"
+    directions: ClassVar[str] = "P = U + P*beta"
     definite: ClassVar[bool] = True
     """Whether delta and gamma must be positive; else they need only differ from zero."""
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         shape = small(1, space.columns)
-        renew = Replacement(self, space, self.update, frozen)
-        texts = (self.initial, self.product, self.directions, *renew.texts)
+        # In a pass M(R) is made anew for less than U is written and read.
+        remade = space.remakes("M") and not space.all_norms
+        space.dropped = frozenset("U" if remade else "")
+        directions = ("U = M(R)\n" if remade else "") + self.directions
+        renew = Replacement(self, space, self.update, frozen, self.step)
+        texts = (self.initial, self.product, self.step + directions, *renew.texts)
+        # Where R is recomputed X comes first.
+        texts += (directions,) if self.replace else ()
         shapes = {"alpha": shape, "beta": shape, **renew.shapes}
-        initial, product, directions, *updates = space.lines(*texts, matrices=shapes)
+        initial, product, moves, *updates = space.lines(*texts, matrices=shapes)
+        turns = updates.pop() if self.replace else moves
         norms = ResidualNorms(space)
 
         def recurrence() -> Iterator[BlockRow]:
@@ -85,15 +92,26 @@ class PseudoBlockCG(BlockSolver):
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
                 matrices["alpha"] = space.shown("alpha = gamma/delta", alpha)
-                renew(*updates)
+                renewed = renew(*updates)
                 gamma = np.real(matrices["gamma"]) if self.definite else matrices["gamma"]
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
                 matrices["beta"] = space.shown("beta = gamma/previous", beta)
-                directions()
+                (turns if renewed else moves)()
                 row = norms.row(self._gamma(matrices), space.columns)
                 yield dataclasses.replace(row, curvature=curvature, alpha=alpha, beta=beta)
 
+        if self.definite and not self.replace and not space.all_norms:
+            space.repeats = Repeats((product, "lengths", updates[0], "ratios", moves), KEPT, self._kept_row)
         return recurrence()
+
+    @staticmethod
+    def _kept_row(kept: Mapping[str, np.ndarray]) -> BlockRow:
+        """The row of an iteration that the device has repeated."""
+        values = {name: np.real(value) for name, value in kept.items()}
+        norms, going = np.sqrt(np.maximum(values["rr"], 0)), values["going"] != 0
+        curvature = float(values["delta"][going].min()) if going.any() else 1.0
+        of = {"curvature": curvature, "alpha": values["alpha"], "beta": values["beta"]}
+        return BlockRow(norms, values["gamma"], norms.size, **of)
 
     def _curvature(self, matrices: Mapping[str, np.ndarray], going: np.ndarray) -> float:
         """What must be positive of the columns that continue: the smallest (p, A p); 1 for no columns."""
@@ -140,7 +158,6 @@ class COCG(PseudoBlockCG):
         ss = dots(S, S)
     """
     update: ClassVar[str] = """
-        X = X + P*alpha
         R = R - S*alpha
         U = M(R)
         Rbar = conj(R)

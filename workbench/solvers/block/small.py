@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import get_lapack_funcs, solve_triangular
 
-ZERO_COLUMN = 1e-12
-"""A column counts as zero below this times the largest norm of a column."""
-DEPENDENT = 1e-10
-"""A column depends on those before it where its pivot, of a matrix with a unit diagonal, is below this."""
+from workbench.devices.kernels.small import DEPENDENT, ZERO_COLUMN
+
 ROUNDING = 1e-14
 """An eigenvalue of a matrix with a unit diagonal counts as zero below this times the largest."""
 

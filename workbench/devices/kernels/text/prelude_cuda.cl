@@ -1,5 +1,6 @@
 #define KERNEL extern "C" __global__ void
 #define BOUNDS(group, held) __launch_bounds__(group, held)
+#define ALIGNED(bytes) __align__(bytes)
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL

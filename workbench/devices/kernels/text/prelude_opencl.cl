@@ -1,5 +1,6 @@
 #define KERNEL __kernel void
 #define BOUNDS(group, held)
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define DEVICE static inline
 #define GLOBAL __global
 #define LOCAL __local
