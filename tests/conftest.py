@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import tarfile
@@ -56,6 +57,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             choices.get(name) == SIDE_BY_SIDE for name in ("accelerator", "device")
         ):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, not among thousands of collected tests, which takes half a second."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This machine is measured in milliseconds, on arrays that are in its caches."""
+    from workbench.host.launching import launch_latency
+    from workbench.host.triad import update_bandwidth
+    from workbench.machine import calibrate, processor
+
+    monkeypatch.setattr(calibrate, "update_bandwidth", lambda seconds, nbytes: update_bandwidth(0.01, 1 << 20))
+    monkeypatch.setattr(calibrate, "launch_latency", lambda: launch_latency(50))
+    monkeypatch.setattr(processor, "last_level_cache", lambda: 1 << 20)
+    monkeypatch.setattr(calibrate, "ELEMENTS", 1 << 17)
+    monkeypatch.setattr(calibrate, "COPIED", 1 << 20)
 
 
 @pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
