@@ -6,7 +6,7 @@ import gc
 import io
 import os
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,19 @@ def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processor, "last_level_cache", lambda: 1 << 20)
     monkeypatch.setattr(calibrate, "ELEMENTS", 1 << 17)
     monkeypatch.setattr(calibrate, "COPIED", 1 << 20)
+
+
+@pytest.fixture(scope="session")
+def scheduler() -> Iterator[str]:
+    """The address of a Dask scheduler on this machine with three workers, which take some seconds to start."""
+    from workbench.domain_decomposition.local_workers import LocalWorkers
+
+    distributed = pytest.importorskip("distributed")
+    made = LocalWorkers(distributed, 3)
+    with distributed.Client(made.address, set_as_default=False) as client:
+        made.wait_for(client)
+    yield made.address
+    made.close()
 
 
 @pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
