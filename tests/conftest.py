@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import io
 import os
 import tarfile
@@ -43,8 +44,14 @@ def real_matrices() -> Path:
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
 """The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
+CUDA = ("cuda",) if importlib.util.find_spec("cupy") else ()
+"""Where there is no CuPy, a thousand tests more would be collected to be skipped."""
 IN_BOTH_LAYOUTS = ("contracts", "devices", "host", "kernel_language")
 """Folders of what is compiled for a device: there both layouts are always tested, elsewhere the second one is slow."""
+
+
+def pytest_report_header() -> list[str]:
+    return [] if CUDA else ["without CuPy nothing is tested on device cuda"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -93,13 +100,13 @@ def scheduler() -> Iterator[str]:
     made.close()
 
 
-@pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
+@pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, *CUDA])
 def accelerator(request):
     """Every accelerator of this machine; `devices.device(accelerator.spec)` is the same one."""
     return _device(request.param)
 
 
-@pytest.fixture(scope="session", params=["cpu", "opencl", SIDE_BY_SIDE, "cuda"])
+@pytest.fixture(scope="session", params=["cpu", "opencl", SIDE_BY_SIDE, *CUDA])
 def device(request):
     """The cores and every accelerator of this machine; `devices.device(device.spec)` is the same one."""
     return _device(request.param)
