@@ -75,16 +75,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This machine is measured in milliseconds, on arrays that are in its caches."""
-    from workbench.host.launching import launch_latency
-    from workbench.host.triad import update_bandwidth
-    from workbench.machine import calibrate, processor
+    """This machine is measured in milliseconds."""
+    from tests.brief_measurements import BRIEF
 
-    monkeypatch.setattr(calibrate, "update_bandwidth", lambda seconds, nbytes: update_bandwidth(0.01, 1 << 20))
-    monkeypatch.setattr(calibrate, "launch_latency", lambda: launch_latency(50))
-    monkeypatch.setattr(processor, "last_level_cache", lambda: 1 << 20)
-    monkeypatch.setattr(calibrate, "ELEMENTS", 1 << 17)
-    monkeypatch.setattr(calibrate, "COPIED", 1 << 20)
+    for owner, name, value in BRIEF:
+        monkeypatch.setattr(owner, name, value)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,9 @@ SLOW = ("01_two_level_explorer", "02_bubbly_flow", "07_two_level_paper", "workbe
 of a paper, which tests of their own run small."""
 
 
+BRIEFLY = "from tests.brief_measurements import BRIEF; [setattr(*each) for each in BRIEF]"
+
+
 def is_slow(path):
     """Solutions differ from their lessons by answers, which other tests judge."""
     return path.stem in SLOW or path.parent.name == "solutions"
@@ -93,7 +96,7 @@ def test_it_runs_without_a_browser(path, kernel):
     kernel.nb = notebook
     kernel.reset_execution_trackers()
     # Every notebook begins without the names and figures of the one before.
-    for source in ("%reset -f", "import matplotlib.pyplot as plt; plt.close('all'); del plt"):
+    for source in (BRIEFLY, "%reset -f", "import matplotlib.pyplot as plt; plt.close('all'); del plt"):
         kernel.execute_cell(nbformat.v4.new_code_cell(source), 0, store_history=False)
     for index, cell in enumerate(notebook.cells):
         kernel.execute_cell(cell, index)
