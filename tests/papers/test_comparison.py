@@ -6,6 +6,7 @@ import pytest
 
 from workbench.papers.comparison import Compared, compare, deviation, unexplained
 
+
 @pytest.mark.parametrize(
     ("printed", "ours", "percent"),
     [

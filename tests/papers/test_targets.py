@@ -45,7 +45,9 @@ def test_every_target_runs_small_and_every_printed_column_is_compared_or_has_no_
         name.startswith("printed") and any(isinstance(row[name], float) for row in made.rows) for name in columns
     )
     assert bool(made.compared) >= numbers
-    with pytest.raises(InputError, match=f"at least {declared.smallest} for {paper} {target}, got {declared.smallest - 1}"):
+    with pytest.raises(
+        InputError, match=f"at least {declared.smallest} for {paper} {target}, got {declared.smallest - 1}"
+    ):
         reproduce(paper, target, declared.smallest - 1)
 
 
