@@ -6,7 +6,9 @@ import gc
 import importlib.util
 import io
 import os
+import sys
 import tarfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,15 @@ def pytest_collection_finish() -> None:
     """Look for garbage among what tests make, not among thousands of collected tests, which takes half a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def frequent_switches() -> Iterator[None]:
+    """Threads take turns every microsecond."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture
@@ -153,6 +164,26 @@ def refusal(call: Callable[..., object], /, *given: Any, **more: Any) -> str:
     with pytest.raises(InputError) as caught:
         call(*given, **more)
     return str(caught.value)
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Call work(k) for k < count in threads that begin together; raises what one of them raises."""
+    together, failures = threading.Barrier(count), list[BaseException]()
+
+    def run(k: int) -> None:
+        together.wait()
+        try:
+            work(k)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=run, args=(k,)) for k in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for failure in failures:
+        raise failure
 
 
 def relative_residual(A: np.ndarray | sparse.sparray, b: np.ndarray, x: np.ndarray) -> float:
