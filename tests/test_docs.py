@@ -65,7 +65,7 @@ def test_the_files_in_how_to_add_work(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     for said in ("preconditioner +richardson", "solver +line-search-cg", r"\d+ steps, from"):
-        assert len(re.findall(said, done.stdout)) == 1
+        assert len(re.findall(f"^{said}", done.stdout, re.MULTILINE)) == 1, done.stdout
 
 
 def test_the_entry_in_how_to_add_has_what_the_others_have():
