@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import SIDE_BY_SIDE
+from tests.conftest import CUDA, SIDE_BY_SIDE
 
 Pair = tuple[tuple[str, int], tuple[str, int]]
 """Two factors, each with the index of its value; the factors in the order in which they are declared."""
@@ -85,7 +85,7 @@ def on_devices(**factors: Sequence[Any]) -> pytest.MarkDecorator:
 
 def _with(fixture: str, here: Sequence[str], factors: Mapping[str, Sequence[Any]]) -> pytest.MarkDecorator:
     cases = all_pairs(**factors, **{fixture: here})
-    cases += [{**case, fixture: "cuda"} for case in all_pairs(**factors)]
+    cases += [{**case, fixture: spec} for spec in CUDA for case in all_pairs(**factors)]
     names = [name_of(case) for case in cases]
     pairs = [(case.pop(fixture), case) for case in cases]
     return pytest.mark.parametrize((fixture, "case"), pairs, ids=names, indirect=[fixture])

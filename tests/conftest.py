@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import importlib.util
 import io
 import os
+import sys
 import tarfile
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +46,14 @@ def real_matrices() -> Path:
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
 """The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
+CUDA = ("cuda",) if importlib.util.find_spec("cupy") else ()
+"""Where there is no CuPy, a thousand tests more would be collected to be skipped."""
 IN_BOTH_LAYOUTS = ("contracts", "devices", "host", "kernel_language")
 """Folders of what is compiled for a device: there both layouts are always tested, elsewhere the second one is slow."""
+
+
+def pytest_report_header() -> list[str]:
+    return [] if CUDA else ["without CuPy nothing is tested on device cuda"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,13 +68,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, not among thousands of collected tests, which takes half a second."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def frequent_switches() -> Iterator[None]:
+    """Threads take turns every microsecond."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def brief_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This machine is measured in milliseconds."""
+    from tests.brief_measurements import BRIEF
+
+    for owner, name, value in BRIEF:
+        monkeypatch.setattr(owner, name, value)
+
+
+@pytest.fixture(scope="session")
+def scheduler() -> Iterator[str]:
+    """The address of a Dask scheduler on this machine with three workers, which take some seconds to start."""
+    from workbench.domain_decomposition.local_workers import LocalWorkers
+
+    distributed = pytest.importorskip("distributed")
+    made = LocalWorkers(distributed, 3)
+    with distributed.Client(made.address, set_as_default=False) as client:
+        made.wait_for(client)
+    yield made.address
+    made.close()
+
+
+@pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, *CUDA])
 def accelerator(request):
     """Every accelerator of this machine; `devices.device(accelerator.spec)` is the same one."""
     return _device(request.param)
 
 
-@pytest.fixture(scope="session", params=["cpu", "opencl", SIDE_BY_SIDE, "cuda"])
+@pytest.fixture(scope="session", params=["cpu", "opencl", SIDE_BY_SIDE, *CUDA])
 def device(request):
     """The cores and every accelerator of this machine; `devices.device(device.spec)` is the same one."""
     return _device(request.param)
@@ -116,6 +164,26 @@ def refusal(call: Callable[..., object], /, *given: Any, **more: Any) -> str:
     with pytest.raises(InputError) as caught:
         call(*given, **more)
     return str(caught.value)
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Call work(k) for k < count in threads that begin together; raises what one of them raises."""
+    together, failures = threading.Barrier(count), list[BaseException]()
+
+    def run(k: int) -> None:
+        together.wait()
+        try:
+            work(k)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=run, args=(k,)) for k in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for failure in failures:
+        raise failure
 
 
 def relative_residual(A: np.ndarray | sparse.sparray, b: np.ndarray, x: np.ndarray) -> float:

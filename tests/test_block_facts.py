@@ -15,7 +15,7 @@ NAMES = [f"{cls.kind}-{cls.name}" for cls in BLOCKS]
 
 
 @pytest.mark.parametrize("cls", BLOCKS, ids=NAMES)
-def test_every_block_has_a_name_a_formula_a_cost_and_a_source(cls):
+def test_every_block_has_names_a_formula_a_cost_a_source_and_paragraphs_without_what_code_raises(cls):
     known, schema = facts(cls), block_schema(cls)
     assert known.group != "User-defined", "add it to data/blocks.toml"
     assert known.label
@@ -25,14 +25,15 @@ def test_every_block_has_a_name_a_formula_a_cost_and_a_source(cls):
     # One line each; that of a solver is counted from its lines where it has some.
     assert 3 < len(schema["cost"]) < 110
     assert "\n" not in known.formula + known.source + schema["cost"]
-
-
-@pytest.mark.parametrize("cls", BLOCKS, ids=NAMES)
-def test_every_parameter_has_a_readable_name(cls):
     for declared in cls.parameters():
         label = parameter_label(cls.name, declared.name)
         assert label[0].isupper(), f"{declared.name} has no label in data/blocks.toml"
         assert "_" not in label
+    for paragraph in schema["about"]:
+        assert "Raises" not in paragraph
+        assert "InputError" not in paragraph
+        assert "\n" not in paragraph or paragraph.startswith("|")
+        assert "^-" not in paragraph
 
 
 def test_every_setting_of_the_form_has_a_readable_name():
@@ -40,15 +41,6 @@ def test_every_setting_of_the_form_has_a_readable_name():
         assert parameter_label("run", name) != name
         for choice in {**RUN, **STOPPING}[name].choices:
             assert choice_label(name, choice) != choice
-
-
-@pytest.mark.parametrize("cls", BLOCKS, ids=NAMES)
-def test_the_help_of_a_block_is_paragraphs_without_what_code_raises(cls):
-    for paragraph in block_schema(cls)["about"]:
-        assert "Raises" not in paragraph
-        assert "InputError" not in paragraph
-        assert "\n" not in paragraph or paragraph.startswith("|")
-        assert "^-" not in paragraph
 
 
 def test_names_within_a_kind_differ():

@@ -1,5 +1,6 @@
 """The documentation does what it says."""
 
+import json
 import re
 import subprocess
 import sys
@@ -38,10 +39,10 @@ print(view.chart.scene.spoken)
 }
 """What is run with each file of how_to_add.md."""
 PROGRAM = """
-import importlib, sys
-package = importlib.import_module(sys.argv[1])
-package.__path__.append(sys.argv[2])
-exec(sys.argv[3])
+import importlib, json, sys
+for package, folder, use in json.loads(sys.argv[1]):
+    importlib.import_module(package).__path__.append(folder)
+    exec(use)
 """
 
 
@@ -51,15 +52,20 @@ def examples():
     return dict(re.findall(r"`workbench/([\w/]+)\.py`:\n\n```python\n(.*?)```", text, re.DOTALL))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_files_in_how_to_add_work(tmp_path, name):
+def test_the_files_in_how_to_add_work(tmp_path):
     assert set(examples()) == set(EXAMPLES)
-    package, _, file = f"workbench/{name}".rpartition("/")
-    (tmp_path / f"{file}.py").write_text(examples()[name], encoding="utf-8")
-    command = [sys.executable, "-c", PROGRAM, package.replace("/", "."), str(tmp_path), EXAMPLES[name]]
+    used = []
+    for name, use in EXAMPLES.items():
+        package, _, file = f"workbench/{name}".rpartition("/")
+        folder = tmp_path / package.rpartition("/")[2]
+        folder.mkdir()
+        (folder / f"{file}.py").write_text(examples()[name], encoding="utf-8")
+        used.append((package.replace("/", "."), str(folder), use))
+    command = [sys.executable, "-c", PROGRAM, json.dumps(used)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    for said in ("preconditioner +richardson", "solver +line-search-cg", r"\d+ steps, from"):
+        assert len(re.findall(f"^{said}", done.stdout, re.MULTILINE)) == 1, done.stdout
 
 
 def test_the_entry_in_how_to_add_has_what_the_others_have():

@@ -67,6 +67,9 @@ NOT_RUN = {
     "solve bubbles-3d --n 128 --preconditioner neumann:2 --deflation levelset:32 --ranks 2": RANKS,
     "solve bubbles-3d --n 24 --preconditioner neumann:2 --deflation levelset:4 --ranks 2": RANKS,
     "solve two-layer --n 64 --engine petsc --deflation stripes --ranks 2": "tests/solvers/test_petsc.py has two ranks",
+    'flow --n 48 --until 0.1 --against "preconditioner=mg deflation=none" --against "start=zero" --film bubbles.gif': (
+        "draws pictures for seconds; the film of docs/command_line.md is made"
+    ),
     "app": SERVES,
     "app --no-browser --port 8866": SERVES,
 }

@@ -7,6 +7,7 @@ each is named by what distinguishes it from the others (`distinct_names`).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -287,6 +288,7 @@ def _first_lower(text: str) -> str:
     return text[:1].lower() + text[1:] if re.match(r"[A-Z][a-z]+(?!\S*[A-Z])", text) else text
 
 
+@functools.lru_cache(4096)
 def typeset_words(text: str) -> str:
     """A sentence with what stands for mathematics in it printed as such: k², h⁻², M⁻¹, ‖b‖, ≤, 10⁻⁶."""
     for code_text, shown in IN_WORDS:

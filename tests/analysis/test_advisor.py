@@ -123,7 +123,7 @@ def test_advice_is_cancelled_between_probes():
 
 
 def test_with_probe_n_nothing_is_solved_at_full_size():
-    events = list(advising("bubbles-3d", n=64, probe_n=16))
+    events = list(advising("bubbles-2d", n=64, probe_n=16))
     with_figures = [event for event in events if isinstance(event, Probed)]
     assert {event.probe.n for event in with_figures} == {8, 16}
     advice = events[-1].advice
@@ -164,11 +164,11 @@ def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     # On a busy machine solves would be stopped in their first iteration, which has no rate to predict from.
     monkeypatch.setattr(pair_search, "MIN_SECONDS", 60.0)
     messages = []
-    advice = advise("bubbles-2d", n=96, progress=messages.append)
-    assert [text.rsplit(", ", 1)[1] for text in messages] == ["24²", "48²", "96²"]
+    advice = advise("bubbles-2d", n=64, progress=messages.append)
+    assert [text.rsplit(", ", 1)[1] for text in messages] == ["16²", "32²", "64²"]
     ratios = []
     for row in advice.estimates:
-        if not row.measured and row.grid_n == 48:
+        if not row.measured and row.grid_n == 32:
             run = Run(configuration_of(advice.problem, row.pair, advice.best.stopping))
             ratios.append(row.iterations / run_through(run).iterations)
     assert len(ratios) >= 5

@@ -61,10 +61,7 @@ def test_wrong_input_is_one_sentence(traced, capsys, arguments, sentence):
     assert err.count("\n") == 1
 
 
-def test_calibrate_writes_what_retime_reads(traced, capsys, tmp_path, monkeypatch):
-    from workbench.machine import calibrate
-
-    monkeypatch.setattr(calibrate, "triad_array_bytes", lambda cache, free: 1 << 20)
+def test_calibrate_writes_what_retime_reads(traced, capsys, tmp_path, brief_measurements):
     profile = tmp_path / "here.toml"
     status, out, _ = run(capsys, "calibrate", "--name", "here", "--output", str(profile), "--json")
     assert status == 0

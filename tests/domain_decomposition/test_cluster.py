@@ -66,11 +66,11 @@ def solved(*options: str, capfd) -> dict:
 
 
 def test_the_command_needs_the_same_iterations_as_without_a_cluster(capfd):
-    expected, found = solved(capfd=capfd), solved("--cluster", "local:3", capfd=capfd)
+    expected, found = solved(capfd=capfd), solved("--cluster", "local:2", capfd=capfd)
     assert found["iterations"] == expected["iterations"]
     np.testing.assert_allclose(found["residual_history"], expected["residual_history"], rtol=1e-6)
-    assert found["notes"][0] == "schwarz: 9 boxes are solved by 3 workers of cluster local:3"
-    assert found["notes"][1].startswith("cluster local:3: in the median of ")
+    assert found["notes"][0] == "schwarz: 9 boxes are solved by 2 workers of cluster local:2"
+    assert found["notes"][1].startswith("cluster local:2: in the median of ")
 
 
 @pytest.mark.parametrize(
@@ -439,8 +439,8 @@ def test_links_and_files_hold_no_address(tmp_path):
     assert load_configuration(path).cluster is None
 
 
-def test_the_connection_is_an_error_of_a_device_once_it_is_closed():
-    connected = Workers("local:1")
+def test_the_connection_is_an_error_of_a_device_once_it_is_closed(scheduler):
+    connected = Workers(scheduler)
     connected.close()
     with pytest.raises(DeviceError):
         connected.addresses()

@@ -20,6 +20,7 @@ from workbench.recording import Event, Trace, load, load_trace, save, save_trace
 from workbench.run import Run, configure, run_through
 from workbench.scenes import timeline_scene
 
+WORKERS = ["worker 1", "worker 2", "worker 3"]
 HOLDER = SimpleNamespace(address="tcp://a:1")
 
 
@@ -100,11 +101,10 @@ def test_a_lost_worker_has_no_events():
 
 
 @pytest.fixture(scope="module")
-def result():
-    pytest.importorskip("distributed")
+def result(scheduler):
     solver = registry.find("solver", "mpcg", sums="workers")
     M = "schwarz:3x3,overlap=4"
-    run = Run(configure("poisson-fd", n=60, solver=solver, preconditioner=M, cluster="local:2"), trace=True)
+    run = Run(configure("poisson-fd", n=60, solver=solver, preconditioner=M, cluster=scheduler), trace=True)
     return run_through(run)
 
 
@@ -113,17 +113,16 @@ def trace(result):
     return result.trace
 
 
-def test_many_right_hand_sides():
-    pytest.importorskip("distributed")
-    chosen = {"solver": "block-cg", "preconditioner": "schwarz:2x2", "rhs": "random:3", "cluster": "local:1"}
+def test_many_right_hand_sides(scheduler):
+    chosen = {"solver": "block-cg", "preconditioner": "schwarz:2x2", "rhs": "random:3", "cluster": scheduler}
     result = run_through(Run(configure("poisson-fd", n=20, **chosen), trace=True))
-    assert list(result.trace.busy()) == ["cpu", "worker 1"]
+    assert list(result.trace.busy()) == ["cpu", *WORKERS]
     assert "box solves" in {kernel.name for kernel in result.trace.kernels}
 
 
 def test_each_worker_has_a_lane(trace):
-    assert list(trace.busy()) == ["cpu", "worker 1", "worker 2"]
-    for lane in ("worker 1", "worker 2"):
+    assert list(trace.busy()) == ["cpu", *WORKERS]
+    for lane in WORKERS:
         mine = [event for event in trace if event.lane == lane]
         assert {event.name for event in mine} == {"box solves", "inner products", "sum of the step", TRANSFER, WAITING}
         assert all(one.end <= other.start + 1e-9 for one, other in itertools.pairwise(mine))
@@ -163,7 +162,7 @@ def test_lanes_survive_files(result, trace, tmp_path):
 def test_the_figure_has_the_lanes(trace):
     figure = draw(timeline_scene(trace, (2, 3)))
     (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["cpu", "worker 1", "worker 2"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["cpu", *WORKERS]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert WAITING in legend
     assert any(text.startswith("box solves: ") for text in legend)

@@ -19,7 +19,7 @@ ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 @pytest.fixture(autouse=True)
-def status_lines_are_read(request, monkeypatch):
+def status_lines_are_read(request, monkeypatch, brief_measurements):
     """As by a page. Without one a status line keeps progress back, which is what its own tests are about."""
     if request.path.name != "test_status.py":
         monkeypatch.setattr("workbench.live.ui.status.PATIENCE", 10**9)

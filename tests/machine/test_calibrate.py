@@ -3,14 +3,12 @@
 import pytest
 
 from workbench.errors import InputError
-from workbench.machine import calibrate as module
 from workbench.machine.calibrate import calibrate
 from workbench.machine.profile import Profile, profile
 
 
-def test_calibration_writes_a_profile(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "triad_array_bytes", lambda cache, free: 1 << 20)
-    made = calibrate("here", seconds=0.01)
+def test_calibration_writes_a_profile(tmp_path, brief_measurements):
+    made = calibrate("here")
     assert isinstance(made, Profile)
     assert (made.name, made.kind) == ("here", "cpu")
     assert made.bandwidth.basis == made.launch_latency.basis == "measured"

@@ -6,9 +6,7 @@ import ast
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 REPOSITORY = Path(__file__).parents[2]
 PLACES = ("*.ipynb", "app/*.ipynb", "lessons/*.ipynb", "lessons/solutions/*.ipynb")
@@ -16,6 +14,9 @@ NOTEBOOKS = [path for place in PLACES for path in sorted((REPOSITORY / "notebook
 SLOW = ("01_two_level_explorer", "02_bubbly_flow", "07_two_level_paper", "workbench")
 """The first and the last are what most tests in the browser open and run; the others run races and tables of the size
 of a paper, which tests of their own run small."""
+
+
+BRIEFLY = "from tests.brief_measurements import BRIEF; [setattr(*each) for each in BRIEF]"
 
 
 def is_slow(path):
@@ -28,15 +29,16 @@ def named(path):
     return f"{path.parent.name}-{path.stem}"
 
 
-each = pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
-
-
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
     """A client whose kernel runs one notebook after another: starting one takes longer than most of them.
 
-    Nothing of the user's own Jupyter is read or written.
+    Nothing of the user's own Jupyter is read or written. Importing nbformat takes 1.6 s, which no process is to spend
+    that only collects these tests.
     """
+    import nbformat
+    from nbclient import NotebookClient
+
     folder = tmp_path_factory.mktemp("notebooks")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
@@ -52,13 +54,6 @@ def test_there_are_notebooks():
     assert {"00_tour", "01_two_level_explorer"} <= {path.stem for path in NOTEBOOKS}
 
 
-@each
-def test_it_is_valid_and_for_the_usual_kernel(path):
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    assert notebook.metadata.kernelspec.name == "python3"
-
-
 def counted_lines(source):
     """The lines of code; paper lines, which stand in strings of several lines, are not counted."""
     inside = {
@@ -70,26 +65,21 @@ def counted_lines(source):
     return [line for number, line in enumerate(source.splitlines(), 1) if number not in inside]
 
 
-@each
-def test_it_is_short(path):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=named)
+def test_it_is_valid_and_short_without_outputs_and_its_links_lead_somewhere(path):
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
     # A lesson of 45 minutes has exercises between its parts.
     assert len(notebook.cells) <= (24 if "lessons" in path.parts else 12)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert len(counted_lines(cell.source)) <= 3, cell.source
-
-
-@each
-def test_it_holds_no_outputs(path):
-    for cell in nbformat.read(path, as_version=4).cells:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
-
-
-@each
-def test_its_links_lead_somewhere(path):
-    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     for target in text.split("](")[1:]:
         target = target.partition(")")[0]
         assert target.startswith("https://") or (path.parent / target).is_file(), target
@@ -100,11 +90,13 @@ def test_its_links_lead_somewhere(path):
     [pytest.param(path, id=named(path), marks=[pytest.mark.slow] * is_slow(path)) for path in NOTEBOOKS],
 )
 def test_it_runs_without_a_browser(path, kernel):
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
     kernel.nb = notebook
     kernel.reset_execution_trackers()
     # Every notebook begins without the names and figures of the one before.
-    for source in ("%reset -f", "import matplotlib.pyplot as plt; plt.close('all'); del plt"):
+    for source in (BRIEFLY, "%reset -f", "import matplotlib.pyplot as plt; plt.close('all'); del plt"):
         kernel.execute_cell(nbformat.v4.new_code_cell(source), 0, store_history=False)
     for index, cell in enumerate(notebook.cells):
         kernel.execute_cell(cell, index)

@@ -7,9 +7,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from scripts.site import blocks, notebooks, places
 from scripts.site.__main__ import INSIDE, MEASURED, USE, built
@@ -89,14 +87,10 @@ def test_a_notebook_is_shown_with_what_its_cells_put_out(source, tmp_path, monke
     (tmp_path / "outputs.json").write_text(json.dumps(outputs), encoding="utf-8")
     for scheme in ("light", "dark"):
         (tmp_path / f"1-1.{scheme}.png").write_bytes(b"png")
-    cells = [
-        new_markdown_cell("# One\n\nMore."),
-        new_code_cell("a = 1"),
-        new_code_cell("a + 1"),
-        new_markdown_cell("End."),
-    ]
+    sources = [("markdown", "# One\n\nMore."), ("code", "a = 1"), ("code", "a + 1"), ("markdown", "End.")]
+    cells = [{"cell_type": kind, "source": [text]} for kind, text in sources]
     path = tmp_path / "one.ipynb"
-    nbformat.write(new_notebook(cells=cells), path)
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     made = notebooks.page(path, "notebooks/one.ipynb")
     order = [
         "# One",

@@ -9,6 +9,7 @@ from tests.papers.conftest import small
 from workbench.machine.profile import profile
 from workbench.papers import reproduce
 from workbench.papers.block_cg import _sum, flops_printed, gflops, printed, systems
+from workbench.papers.block_cg import system as system_named
 from workbench.papers.block_cg_iteration import WAIT, host_sums, iteration, scipy_seconds
 from workbench.run import Run, configure
 
@@ -46,7 +47,7 @@ def test_operations_before_the_first_iteration_and_clock_rates_are_those_printed
 
 def test_our_operations_are_counted_from_the_lines():
     """A product, dot products of p with A p and twice of r, and three updates: 2 nnz + 12 n."""
-    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "parabolic_fem")
+    system = system_named("parabolic_fem", SIZE)
     n, nnz = system.ours.shape[0], system.ours.nnz
     found = iteration(system.ours, 1)
     assert found.flops == 2 * nnz + 12 * n
@@ -58,13 +59,13 @@ def test_our_operations_are_counted_from_the_lines():
 
 def test_four_dot_products_more_are_all_that_separates_cocg_from_the_printed_count():
     """Of the print only the few operations on scalars are not in ours."""
-    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "helm_fem")
+    system = system_named("helm_fem", SIZE)
     n = system.ours.shape[0]
     assert iteration(system.ours, 1).flops - 4 * 8 * n == flops_printed(system, system.ours) - 28
 
 
 def test_the_model_is_bytes_over_bandwidth_and_latencies():
-    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "m_t1")
+    system = system_named("m_t1", SIZE)
     single = iteration(system.single, 4)
     assert single.bytes < 0.7 * iteration(system.ours, 4).bytes
     where = profile("rtx2080s")
@@ -77,7 +78,7 @@ def test_partial_sums_on_the_host_limit_parabolic_fem_as_in_the_print():
     where = profile("rtx2080s")
     # Two dot products of three right-hand sides, four groups each.
     assert host_sums(where, 1000, 3, 4, group=256) == pytest.approx(24 * (4 / where.to_host_bandwidth.value + 0.8e-9))
-    system = next(system for system in systems(512, lambda _: None) if system.name == "parabolic_fem")
+    system = system_named("parabolic_fem", 512)
     work = 1e-9 * flops_printed(system)
     rates = [
         b * work / (iteration(system.single, b).modelled(where) + WAIT + host_sums(where, system.n, b, 4))
@@ -100,7 +101,7 @@ def test_rates_by_both_counts():
 
 
 def test_measured_rates_are_operations_over_seconds():
-    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "helm_fem")
+    system = system_named("helm_fem", SIZE)
     assert iteration(system.single, 1).seconds > 0
     assert scipy_seconds(system.single) > 0
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.papers.conftest import small
-from workbench.papers import PAPERS
 from workbench.papers.comparison import Compared, compare, deviation, unexplained
-
-TARGETS = [(paper, name) for paper, targets in PAPERS.items() for name in targets]
 
 
 @pytest.mark.parametrize(
@@ -58,23 +54,3 @@ def test_large_deviations_have_a_reason_or_are_not_explained():
         "Not explained, more than 15% from the print: b (−50.0%); b (hybrid2 and not hybrid1)."
     ]
     assert unexplained(values[:1]) == []
-
-
-@pytest.mark.parametrize(("paper", "target"), TARGETS, ids="-".join)
-def test_every_printed_column_is_compared_or_has_no_counterpart(paper, target):
-    """Names of columns are those of the rows, and a target that prints numbers declares with what they are compared."""
-    made, declared = small(paper, target), PAPERS[paper][target]
-    columns = set(made.rows[0])
-    # What the page alone shows is printed in rows of its own.
-    there = declared.item.cases(declared.item.paper_values) if declared.item else ()
-    for one in declared.compared:
-        if one.printed not in columns:
-            assert any(one.printed in case.row for case in there)
-            continue
-        assert not one.modelled or one.modelled in columns
-        assert not one.spread or one.spread in columns
-    assert set(declared.named) <= columns
-    numbers = any(
-        name.startswith("printed") and any(isinstance(row[name], float) for row in made.rows) for name in columns
-    )
-    assert bool(made.compared) >= numbers

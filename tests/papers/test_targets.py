@@ -16,27 +16,39 @@ TABLES = [(paper, name) for paper, name in TARGETS if not PAPERS[paper][name].dr
 
 
 @pytest.mark.parametrize(("paper", "target"), TARGETS, ids="-".join)
-def test_every_target_runs_small(paper, target):
-    made = small(paper, target)
+def test_every_target_runs_small_and_every_printed_column_is_compared_or_has_no_counterpart(paper, target):
+    made, declared = small(paper, target), PAPERS[paper][target]
     assert made.rows
     assert made.notes
     assert all(set(row) == set(made.rows[0]) for row in made.rows)
     assert made.text().count("\n") >= len(made.rows) + 3
     assert json.dumps(made.to_dict())
-    assert (made.figure is not None) == PAPERS[paper][target].draws
+    assert (made.figure is not None) == declared.draws
     if paper == "mpcg" and not target.startswith(("fig1", "fig2", "fig3")):
         for kind in ("printed", "modelled", "measured"):
             assert any(name.startswith(kind) for name in made.rows[0])
             assert kind in made.text()
         assert all(row["N_here"] == 16 for row in made.rows)
         assert f"--max-n {max(row['N'] for row in made.rows)} takes" in " ".join(made.notes)
-
-
-@pytest.mark.parametrize(("paper", "target"), TARGETS, ids="-".join)
-def test_every_target_names_its_smallest_size(paper, target):
-    smallest = PAPERS[paper][target].smallest
-    with pytest.raises(InputError, match=f"max_n must be at least {smallest} for {paper} {target}, got {smallest - 1}"):
-        reproduce(paper, target, smallest - 1)
+    # Names of columns are those of the rows, and a target that prints numbers declares with what they are compared.
+    columns = set(made.rows[0])
+    # What the page alone shows is printed in rows of its own.
+    there = declared.item.cases(declared.item.paper_values) if declared.item else ()
+    for one in declared.compared:
+        if one.printed not in columns:
+            assert any(one.printed in case.row for case in there)
+            continue
+        assert not one.modelled or one.modelled in columns
+        assert not one.spread or one.spread in columns
+    assert set(declared.named) <= columns
+    numbers = any(
+        name.startswith("printed") and any(isinstance(row[name], float) for row in made.rows) for name in columns
+    )
+    assert bool(made.compared) >= numbers
+    with pytest.raises(
+        InputError, match=f"at least {declared.smallest} for {paper} {target}, got {declared.smallest - 1}"
+    ):
+        reproduce(paper, target, declared.smallest - 1)
 
 
 @pytest.mark.parametrize(("paper", "target"), TABLES, ids="-".join)

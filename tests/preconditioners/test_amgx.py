@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.conftest import grid_stencil, random_matrix
+from tests.conftest import grid_stencil, in_threads, random_matrix
 from tests.preconditioners.amgx_stand_in import StandIn, Thing
 from tests.waiting import LIMIT
 from workbench import devices, registry
@@ -211,24 +211,14 @@ def test_solvers_are_destroyed_in_any_order(pyamgx, order):
 
 def test_threads_create_use_and_drop_solvers_concurrently(pyamgx):
     operators = [grid_stencil((7 + k, 9)) for k in range(4)]
-    found, failed = {}, []
 
     def work(k):
-        try:
-            for _ in range(3):
-                b = np.ones(operators[k].shape[0])
-                result = solve(operators[k], b, M="amgx", rtol=1e-10)
-                found[k] = np.linalg.norm(b - operators[k].to_csr() @ result.x)
-        except BaseException as error:
-            failed.append(error)
+        for _ in range(3):
+            b = np.ones(operators[k].shape[0])
+            result = solve(operators[k], b, M="amgx", rtol=1e-10)
+            assert np.linalg.norm(b - operators[k].to_csr() @ result.x) < 1e-8
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
-    assert max(found.values()) < 1e-8
+    in_threads(4, work)
 
 
 def test_a_solver_dropped_during_a_call_is_destroyed_by_the_calling_thread(stand_in, monkeypatch):

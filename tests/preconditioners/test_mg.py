@@ -31,9 +31,9 @@ SMALL = {
     "formulas, with bands": ("poisson-2d", {"n": 18, "a": "1 + 100*x*y"}),
 }
 LARGER = {
-    "levels below the next": ("bubbles-3d", {"n": 15, **SIDE}),
-    "random bubbles": ("bubbles-3d", {"n": 14, **RANDOM, "contrast": 1e-6}),
-    "all Neumann": ("bubbles-2d", {"n": 44}),
+    "levels below the next": ("bubbles-3d", {"n": 13, **SIDE}),
+    "random bubbles": ("bubbles-3d", {"n": 13, **RANDOM, "contrast": 1e-6}),
+    "all Neumann": ("bubbles-2d", {"n": 36}),
 }
 
 

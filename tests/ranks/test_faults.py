@@ -234,7 +234,9 @@ def test_a_command_under_mpiexec_is_one_command(arguments, status, words):
 
 def test_x_is_not_written_in_place_of_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    ended = under_mpiexec("-m", "mpi4py", "-m", "workbench", "solve", "two-layer", "--solution", str(tmp_path / "pipe"))
+    ended = under_mpiexec(
+        "-m", "mpi4py", "-m", "workbench", "solve", "two-layer", "--n", "9", "--solution", str(tmp_path / "pipe")
+    )
     assert (ended.returncode, "it is no regular file" in ended.stderr) == (2, True)
     assert [path.name for path in tmp_path.iterdir() if not path.is_dir()] == ["pipe"]
 

@@ -198,10 +198,10 @@ def test_other_compression_methods_are_refused(content, tmp_path, method):
 
 @pytest.mark.parametrize("name", ["residual.npy", "unknown.npy"])
 def test_decompression_bombs_are_refused(content, tmp_path, monkeypatch, name):
-    """420 MB of zeros, compressed to 0.4 MB."""
+    """420 MB of zeros, compressed to 1.8 MB, as fast as can be."""
     path = tmp_path / "bomb"
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for own, part in unpacked(content).items():
             if own != name:
                 archive.writestr(own, part)
@@ -210,7 +210,7 @@ def test_decompression_bombs_are_refused(content, tmp_path, monkeypatch, name):
             for _ in range(25):
                 stream.write(block)
     path.write_bytes(made.getvalue())
-    assert path.stat().st_size < 500_000
+    assert path.stat().st_size < 2_500_000
     taken = []
     read = zipfile.ZipExtFile.read
 

@@ -160,7 +160,7 @@ def random_configuration(rng):
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_form_lets_through_starts_and_what_it_refuses_is_refused_by_the_setup(seed, monkeypatch):
     # So that the largest systems fit on no machine.
-    monkeypatch.setattr(limits, "memory", lambda: (2**34, 2**28))
+    monkeypatch.setattr(limits, "memory", lambda: (2**34, 2**25))
     rng, counted = random.Random(seed), [0, 0]
     while sum(counted) < 100:
         if (configuration := random_configuration(rng)) is None:

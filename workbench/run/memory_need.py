@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -285,6 +286,7 @@ class _Estimate:
         return MemoryItem("AZ", round(host + stored)) if self._on_host else MemoryItem("AZ", round(host), round(stored))
 
 
+@functools.lru_cache(256)
 def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bool, corrects: bool) -> int:
     """Vectors that a solver has in addition to b and x, from the plan of its programs.
 

@@ -5,6 +5,7 @@ import threading
 import ipywidgets as widgets
 import pytest
 
+from tests.conftest import in_threads
 from tests.live.conftest import page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
@@ -191,11 +192,7 @@ def test_the_lines_of_ones_own_stay_when_another_problem_is_built(bench):
 def test_a_page_is_made_once_whoever_asks_and_a_mistake_is_a_sentence():
     made = []
     page = Page(lambda: made.append(1) or widgets.HTML())
-    threads = [threading.Thread(target=page.made) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, lambda _: page.made())
     assert made == [1]
     broken = Page(lambda: 1 / 0)
     broken.turn_to()

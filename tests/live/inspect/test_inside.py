@@ -7,6 +7,7 @@ import pytest
 from tests.live.conftest import ended
 from tests.waiting import LIMIT
 from workbench.errors import InputError
+from workbench.figures import read_provenance
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING
 from workbench.live.inspect.inside_page import HINT, InsidePage
@@ -242,18 +243,23 @@ def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
     eventually(lambda: any(message.get("width") for message in field.messages))
 
 
-def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventually, opened):
+def test_figures_go_into_the_folder_under_the_time_of_the_run_with_its_provenance(tmp_path, eventually, opened):
     view = opened(InsideView(folder=tmp_path))
     names = set()
-    for started in ("2026-01-31T12:00:00+00:00", "2026-01-31T12:00:01+00:00"):
+    for started, shown in (("12:00:00", ("spectrum", "roofline")), ("12:00:01", ("roofline",))):
         run = Run(configure("two-layer", n=12), trace=True)
-        run.started = started
-        view.follow(run_through(run))
-        for made in (lambda: view.spectrum, lambda: view.roofline):
-            bar = eventually(made).save_bar
-            names |= {path.name for path in bar.save("svg") if path.parent == tmp_path}
+        run.started = f"2026-01-31T{started}+00:00"
+        result = run_through(run)
+        view.follow(result)
+        for name in shown:
+            bar = eventually(lambda name=name: getattr(view, name)).save_bar
+            paths = bar.save("svg", 1)
+            assert {path.parent for path in paths} == {tmp_path}
+            for path in paths:
+                assert read_provenance(path)["configuration"] == result.provenance["configuration"]
+            names |= {path.name for path in paths}
     kinds = [name.partition("-")[0] for name in names]
-    assert sorted(kinds) == sorted(2 * ["ritz", "estimates", "levels", "roofline"])
+    assert sorted(kinds) == ["estimates", "levels", "ritz", "roofline", "roofline"]
 
 
 def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually, opened):

@@ -17,7 +17,10 @@ from workbench.recording import load, save
 ELSEWHERE = """
 import json, sys, time
 sys.modules["pyopencl"] = None
+from tests.brief_measurements import BRIEF
 from workbench.live import open_run
+for brief in BRIEF:
+    setattr(*brief)
 replay = open_run(sys.argv[1], folder=sys.argv[2])
 inside = replay.inside
 while not (inside.spectrum and inside.roofline):

@@ -31,24 +31,20 @@ def form(changes):
     return Form(lambda: changes.append(1), configure("two-layer"))
 
 
-@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
-def test_every_block_can_be_chosen_and_read_back(form, kind, name):
-    form.blocks[kind].choice.value = name
-    cls = registered(kind)[name]
-    assert form.blocks[kind].block() == cls.create()
-    assert list(form.blocks[kind].fields) == [declared.name for declared in cls.parameters()]
-
-
-@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
-def test_every_field_has_a_name_and_tells_its_meaning_bounds_and_unit(kind, name):
-    for declared in registered(kind)[name].parameters():
-        drawn = parameter_schema(declared, name)
-        assert drawn["label"] == parameter_label(name, declared.name)
-        inverse = inverse_help(name, declared.name)
-        assert drawn["help"] == typeset_words(inverse or declared.help)
-        assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
-        assert declared.choices or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
-        assert declared.unit in drawn["about"]
+def test_every_block_can_be_chosen_and_read_back_and_its_fields_tell_meaning_bounds_and_unit(form):
+    for kind, name in BLOCKS:
+        form.blocks[kind].choice.value = name
+        cls = registered(kind)[name]
+        assert form.blocks[kind].block() == cls.create()
+        assert list(form.blocks[kind].fields) == [declared.name for declared in cls.parameters()]
+        for declared in cls.parameters():
+            drawn = parameter_schema(declared, name)
+            assert drawn["label"] == parameter_label(name, declared.name)
+            inverse = inverse_help(name, declared.name)
+            assert drawn["help"] == typeset_words(inverse or declared.help)
+            assert drawn["help"].lower() in f"{drawn['label']} {drawn['about']}".lower()
+            assert declared.choices or bounds_in_words(declared, inverse=bool(inverse)) in drawn["about"]
+            assert declared.unit in drawn["about"]
 
 
 @pytest.mark.parametrize(

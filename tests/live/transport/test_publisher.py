@@ -1,9 +1,11 @@
 """The publisher and the link: credits, resync, no traffic without a page."""
 
-import sys
 import threading
 import time
 
+import pytest
+
+from tests.conftest import in_threads
 from workbench.live.transport.publisher import CREDIT, Link, Publisher
 
 
@@ -152,22 +154,16 @@ def test_a_publisher_at_rest_looks_at_nothing_and_catches_up(eventually, opened)
     eventually(lambda: len(ticks) > before + 1)
 
 
+@pytest.mark.usefixtures("frequent_switches")
 def test_views_that_come_and_go_in_several_threads_are_all_counted(opened):
     publisher = opened(Publisher())
     views = [[(lambda: False) for _ in range(200)] for _ in range(4)]
 
-    def come_and_go(own):
-        for view in own:
+    def come_and_go(k):
+        for view in views[k]:
             publisher.add(view)
-        for view in own[1:]:
+        for view in views[k][1:]:
             publisher.remove(view)
 
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    threads = [threading.Thread(target=come_and_go, args=(own,)) for own in views]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(before)
+    in_threads(4, come_and_go)
     assert set(publisher.views) == {own[0] for own in views}

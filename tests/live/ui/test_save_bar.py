@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from tests.live.conftest import ended, widgets
+from tests.live.conftest import widgets
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.figures.edited import restyled
-from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
+from workbench.live import SaveBar, Schedules
 from workbench.live.ui.save_bar import provenance_line
 from workbench.scenes import Axis, CurveOf, Scene
 from workbench.scenes.scene import ITERATIONS
@@ -112,20 +112,6 @@ def test_what_nobody_foresaw_is_told(tmp_path, eventually):
     bar.press.click()
     eventually(lambda: bar.status.text == "saving failed by a RuntimeError: a wheel came off")
     eventually(lambda: not bar.press.disabled)
-
-
-def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
-    session = ended("two-layer", n=12, trace=True)
-    result = session.result
-    for view, names in (
-        (SpectrumView(session), {"ritz", "estimates", "levels"}),
-        (RooflineView(result.record(), machine="v100"), {"roofline"}),
-    ):
-        view.save_bar.saver.folder = tmp_path
-        paths = view.save_bar.save("svg", 1)
-        assert {path.name.partition("-")[0] for path in paths} == names
-        for path in paths:
-            assert read_provenance(path)["configuration"] == result.provenance["configuration"]
 
 
 def test_schedules_save_their_sliders(tmp_path):

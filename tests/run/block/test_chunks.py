@@ -135,6 +135,7 @@ def test_the_memory_of_a_chunk_is_free_before_the_next_one_begins():
         "device": "opencl",
         "memory_limit": 10**7,
         "rhs": "random:128",
+        "stopping": Stopping(rtol=0.1),
     }
     run = Run(configure("poisson5", **chosen))
     used = set()

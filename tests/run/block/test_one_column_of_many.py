@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.all_pairs import pairwise
 from tests.conftest import grid_stencil
 from workbench.recording import BlockHistory
 from workbench.run import solve
@@ -11,10 +12,9 @@ METHODS = ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"]
 FAR = 1e9 * np.random.default_rng(0).random(144)
 
 
-@pytest.mark.parametrize("rtol", [1e-8, 1e-15, 1e-17])
-@pytest.mark.parametrize("x0", [None, FAR])
-@pytest.mark.parametrize("solver", METHODS)
-def test_one_column_ends_as_one_right_hand_side(solver, x0, rtol):
+@pairwise(rtol=[1e-8, 1e-15, 1e-17], start=["zero", "far"], solver=METHODS)
+def test_one_column_ends_as_one_right_hand_side(case):
+    solver, rtol, x0 = case["solver"], case["rtol"], FAR if case["start"] == "far" else None
     A, b = grid_stencil((12, 12)), np.random.default_rng(1).random(144)
     one = solve(A, b, x0, solver=solver, rtol=rtol, maxiter=300)
     column = solve(A, b[:, None], None if x0 is None else x0[:, None], solver=solver, rtol=rtol, maxiter=300)
