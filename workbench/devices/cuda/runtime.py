@@ -197,8 +197,8 @@ class Cuda:
         self.enqueue(potrs)
 
     def cholesky_inverse(self, matrix: Handle, inverse: Handle, size: int) -> bool:
-        """The inverse of a symmetric positive definite matrix, (size, size), double precision, by cuSOLVER's potrf and
-        potrs; False where it is not positive definite. The matrix is overwritten; waits for the device."""
+        """The inverse of a symmetric matrix, double precision, by cuSOLVER's potrf and potrs; False where it is not
+        positive definite. The matrix is overwritten; waits for the device."""
         from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
 
         lower = cublas.CUBLAS_FILL_MODE_LOWER
@@ -206,14 +206,13 @@ class Cuda:
             handle = self._cupy.cuda.device.get_cusolver_handle()
             cusolver.setStream(handle, self._stream.ptr)
             info, unit = self._cupy.zeros(1, np.int32), self._cupy.eye(size)
-            factor, target = (matrix.data.ptr, size), (inverse.data.ptr, size)
-            room = cusolver.dpotrf_bufferSize(handle, lower, size, *factor)
-            work = self._cupy.empty(room)
+            factor = matrix.data.ptr, size
+            work = self._cupy.empty(room := cusolver.dpotrf_bufferSize(handle, lower, size, *factor))
             cusolver.dpotrf(handle, lower, size, *factor, work.data.ptr, room, info.data.ptr)
             if int(info[0]):
                 return False
             self.copy(inverse, unit, unit.nbytes)
-            cusolver.dpotrs(handle, lower, size, size, *factor, *target, info.data.ptr)
+            cusolver.dpotrs(handle, lower, size, size, *factor, inverse.data.ptr, size, info.data.ptr)
         return True
 
     # For libraries that take CUDA addresses.
