@@ -22,6 +22,9 @@ from workbench.operators.base import stored_bytes
 from workbench.run.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockSolver
 
+SQUARES, ROWS = 16, 400
+"""Small matrices of a method that an accelerator holds, at most, and rows of numbers that it keeps of iterations."""
+
 
 def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
     """The right-hand sides that are solved at once: of nearly equal numbers, in as few chunks as memory allows.
@@ -45,13 +48,14 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
 
 def bytes_of(setup: SolveSetup, columns: int) -> int:
     """Device memory that so many right-hand sides take at once, in bytes: block vectors, the copies of columns for
-    operators that are applied column by column, and Z and AZ for block vectors."""
+    operators that are applied column by column, Z and AZ for block vectors, and small matrices."""
     by_column = sum(not has_blocks(operator) for operator in (setup.bound, setup.first_level))
     copies = 2 * min(columns, MOST_TOGETHER) * by_column
     vector = setup.operator.shape[0] * setup.operator.dtype.itemsize
     basis = setup.projection.columns.block_bytes if setup.projection else 0
     fuses = setup.device.block_algebra().fuses(columns)
-    return columns * bytes_per_column(setup, fuses=fuses) + copies * vector + basis
+    small = columns * (SQUARES * columns + ROWS) * setup.operator.dtype.itemsize
+    return small + columns * bytes_per_column(setup, fuses=fuses) + copies * vector + basis
 
 
 def bytes_per_column(setup: SolveSetup, *, fuses: bool) -> int:
