@@ -303,6 +303,11 @@ class BlockWatch(Protocol):
         ...
 
     @property
+    def repeats(self) -> Any:
+        """What it repeats, see `block_workspace.Repeats`."""
+        ...
+
+    @property
     def halted(self) -> int:
         """Where within an iteration the device has stopped; 0 for between two."""
         ...

@@ -192,7 +192,7 @@ def table3(max_n: int, progress: Progress) -> Reproduction:
         row |= {"GB_per_s": 1e-9 * where.bandwidth.value, "basis": where.bandwidth.basis}
         row["printed_most"] = most if key == "rtx2080s" else None
         for solver in ("pseudo-block-cg", "block-cg"):
-            row[f"{solver}_most"] = int(room // (blocks_of(_solver(solver), plain=True) * n * FLOAT32))
+            row[f"{solver}_most"] = int(room // (blocks_of(_solver(solver), plain=True, remade=True) * n * FLOAT32))
         rows.append(row)
     notes = [
         f"Right-hand sides of {name} that the memory holds at once in single precision: {matrix / 1e6:.0f} MB for the "

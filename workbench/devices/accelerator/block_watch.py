@@ -9,7 +9,7 @@ import numpy as np
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.small_matrices import STATE, SmallMatrices
 from workbench.devices.kernels import small
-from workbench.devices.programs.block_workspace import BlockWorkspace
+from workbench.devices.programs.block_workspace import BlockWorkspace, Repeats
 
 MOST_ROWS = 64
 """Iterations between two reads by the host, at most."""
@@ -21,22 +21,22 @@ class BlockWatch:
     The device stops by itself at the first row that may end a column or the run: where ||r_j||^2 of an active column is
     not above its limit, or above its largest value, or where a number is not positive that is for definite A and M.
     Later launches then change nothing but the product with A. halted: where it has stopped within an iteration, which
-    the host has to complete, as `kernels.small` says; else 0.
+    the host has to complete, as `kernels.small` says; else 0. repeats: what it repeats.
     """
 
     most = MOST_ROWS
     halted = 0
 
-    def __init__(self, device: Launcher, space: BlockWorkspace) -> None:
-        assert space.repeats is not None and isinstance(space.held, SmallMatrices)
-        self._device, self._held, self._space = device, space.held, space
-        s, kept = space.columns, space.repeats.kept
+    def __init__(self, device: Launcher, space: BlockWorkspace, repeats: Repeats) -> None:
+        assert isinstance(space.held, SmallMatrices)
+        self._device, self._held, self.repeats, self._columns = device, space.held, repeats, space.columns
+        s, kept = space.columns, repeats.kept
         self._state = np.zeros(small.state_size(s))
         self._rows = device.zeros(self.most * len(kept) * s, self._held.dtype)
-        self._steps = [step if callable(step) else self._bound(step, s) for step in space.repeats.steps]
+        self._steps = [step if callable(step) else self._bound(step, s) for step in repeats.steps]
         keep = self._held.kernel(small.keep(s, kept), s, {"rows": self._rows, "capacity": np.int32(self.most)})
         self._steps.append(keep)
-        self._recorded = device.runtime.record(self._once) or self._once
+        self._recorded = device.runtime.record(self._once)
 
     def _bound(self, name: str, s: int) -> Callable[[], None]:
         return self._held.kernel(small.small(name, s), s)
@@ -50,14 +50,15 @@ class BlockWatch:
 
         active: columns that have not ended. limits, largest: of ||r_j||.
         """
-        s, kept = self._space.columns, self._space.repeats.kept
+        s, kept = self._columns, self.repeats.kept
         eps, top = (float(getattr(np.finfo(self._held.dtype), name)) for name in ("eps", "max"))
         # The host compares square roots; every row that might meet a limit must reach it.
         squares = limits**2 * (1 + 8 * eps), largest**2 * (1 - 8 * eps)
         self._state[:] = np.concatenate([[0, 0], active, *(np.minimum(square, top) for square in squares)])
         self._held[STATE] = self._state
+        once = self._recorded or self._once
         for _ in range(count):
-            self._recorded()
+            once()
         self._held.changed()
         state = np.real(self._held[STATE])
         made, stopped = int(state[small.COUNTED]), int(state[small.STOPPED])

@@ -74,13 +74,15 @@ class Accelerator(Operators, DeviceBase):
         return Watch(self, workspace, every or self._longest_interval(workspace))
 
     def block_watch(self, space: BlockWorkspace) -> BlockWatch | None:
-        if space.held is None or space.repeats is None or space.clock:
+        # What is repeated refers to the workspace, whose memory is freed with the last reference.
+        repeats, space.repeats = space.repeats, None
+        if space.held is None or repeats is None or space.clock:
             return None
         applied = [space.operator(name) for name in space.operators if not space.inlines(name)]
         if any(operator.waits for operator in (*space.operators.values(), *applied)):
             return None
-        needed = small.local_bytes(space.repeats.steps, space.columns, self.wide(space.dtype).itemsize)
-        return BlockWatch(self, space) if needed <= programs.LOCAL_MEMORY else None
+        needed = small.local_bytes(repeats.steps, space.columns, self.wide(space.dtype).itemsize)
+        return BlockWatch(self, space, repeats) if needed <= programs.LOCAL_MEMORY else None
 
     def _longest_interval(self, workspace: Workspace) -> int:
         if self.budget.limit is None:

@@ -32,8 +32,10 @@ class NamedVectors(Generic[Made]):
     """Whether a method is stepped through here, and its values are to be `shown`."""
     halted: int = 0
     """Where a device that repeats iterations has stopped within one, which the method completes and then sets 0."""
+    held: Any = None
+    """The small matrices of block methods, where an accelerator holds them."""
     repeats: Any = None
-    """Set by a method whose iterations a device can repeat, see `block_workspace.Repeats`."""
+    """Set by a method whose iterations a device that holds them can repeat, see `block_workspace.Repeats`."""
     default_shape: Shape = VECTOR
     """Of a vector that programs add and whose shape is not known otherwise."""
 

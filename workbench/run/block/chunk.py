@@ -83,9 +83,9 @@ class Chunk:
 
     def rows_of(self, kept: Mapping[str, np.ndarray], first: int = 0) -> list[BlockRow]:
         """What the method reports of iterations that the device has repeated, from one on."""
-        assert self.space is not None
+        assert self._watch is not None
         count = len(kept["rr"])
-        return [self.space.repeats.row({name: rows[k] for name, rows in kept.items()}) for k in range(first, count)]
+        return [self._watch.repeats.row({name: rows[k] for name, rows in kept.items()}) for k in range(first, count)]
 
     def judged(self, row: BlockRow, seconds: float, *, last: bool) -> Termination | None:
         """Why the run of this chunk ends with the row, None if it does not. last: the block vectors are those of it."""

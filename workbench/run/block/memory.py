@@ -16,10 +16,14 @@ from workbench.devices.programs.column_by_column import MOST_TOGETHER
 from workbench.devices.programs.counting import CountingDevice
 from workbench.devices.programs.in_blocks import has_blocks
 from workbench.errors import InputError
+from workbench.lines.block_passes import scaling
 from workbench.lines.schedule import Inlined
 from workbench.operators.base import stored_bytes
 from workbench.run.solve_setup import SolveSetup
 from workbench.solvers.block.base import BlockSolver
+
+SQUARES, ROWS = 16, 400
+"""Small matrices of a method that an accelerator holds, at most, and rows of numbers that it keeps of iterations."""
 
 
 def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
@@ -44,16 +48,19 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
 
 def bytes_of(setup: SolveSetup, columns: int) -> int:
     """Device memory that so many right-hand sides take at once, in bytes: block vectors, the copies of columns for
-    operators that are applied column by column, and Z and AZ for block vectors."""
+    operators that are applied column by column, Z and AZ for block vectors, and small matrices."""
     by_column = sum(not has_blocks(operator) for operator in (setup.bound, setup.first_level))
     copies = 2 * min(columns, MOST_TOGETHER) * by_column
     vector = setup.operator.shape[0] * setup.operator.dtype.itemsize
     basis = setup.projection.columns.block_bytes if setup.projection else 0
-    return columns * bytes_per_column(setup) + copies * vector + basis
+    fuses = setup.device.block_algebra().fuses(columns)
+    small = columns * (SQUARES * columns + ROWS) * setup.operator.dtype.itemsize
+    return small + columns * bytes_per_column(setup, fuses=fuses) + copies * vector + basis
 
 
-def bytes_per_column(setup: SolveSetup) -> int:
-    """Device memory that one more right-hand side takes, in bytes: the block vectors of the method.
+def bytes_per_column(setup: SolveSetup, *, fuses: bool) -> int:
+    """Device memory that one more right-hand side takes, in bytes: the block vectors of the method. fuses: whether the
+    device makes passes of lines on so many.
 
     Block vectors that a method needs only where columns depend on one another are not counted.
     """
@@ -63,26 +70,34 @@ def bytes_per_column(setup: SolveSetup) -> int:
     # best columns.
     further = 1 + (0 if setup.projection is None else 3 if setup.variant.projects_system else 2)
     M = setup.M
-    vectors = blocks_of(solver, plain=isinstance(M, Inlined) and M.formula == "v") + further
+    inlined = isinstance(M, Inlined)
+    remade = inlined and fuses and scaling("", "", M.formula, M.factors) is not None
+    vectors = blocks_of(solver, plain=inlined and M.formula == "v", remade=remade) + further
     return vectors * setup.operator.shape[0] * setup.operator.dtype.itemsize
 
 
 @functools.cache
-def blocks_of(solver: BlockSolver, *, plain: bool) -> int:
+def blocks_of(solver: BlockSolver, *, plain: bool, remade: bool = False) -> int:
     """Block vectors that a method stores, B and X included, found by planning its lines on a device that only counts.
 
-    plain: M is the identity.
+    plain: M is the identity. remade: its products join passes.
     """
     device = CountingBlocks()
     M = ElementWise("v", {}) if plain else device
     vectors = {name: device.zero_block(1, 1, np.dtype(float)) for name in "BX"}
     space = CountedSpace(device, 1, 1, np.dtype(float), vectors=vectors, operators={"A": device, "M": M})
+    space.remade = remade
     solver.block_iterates(space, np.zeros(1, bool))
-    return len({id(vector) for vector in space.vectors.values()})
+    return len({id(vector) for name, vector in space.vectors.items() if name not in space.dropped})
 
 
 class CountedSpace(BlockWorkspace):
     """A workspace whose operators need no memory."""
+
+    remade = False
+
+    def remakes(self, operator: str) -> bool:
+        return self.remade
 
     def operator(self, name: str) -> Any:
         return self.device
