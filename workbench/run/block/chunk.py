@@ -97,6 +97,7 @@ class Chunk:
 
     def _next_interval(self, most: int, limits: np.ndarray) -> int:
         """Iterations until a column that has not ended may meet its limit, at its rate since the last check."""
+        assert self._watch is not None
         norms = np.array([column.norm for column in self.test.columns])
         due, active = most, ~self.test.frozen
         if self._norms.size:

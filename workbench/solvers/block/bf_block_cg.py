@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -109,7 +109,7 @@ class BreakdownFreeBlockCG(BlockSolver):
         return recurrence()
 
     @staticmethod
-    def _single(matrices: dict[str, np.ndarray], previous: np.ndarray, inverse: np.ndarray) -> dict[str, np.ndarray]:
+    def _single(matrices: Mapping[str, np.ndarray], previous: np.ndarray, inverse: np.ndarray) -> dict[str, np.ndarray]:
         """alpha and beta of CG, for one column, whose direction has the norm sqrt(G) there and 1 here."""
         if previous.size > 1:
             return {}

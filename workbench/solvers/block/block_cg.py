@@ -154,7 +154,7 @@ class Norms:
         """The row of an iteration that the device has repeated."""
         squares, gamma, spanned, pivot = (np.real(kept[name]) for name in KEPT)
         self.latest = np.sqrt(np.maximum(squares, 0))
-        return BlockRow(self.latest, gamma, np.count_nonzero(spanned), float(pivot[0]))
+        return BlockRow(self.latest, gamma, int(np.count_nonzero(spanned)), float(pivot[0]))
 
     def row(self, C: np.ndarray, basis: Orthonormalization) -> BlockRow:
         """The row of an iteration."""
