@@ -2,11 +2,15 @@
 
 import pytest
 
+from workbench.jit import store
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """No test may touch the user's cache or the network: the default mirror is a closed port."""
-    folder = tmp_path / "cache"
+    """No test may touch the user's downloads or the network: the default mirror is a closed port. Compiled kernels are
+    those of the user, or each test would compile its own."""
+    folder, kernels = tmp_path / "cache", list(store._folders())
+    monkeypatch.setattr(store, "_folders", lambda: kernels)
     monkeypatch.setenv("WORKBENCH_CACHE", str(folder))
     monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "*")
