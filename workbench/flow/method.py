@@ -54,8 +54,8 @@ class Method:
         self.iterations, self.setup_seconds, self.seconds = ([math.nan] * steps for _ in range(3))
         self.marks = [MethodMark(steps + 1, self.label)]
         self._prepared: Prepared | None = None
-        self._renewed = 0
-        """The step at which all levels were made last."""
+        self._renewed = self._set_up_at = 0
+        """The steps at which all levels were made last, and whose phase the setup has."""
 
     @property
     def label(self) -> str:
@@ -118,8 +118,11 @@ class Method:
             self._prepared, self._renewed = Prepared(self.configuration, problem.system(made)), step
         elif moved:
             keep = step - self._renewed < self.renewed_every
-            self._prepared.update(made.labels, numbered=True, moved=made.moved, keep_coarse=keep)
+            # A step that is made again after it failed may have been set up already.
+            places = made.moved if self._set_up_at == step - 1 else None
+            self._prepared.update(made.labels, numbered=True, moved=places, keep_coarse=keep)
             self._renewed = self._renewed if keep else step
+        self._set_up_at = step
         if made.unit:
             atol = problem.tolerance * made.unit
             stopping = self.configuration.stopping
