@@ -15,6 +15,7 @@ from workbench.live.plots import timeline as module
 from workbench.machine.profile import profile
 from workbench.machine.retime import retime
 from workbench.naming import kernel_name
+from workbench.number_text import number
 from workbench.recording import Event, Trace, load, save
 from workbench.run import RunQueue, Session, State, Stopping, configure
 from workbench.scenes.style import KINDS
@@ -250,7 +251,8 @@ def test_a_run_at_rest_is_compared_with_a_machine(view, page, eventually):
     assert all(styles[kernel["name"]] == kernel["style"] for kernel in kernels)
     assert "measured, this machine: " in reported["words"]
     times = trace.seconds / made.seconds
-    assert (f"{times:.3g} times as fast" if times > 1 else f"{1 / times:.3g} times as long") in reported["words"]
+    said = f"{number(times)} times as fast" if times > 1 else f"{number(1 / times)} times as long"
+    assert said in reported["words"]
     view.machine = ""
     eventually(lambda: count(page) == half and not page.messages[-1]["groups"])
     assert page.messages[-1]["words"] == ""
