@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.deflation.projection import BlockProjection, Projection
+from workbench.deflation.block_projection import BlockProjection
+from workbench.deflation.projection import Projection
 from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.devices.programs.in_blocks import in_blocks

@@ -271,12 +271,10 @@ class Workbench(View):
     def _take_pair(self, configuration: Configuration) -> None:
         """Put a suggested pair into the form, and show it; one of a sequence in Flow."""
         self.load(configuration)
-        if isinstance(configuration.problem, SystemSequence):
-            flow: FlowView = self.view(FLOW)
-            flow.take_method(configuration)
-            self.turn_to(FLOW)
-        else:
-            self.turn_to(SOLVE)
+        sequence = isinstance(configuration.problem, SystemSequence)
+        if sequence:
+            self.view(FLOW).take_method(configuration)
+        self.turn_to(FLOW if sequence else SOLVE)
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
         """Let the suggested pairs take the place of the entries of the race, and start it."""

@@ -1,0 +1,102 @@
+"""Deflation of block vectors: the projection and P A, with Z, AZ and E read once for all columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.deflation.corrections import Corrections
+from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.programs.in_blocks import in_blocks
+
+
+class BlockProjection(Corrections):
+    """The projection of block vectors, and P A in place of A: Z, AZ and E are read once for all columns.
+
+    projection: of one vector, a `Projection`. Small matrices a, shape (d, s), go through the host, where E is solved
+    for all columns. shape: size, columns and dtype of block vectors.
+    """
+
+    waits = True
+
+    def __init__(self, projection: Any, count: int) -> None:
+        self.device, self.dtype, self._count = projection.device, projection.dtype, count
+        self._of_one, self.exact = projection, projection.exact
+        self.shape = projection.vector_traffic // self.dtype.itemsize, count, self.dtype
+        self._z, self._make_az = projection.columns.in_blocks(self.device, count, self.dtype)
+        self._product = BlockProduct(self.device, in_blocks(self.device, projection.bound, *self.shape), self._z, count)
+
+    def zeros(self) -> DeviceVector:
+        return self.device.zero_block(*self.shape)
+
+    def coarse_solve(self, coarse: np.ndarray) -> np.ndarray:
+        return self._of_one.solve_columns(coarse)
+
+    def drift(self, R: DeviceVector) -> np.ndarray:
+        """As that of one vector, by column."""
+        return self._of_one.drift_of(self._z.restrict(R))
+
+    def prepare_recovery(self, B: DeviceVector) -> None:
+        """Compile what `recover_solution` needs for a right-hand side, ahead of the first call."""
+        self._product.difference(B, self._work)
+
+    def apply(self, X: DeviceVector, out: DeviceVector) -> None:
+        """out = P A X."""
+        _, restricted = self._product.apply(X, out)
+        self._az.subtract(out, self.coarse_solve(restricted))
+
+    @property
+    def traffic(self) -> int:
+        return self.system_traffic + self.coarse_traffic
+
+    @property
+    def flops(self) -> int:
+        return self.system_flops + self.coarse_flops
+
+    @property
+    def system_traffic(self) -> int:
+        """Bytes of one application of A."""
+        return self._product.A.traffic
+
+    @property
+    def system_flops(self) -> int:
+        """Operations of one application of A."""
+        return self._product.A.flops
+
+    @property
+    def coarse_traffic(self) -> int:
+        """Bytes of a restriction, a coarse solve and an update with Z."""
+        return self._z.restriction[0] + self._of_one.solve_traffic + self._z.update[0]
+
+    @property
+    def coarse_flops(self) -> int:
+        """Operations of the same."""
+        return self._z.restriction[1] + self._count * self._of_one.solve_traffic // 4 + self._z.update[1]
+
+
+class BlockProduct:
+    """out = A X and Z^H out, and Z^H (B - A X); for block vectors, A in its form for them."""
+
+    def __init__(self, device: Any, A: Any, z: Any, count: int) -> None:
+        self.A, self._device, self._z, self._ones = A, device, z, np.ones(count)
+        self._differences: dict[int, Callable[[np.ndarray], None]] = {}
+        """B - A X, by the block vector B."""
+
+    def apply(self, X: DeviceVector, out: DeviceVector) -> tuple[None, np.ndarray]:
+        """Returns no dot products, and Z^H out, shape (d, s)."""
+        self.A.apply(X, out)
+        return None, self._z.restrict(out)
+
+    def residual(self, B: DeviceVector, X: DeviceVector, work: DeviceVector) -> np.ndarray:
+        """Z^H (B - A X), shape (d, s)."""
+        self.A.apply(X, work)
+        self.difference(B, work)(-self._ones)
+        return self._z.restrict(work)
+
+    def difference(self, B: DeviceVector, work: DeviceVector) -> Callable[[np.ndarray], None]:
+        """What makes B + work D of the work space, for a diagonal D; compiled when it is first asked for."""
+        if id(B) not in self._differences:
+            self._differences[id(B)] = self._device.block_algebra().combine(work, B, work, self._ones.shape)
+        return self._differences[id(B)]
