@@ -37,10 +37,10 @@ class StartVectors:
     """Earlier solutions, the newest last, and the start that they give.
 
     kind: see `check_start`. known: start vectors whose solutions are copied. Solutions are NumPy's, or CuPy's in the
-    memory of a device, as the right-hand sides are. Extrapolations are polynomials in time of
-    degree 0, 1 or 2. fischer:m takes from the span of m solutions the vector with the least error in the A-norm, for m
-    products with A and m^2 dot products. Source: Fischer, "Projection techniques for iterative solution of Ax = b with
-    successive right-hand sides", Comput. Methods Appl. Mech. Eng. 163 (1998).
+    memory of a device, as the right-hand sides are. Extrapolations are polynomials in time of degree 0, 1 or 2.
+    fischer:m takes from the span of m solutions the vector with the least error in the A-norm, for m products with A
+    and m^2 dot products. Source: Fischer, "Projection techniques for iterative solution of Ax = b with successive
+    right-hand sides", Comput. Methods Appl. Mech. Eng. 163 (1998).
     """
 
     def __init__(self, kind: str, known: StartVectors | None = None) -> None:

@@ -323,11 +323,10 @@ class TwoPhaseFlow:
         self.viscous_iterations = 0
         (newest, older), added = self.increments, self._spare
         of_newest, of_older = self._extrapolated()
+        grid.copy(added, self.u)
         if of_newest:
             grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, z)
             grid.fill_faces(z, 1)
-        grid.copy(added, self.u)
-        if of_newest:
             grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
             grid.launch(momentum_kernels.viscous_update, 1.0, 0.0, self._inverse, w, p, s, self.u, r, z, sums)
             gamma = float(grid.combined(sums))

@@ -28,7 +28,6 @@ MOST_GROUPS = 2112
 """Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
 MOST_GROUPS_OF_GRAM = 264
 """The same of a Gram matrix: two for each multiprocessor of a large GPU, which hold much."""
-MOST_GROUPS_OF_PRODUCT = 2112
 
 
 class BlockAlgebra:
@@ -91,7 +90,7 @@ class BlockAlgebra:
         else:
             plan = texts.Combine(shape[0], shape[1], base is not None, sign)
             kernel = device.kernel(plan.text, "block_combine", target.dtype, group=group)
-            groups = min(-(-rows // plan.rows), MOST_GROUPS_OF_PRODUCT)
+            groups = min(-(-rows // plan.rows), MOST_GROUPS)
             launch = functools.partial(device.launch, kernel, groups, *arguments, np.int64(rows), group=group)
         if held is not None:
             return launch
