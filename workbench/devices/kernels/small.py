@@ -33,6 +33,8 @@ _CHOLESKY = {
     "again": {**_PLAIN, "halted": 0},
 }
 """Of those with a Cholesky factor, how its pivots are chosen."""
+_MACROS = ("EACH", "ROW_OF", "COLUMN_OF", "INVERSE", "ADJOINT")
+"""What `small_cholesky.cl` defines for the kernel around it, and for no other of the module."""
 
 
 def state_size(s: int) -> int:
@@ -51,7 +53,8 @@ def small(name: str, s: int) -> KernelText:
     norms and own_norms: with and without F = Q^H Q, which is I without a preconditioner.
     """
     if name in _CHOLESKY:
-        return _headed(fill(f"small_{name}", s=s, cholesky=fill("small_cholesky", s=s, **_CHOLESKY[name])), name)
+        text = fill(f"small_{name}", s=s, cholesky=fill("small_cholesky", s=s, **_CHOLESKY[name]))
+        return _headed(text + "".join(f"#undef {macro}\n" for macro in _MACROS), name)
     if name in ("norms", "own_norms"):
         line = f"for (int m = 0; m < {s}; m++) r += W_REAL(W_MUL(W_CONJ(c), W_MUL(F[k*{s} + m], C[m*{s} + j])));"
         squares, measured = (line, "r") if name == "norms" else ("", "g")

@@ -146,7 +146,8 @@ class RankProcesses:
             named = [rank for rank, process in enumerate(self.present.processes) if process == which]
             name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
             return f"{name} {_ended(banner)}"
-        last = next((one_line(words) for words in reversed(self._last_words) if words.strip()), "")
+        # Open MPI frames its sentences with lines of dashes.
+        last = next((one_line(words) for words in reversed(self._last_words) if words.strip("- \n")), "")
         # mpiexec of MPICH ends with the number of the signal that it was sent.
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return f"mpiexec {how}{f' ({last})' if last else ''}"

@@ -1,11 +1,10 @@
-typedef struct ALIGNED($bytes) { T of[$vector]; } PART;
 #ifdef __CUDACC__
 #define ROW_BARRIER __syncwarp((((1u << ($lanes - 1)) << 1) - 1) << (LOCAL_ID%32/$lanes*$lanes))
-#define LIMIT end
+#define ROW_END end
 #define FOUR_AT_ONCE _Pragma("unroll 4")
 #else
 #define ROW_BARRIER BARRIER
-#define LIMIT (begin + $most)
+#define ROW_END (begin + $most)
 #define FOUR_AT_ONCE
 #endif
 KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices,
@@ -13,6 +12,7 @@ KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT ind
 {
     /* y = A x, or y + A x, for a CSR matrix and a row-major block vector: a work-item computes $vector columns of a row,
        and a group $rows_per_group rows. */
+    typedef struct ALIGNED($bytes) { T of[$vector]; } PART;
     $shared
     const int slot = LOCAL_ID/$lanes, k = LOCAL_ID%$lanes;
     GLOBAL const PART* mine = (GLOBAL const PART*)x + k;
@@ -31,3 +31,6 @@ KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT ind
     }
     $finish
 }
+#undef ROW_BARRIER
+#undef ROW_END
+#undef FOUR_AT_ONCE

@@ -1,4 +1,4 @@
-for (INDEX first = begin; first < LIMIT; first += $chunk) {
+for (INDEX first = begin; first < ROW_END; first += $chunk) {
     /* The work-items of a row read its next entries together, and each then takes all of them. */
     ROW_BARRIER;
     for (int m = k; m < $chunk; m += $lanes) {
