@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -55,6 +59,31 @@ def test_all_paths_compute_in_every_precision(persist, dtype):
     assert found.converged
     assert abs(found.iterations - host.iterations) <= 1
     np.testing.assert_allclose(found.x, host.x, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "levels", [("two-layer", "jacobi", "none"), ("bubbles-3d", "neumann:2", "levelset:8")], ids=["one", "two"]
+)
+def test_a_gpu_without_cooperative_launch_takes_kernels_one_by_one(cuda, monkeypatch, levels):
+    problem, preconditioner, deflation = levels
+    choices = {"preconditioner": preconditioner, "deflation": deflation, "device": "cuda"}
+    configuration = configure(problem, {"n": 32}, **choices, stopping=Stopping(rtol=1e-8, check_every=7))
+    together = run_through(Run(configuration))
+    monkeypatch.setattr(cuda.runtime, "_cooperates", False)
+    monkeypatch.setattr(cuda.runtime, "multiprocessors", 0)
+    apart = run_through(Run(configuration))
+    assert apart.converged
+    assert abs(apart.iterations - together.iterations) <= 1
+    np.testing.assert_allclose(apart.x, together.x, atol=1e-7 * abs(together.x).max())
+
+
+def test_two_processes_share_a_gpu(cuda):
+    choices = "bubbles-3d --n 48 --preconditioner neumann:2 --deflation levelset:12 --device cuda --json"
+    command = [sys.executable, "-m", "workbench.cli", "solve", *choices.split()]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    answers = [json.loads(process.communicate(timeout=100)[0]) for process in both]
+    assert all(answer["converged"] for answer in answers)
+    assert answers[0]["iterations"] == answers[1]["iterations"]
 
 
 def test_a_thousand_solves_keep_memory_flat(cuda):
