@@ -178,13 +178,15 @@ def test_terms_of_a_neumann_series(device, case):
         np.testing.assert_array_equal(device.to_host(vector), before)
 
 
-@on_devices(dtype=DTYPES, block=[30, 90, 1200], grid=[(40, 30), (8, 5, 30)])
+@on_devices(dtype=DTYPES, rows=[1, 3, 200], grid=[(40, 30), (8, 5, 30), (3, 400), (1200, 1)])
 def test_solves_with_blocks(device, case):
-    block, grid, dtype = case["block"], case["grid"], case["dtype"]
+    """Blocks of grid rows shorter and longer than a tile; the last block has fewer."""
+    grid, dtype = case["grid"], case["dtype"]
+    block = min(1200, case["rows"] * grid[-1])
     operator, r = grid_stencil(grid, dtype, shift=1.0), random_values(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = device.array(inverse, inverse.dtype)
-    bound = device.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)
+    bound = device.stencil_factor(operator.lower, operator.strides, placed, grid[-1], block, 0.5)
     whole = sparse.tril(operator.to_csr(), k=-1).toarray()
     whole[np.arange(1200)[:, None] // block != np.arange(1200) // block] = 0
     pivots = np.diag(operator.main)

@@ -39,10 +39,10 @@ from workbench.devices.kernels import (
     series,
     small,
     tiles,
-    wavefront,
 )
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import prelude
+from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.ops.csr import RowBlock
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.host.face_coding import face_codes
@@ -157,7 +157,9 @@ def kernels(dtype):
     yield products.csr(8, based=True)
     yield from (products.csr(8, based=based, summed=False, part=True) for based in (True, False))
     yield from (deflation.runs(items) for items in (1, 8))
-    yield from (products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
+    yield products.LEVELS
+    wide = LAYOUT.accumulator(dtype).itemsize
+    yield from (Wavefront(rows, dtype.itemsize, wide, LAYOUT.group, cuda=True).text.text for rows in (5, 100))
     yield draw.draw("cuda")
     for ends in ("int", "I64"):
         yield from nesting.scan("counts[i]", {"counts": "int"}, ends)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.accelerator.block_levels import SOLVING_GROUP
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.kernels import wavefront
+from workbench.devices.kernels.wavefront import Wavefront
 from workbench.devices.operator_protocols import OperatorTraits
 from workbench.devices.traffic import product_flops
 from workbench.lazy import sparse
@@ -30,12 +29,10 @@ class GridBlockFactor(OperatorTraits):
         self._device, self._inverse = device, inverse
         self._bands = [device.array(band, inverse.dtype) for band in lower[:2]]
         self._rows, rows_per_block = inverse.size // width, block // width
-        self._group = SOLVING_GROUP
-        while self._group < rows_per_block:
-            self._group *= 2
-        self._kernel = device.kernel(
-            wavefront.wavefront(is_complex=inverse.dtype.kind == "c"), "wavefront", inverse.dtype, group=self._group
-        )
+        sizes = inverse.itemsize, device.wide(inverse.dtype).itemsize
+        plan = Wavefront(rows_per_block, *sizes, device.layout.group, device.layout.language == "cuda")
+        self._group = plan.group
+        self._kernel = device.kernel(plan.text, "wavefront", inverse.dtype, group=plan.group)
         self._scale = device.number(scale, inverse.dtype)
         self._groups = max(1, min(device.layout.groups, -(-self._rows // rows_per_block)))
         self._more = (np.int32(width), np.int64(self._rows), np.int64(rows_per_block))
