@@ -63,11 +63,11 @@ def test_a_recorded_run_has_the_levels_that_it_noted(name):
     system = run.setup.system
     _, boxes = registry.find("deflation", CASES[name][2]).labels_and_boxes(run.x.size, system.grid, system.phase)
     coarse = run.configuration.coarse
-    again = NestedParts.recorded(coarse, boxes, run.setup.notes)
+    again = NestedParts.recorded(boxes, run.setup.notes)
     expected = NestedParts.of(run.setup.projection.levels)
     assert again.sizes == expected.sizes
     for made, noted in zip(again.parts, expected.parts, strict=True):
         # Numbered in another order.
         assert np.unique(np.stack([made, noted]), axis=1).shape[1] == made.max() + 1
-    assert NestedParts.recorded(coarse, boxes, ["coarse solver multilevel has levels of 9, 8 vectors, in"]) is None
-    assert NestedParts.recorded(coarse, boxes, ["E is singular"]) is None
+    assert NestedParts.recorded(boxes, ["coarse solver multilevel has levels of 9, 8 vectors, in"]) is None
+    assert NestedParts.recorded(boxes, ["E is singular"]) is None

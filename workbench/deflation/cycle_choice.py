@@ -1,14 +1,15 @@
-"""The choice of a cycle of the multilevel coarse solver on a GPU, by its launches and the iterations that it costs.
+"""The choice of a cycle of the multilevel coarse solver and of its last level on a GPU, by launches and iterations.
 
-There most levels take as long as their launches do, and each level with flexible CG doubles the visits below. On the
-cores a pass costs what it moves, and few visits to small levels gain next to nothing. The constants were measured on
+There most levels take as long as their launches do, and each level with flexible CG doubles the visits below: a last
+level of a thousand vectors, a product with a matrix of 4 MB, saves the launches of a level and its over-correction. On
+the cores a pass costs what it moves, and few visits to small levels gain next to nothing. The constants were measured on
 an H200, for two layers, bubbles in 2D and 500 bubbles in 3D (docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 LAUNCH, RATE = 1.85e-6, 2.3e12
 """Seconds of a launch that is replayed, and bytes per second of levels in the second cache."""
@@ -16,16 +17,16 @@ ENDS = 2
 """Launches that bring the right-hand side to the first level and the solution back."""
 REST = 2e-5, 3.2e-9
 """Seconds of the other parts of an iteration: fixed, and per vector with the usual boxes of 64 cells."""
-MORE, STEEP = {False: 0.03, True: 0.085}, 2.7
-"""A part by which iterations grow where one level more is left to the plain cycle than has flexible CG, by whether
-there are many phases, and its growth with each such level: the plain cycle over-corrects them all."""
+MORE, STEEP = {"few in 3D": 0.0, "few": 0.03, "many": 0.085}, 2.7
+"""A part by which iterations grow where one level more is left to the plain cycle than has flexible CG, by how many
+phases there are, and its growth with each such level: the plain cycle over-corrects them all."""
 MOST_MORE = 0.1
 """Of iterations, at most: the rest of an iteration may take longer than `REST`."""
 
 
-def iterations(plain: int, flexible: int, *, many: bool) -> float:
+def iterations(plain: int, flexible: int, phases: str) -> float:
     """The iterations with so many plain levels below those with flexible CG, over those of an exact solve."""
-    return 1 + MORE[many] * STEEP ** (plain - flexible) if plain else 1.0
+    return 1 + MORE[phases] * STEEP ** (plain - flexible) if plain else 1.0
 
 
 def passes(levels: int, flexible: int) -> list[int]:
@@ -38,25 +39,33 @@ def passes(levels: int, flexible: int) -> list[int]:
 
 
 def seconds(count: int, levels: int, dimensions: int, flexible: int) -> float:
-    """Of one solve with `count` vectors on so many levels above the last."""
+    """Of one solve with `count` vectors on so many levels above the last, whose inverse is dense."""
     over = passes(levels, flexible)
+    sizes = [count / 2 ** (dimensions * depth) for depth in range(levels + 1)]
     # Each reads and writes the entries of a row with their columns, and three vectors.
-    row = 4 * (2 * 2 * dimensions + 3)
-    moved = sum(made * count / 2 ** (dimensions * depth) * row for depth, made in enumerate(over[:-1]))
+    rows = [*(4 * (2 * 2 * dimensions + 3) for _ in range(levels)), 4 * sizes[-1]]
+    moved = sum(made * size * row for made, size, row in zip(over, sizes, rows, strict=True))
     return (ENDS + sum(over)) * LAUNCH + moved / RATE
 
 
 def cycle_for(
-    cycles: Mapping[str, tuple[int, ...]], count: int, bottom: int, dimensions: int, *, many: bool
-) -> tuple[str, str]:
-    """The name of the cycle with the shortest estimated iterations, and why. many: phases."""
-    levels, found = max(1, math.ceil(math.log(count / bottom) / math.log(2**dimensions))), {}
+    cycles: Mapping[str, tuple[int, ...]], count: int, bottoms: Sequence[int], dimensions: int, phases: str
+) -> tuple[str, int, str]:
+    """The name of the cycle and the vectors of the last level, at most, with the shortest estimated iterations, and
+    why. bottoms: among which it is chosen, below count. phases: how many, as in `MORE`."""
+    found = {}
     for name, steps in cycles.items():
-        flexible = min(levels, len(steps) - 1)
-        growth = iterations(levels - flexible, flexible, many=many)
-        found[name] = growth, seconds(count, levels, dimensions, flexible)
+        for bottom in bottoms:
+            levels = max(1, math.ceil(math.log(count / bottom) / math.log(2**dimensions)))
+            flexible = min(levels, len(steps) - 1)
+            growth = iterations(levels - flexible, flexible, phases)
+            found[name, bottom] = growth, seconds(count, levels, dimensions, flexible)
     most = max(1 + MOST_MORE, min(growth for growth, _ in found.values()))
-    times = {name: growth * (REST[0] + REST[1] * count + solve) for name, (growth, solve) in found.items()}
-    chosen = min((name for name, (growth, _) in found.items() if growth <= most), key=lambda name: times[name])
-    listed = ", ".join(f"{name} {1e3 * solve:.2g} ms and {growth - 1:.0%}" for name, (growth, solve) in found.items())
-    return chosen, f"cycle auto is {chosen}; estimated coarse solve and additional iterations: {listed}"
+    times = {made: growth * (REST[0] + REST[1] * count + solve) for made, (growth, solve) in found.items()}
+    name, bottom = min((made for made, (growth, _) in found.items() if growth <= most), key=lambda made: times[made])
+    listed = ", ".join(
+        f"{name} to {bottom} vectors {1e3 * solve:.2g} ms and {growth - 1:.0%}"
+        for (name, bottom), (growth, solve) in found.items()
+    )
+    reason = f"cycle auto is {name} to {bottom} vectors; estimated coarse solve and additional iterations: {listed}"
+    return name, bottom, reason

@@ -24,6 +24,8 @@ STEPS = {"cg": (2, 0), "k2": (2, 2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (1, 
 """Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
 WEIGHED = {name: STEPS[name] for name in ("cg", "k2", "k3")}
 """Among which a GPU chooses where cg alone does not do."""
+BOTTOMS = 300, 1100
+"""Vectors of the last level, at most: on the cores, and what a GPU weighs in addition where it makes the inverse."""
 LINEAR = (0,)
 """Of the V-cycle as a linear map, whose result may be too large by `scaling` to the power of the levels."""
 LISTED = "coarse solver multilevel has levels of"
@@ -51,8 +53,9 @@ class Multilevel(CoarseSolver):
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
-    On a GPU, where levels take as long as their launches do, cycle auto weighs launches against iterations in 2D and
-    for many phases: with 65,536 vectors in 2D k2 takes 71 launches and 3% more iterations, k3 119 launches.
+    On a GPU, where levels take as long as their launches do, cycle auto weighs launches against iterations, and a last
+    level of about a thousand vectors against another level: with 65,536 vectors in 2D cg down to 1,024 takes 32
+    launches and 9% more iterations than k3 down to 256, which takes 119.
 
     Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes, 210 d on an
     accelerator, which makes the levels itself where it has 350 d; a solve moves about 1.2 kB
@@ -81,40 +84,57 @@ class Multilevel(CoarseSolver):
         choices=("auto", *STEPS),
     )
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
-    bottom: int = parameter(300, "vectors of the last level, at most", low=1, high=8192, unit="vectors")
+    bottom: int = parameter(
+        0,
+        "vectors of the last level, at most; 0 takes 300, with cycle auto on a GPU 300 or 1100 by a model",
+        low=0,
+        high=8192,
+        unit="vectors",
+    )
 
     def resolved(
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
-        """On a GPU the same with the cycle that takes least time, where phases tell parts apart."""
-        count = matrix.shape[0]
-        if self.cycle != "auto" or on_host or exact or count <= self.bottom or parts is None:
+        """On a GPU the same with the cycle and the last level that take least time, where phases tell parts apart."""
+        count, least = matrix.shape[0], self.least
+        if self.cycle != "auto" or on_host or exact or count <= least or parts is None:
             return self, ""
-        if _is_easy(parts) or (kinds := parts.kinds) < 2:
+        # Elsewhere the inverse of a thousand vectors is made on the host, in a sixth of a second.
+        there = isinstance(matrix, PlacedMatrix) and matrix.dtype == np.float64
+        inverts = there and getattr(matrix.device, "inverts", False)
+        bottoms = [bottom for bottom in BOTTOMS if bottom < count] if inverts and not self.bottom else [least]
+        easy = _is_easy(parts)
+        if (easy and len(bottoms) == 1) or (kinds := parts.kinds) < 2:
             return self, ""
-        sizes = count, self.bottom, len(parts.per_side)
-        cycle, reason = cycle_for(WEIGHED, *sizes, many=kinds > MANY_PHASES)
-        return dataclasses.replace(self, cycle=cycle), f"coarse solver {self.name}: {reason}"
+        cycles = {"cg": STEPS["cg"]} if easy else WEIGHED
+        phases = "few in 3D" if easy else "many" if kinds > MANY_PHASES else "few"
+        cycle, bottom, reason = cycle_for(cycles, count, bottoms, len(parts.per_side), phases)
+        return dataclasses.replace(self, cycle=cycle, bottom=bottom), f"coarse solver {self.name}: {reason}"
+
+    @property
+    def least(self) -> int:
+        """Vectors of the last level, at most, where no model chooses."""
+        return self.bottom or BOTTOMS[0]
 
     def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
         # Accelerators have the levels in the form of their kernels as well.
         return 130 * count, 210 * count
 
     def is_exact(self, count: int) -> bool:
-        return count <= self.bottom
+        return count <= self.least
 
     def factor(
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None = None, *, linear: bool = False
     ) -> Factor:
         """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
-        if matrix.shape[0] <= self.bottom:
+        if matrix.shape[0] <= self.least:
             return DenseFactor(inverse_on_range(in_host_memory(matrix).toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
         steps = LINEAR if linear and cycle == "v" else STEPS[cycle]
         device = matrix.device if isinstance(matrix, PlacedMatrix) else None
-        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, steps), cycle, device)
+        return MultilevelFactor(hierarchy(matrix, parts, self.least, self.scaling, steps), cycle, device)
 
 
 def _is_easy(parts: Parts) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from workbench.deflation.hierarchy import merged_levels
-from workbench.deflation.multilevel import LISTED, Multilevel
+from workbench.deflation.multilevel import LISTED
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Levels
 from workbench.host.boxes import Boxes
@@ -30,17 +30,16 @@ class NestedParts:
         return cls._chained(row, (level.parents for level in levels.levels))
 
     @classmethod
-    def recorded(cls, coarse: object, boxes: Boxes | None, notes: Sequence[str]) -> NestedParts | None:
+    def recorded(cls, boxes: Boxes | None, notes: Sequence[str]) -> NestedParts | None:
         """Those of a run that was recorded with these notes, by merging its subdomains again.
 
-        coarse: its coarse solver. None for a run without levels, and where merging gives other levels than it noted.
+        None for a run without levels, and where merging gives other levels than it noted.
         """
         noted = next((found[1] for note in notes if (found := re.search(rf"{LISTED} ([\d, ]+) vectors", note))), "")
         if not noted:
             return None
         sizes = [int(size) for size in noted.split(", ")]
-        solver = coarse if isinstance(coarse, Multilevel) else Multilevel()
-        parents, _ = merged_levels(Parts.of(boxes) if boxes else Parts.in_order(sizes[0]), solver.bottom)
+        parents, _ = merged_levels(Parts.of(boxes) if boxes else Parts.in_order(sizes[0]), sizes[-1])
         made = cls._chained(np.arange(boxes.phases.size if boxes else sizes[0]), parents)
         return made if list(made.sizes) == sizes else None
 

@@ -50,7 +50,7 @@ class Parts:
         firsts, phases = map(self.device.to_host, (self.firsts, self.phases))
         return Parts(self.per_side, firsts, phases)
 
-    @property
+    @functools.cached_property
     def kinds(self) -> int:
         """The number of phases, found among merged parts, which have as many."""
         if self.phases.size > FEW and max(self.per_side) > 1:

@@ -105,7 +105,7 @@ def nested(
 def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
     """The inverse of the bottom in the precision of the levels, on the complement of its null vector where it has one;
     None where the device has no library for it, and where that finds the matrix not positive definite."""
-    if not hasattr(device.runtime, "cholesky_inverse"):
+    if not device.inverts:
         return None
     matrix, count = found.bottom, found.null.size
     singular, stored = found.residue <= null_tolerance, found.levels[0].data.dtype

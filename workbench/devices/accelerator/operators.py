@@ -66,6 +66,11 @@ class Operators(OperatorsOfAllDevices, Launcher):
     drawn = drawn
     plane = volume = peaks.downsampled
 
+    @property
+    def inverts(self) -> bool:
+        """Whether `inverse_of_last` has a library."""
+        return hasattr(self.runtime, "cholesky_inverse")
+
     def bind(self, request: Request) -> Bound:
         """A kernel of the kernel language."""
         return bind(self, request)

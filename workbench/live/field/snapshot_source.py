@@ -194,7 +194,7 @@ class SnapshotSource:
             drawn = labels.reshape(grid) if labels is not None and grid else None
             self.place = Place(unknowns, system, grid, drawn)
             notes = self.watched.provenance.get("notes", ())
-            self._nested = lambda: NestedParts.recorded(configuration.coarse, boxes, notes)
+            self._nested = lambda: NestedParts.recorded(boxes, notes)
         # The vector can be seen without its grid.
         except (InputError, MemoryError):
             self.place = Place(unknowns)
