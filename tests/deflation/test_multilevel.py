@@ -250,8 +250,8 @@ def test_a_gpu_trades_visits_to_levels_against_iterations():
     named = Multilevel(cycle="k3", bottom=10)
     assert named.resolved(matrix, parts, on_host=False, exact=False) == (named, "")
     # A last level of a thousand vectors is for devices that make its inverse.
-    count = 1200
-    many, rows = Parts((30, 40), np.arange(count + 1), np.arange(count) % 2), np.arange(count + 1)
+    count = 4000
+    many, rows = Parts((50, 80), np.arange(count + 1), np.arange(count) % 2), np.arange(count + 1)
     for inverts, bottom in ((True, 1100), (False, 300)):
         there = PlacedMatrix(SimpleNamespace(inverts=inverts), (np.ones(count), rows[:-1], rows))
         assert Multilevel().resolved(there, many, on_host=False, exact=False)[0].bottom == bottom

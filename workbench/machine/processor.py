@@ -43,22 +43,22 @@ def logical_cores() -> int:
 def usable_cores(root: Path = CGROUPS) -> int:
     """The hardware threads that this process may keep busy: its affinity and its container's share, rounded up."""
     share = cpu_share(root)
-    allowed = len(_allowed())
-    return allowed if share is None else max(1, min(allowed, math.ceil(share)))
+    threads = len(allowed())
+    return threads if share is None else max(1, min(threads, math.ceil(share)))
 
 
 def physical_cores() -> int:
     """The cores behind the hardware threads that this process may run on; two threads of one core count once."""
-    siblings = {text_of(CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list") for cpu in _allowed()}
+    siblings = {text_of(CPUS / f"cpu{cpu}" / "topology" / "thread_siblings_list") for cpu in allowed()}
     if None not in siblings:
         return len(siblings)
-    return min(psutil.cpu_count(logical=False) or logical_cores(), len(_allowed()))
+    return min(psutil.cpu_count(logical=False) or logical_cores(), len(allowed()))
 
 
 def last_level_cache() -> int | None:
     """Bytes of all last-level caches together that this process's cores use, None if the system does not say."""
     caches: dict[tuple[int, str], int] = {}
-    for cpu in _allowed():
+    for cpu in allowed():
         for folder in (CPUS / f"cpu{cpu}" / "cache").glob("index*"):
             size, shared = text_of(folder / "size"), text_of(folder / "shared_cpu_list")
             if size and shared and size.endswith("K"):
@@ -67,11 +67,11 @@ def last_level_cache() -> int | None:
     return sum(size for (level, _), size in caches.items() if level == last) or None
 
 
-def _allowed() -> set[int]:
+def allowed() -> frozenset[int]:
     """The numbers of the hardware threads that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(logical_cores()))
+        return frozenset(os.sched_getaffinity(0))
+    return frozenset(range(logical_cores()))
 
 
 def _lines(path: Path) -> Iterator[str]:
