@@ -101,7 +101,7 @@ class TwoPhaseStencil(Stencil):
     def neumann(self, device: Device, order: int) -> BoundOperator:
         return device.face_series(self.faces, self.dtype, order)
 
-    @property
+    @functools.cached_property
     def triangle_norm(self) -> float:
         from workbench.devices.ops import faces
         from workbench.host.triangle_norm import norm_of_faces

@@ -62,7 +62,11 @@ class SetupPhases:
         return sum(phase.seconds for phase in self.done)
 
     def on(self, device: Any) -> None:
-        """Wait for this device at the end of each phase, and count its memory."""
+        """Count the memory of this device, and wait for it at the end of a phase that is within no other.
+
+        Within a setup as a whole the device works while the host prepares what follows, so that work may be waited for
+        in a later phase than the one that enqueued it.
+        """
         self._device = device
 
     @contextlib.contextmanager
@@ -82,7 +86,7 @@ class SetupPhases:
         earlier, self._inner = self._inner, (0.0, 0)
         try:
             yield
-            if self._device is not None:
+            if self._device is not None and not outer:
                 self._device.synchronize()
         finally:
             self._present = outer

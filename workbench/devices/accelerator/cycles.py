@@ -116,8 +116,8 @@ class DeviceLevel:
         self._lifts_smoothed = lifted and not steps
         self._smooth = kernel(text.smooth(lifted=self._lifts_smoothed), "smooth")
         names = ["b", "p", "_residue", *["s"] * (steps > 0), *["z", "r"] * (steps > 1)]
-        self.b, self.p, self._residue, *krylov = (device.zeros(level.size, dtype) for _ in names)
-        self.solution = self.p if not steps or lifted else device.zeros(level.size, dtype)
+        self.b, self.p, self._residue, *krylov = (device.empty((level.size,), dtype) for _ in names)
+        self.solution = self.p if not steps or lifted else device.empty((level.size,), dtype)
         if steps:
             self.s = krylov[0]
             self._sums = device.empty((texts.SUMS, self._summing), device.wide(dtype))

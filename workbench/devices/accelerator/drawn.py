@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,10 +56,7 @@ def drawn(device: Launcher, numbers: Drawn, dtype: np.dtype) -> DrawnVector | No
     state, increment = given["state"], given["inc"]
     groups = device.layout.groups_for(made.size)
     stride = 1 if device.layout.chunked else groups * device.layout.group
-    jumps = [(MULTIPLIER, increment)]
-    while len(jumps) < texts.BITS:
-        jumps.append(_twice(*jumps[-1]))
-    table = np.array([list(_words(*jump)) for jump in jumps], np.uint64)
+    jumps, table = _jumps(increment)
     # The stride of a work-item is a power of two, or a few of them.
     times, plus = 1, 0
     for bit, (factor, term) in enumerate(jumps):
@@ -68,6 +66,15 @@ def drawn(device: Launcher, numbers: Drawn, dtype: np.dtype) -> DrawnVector | No
     words = map(np.uint64, _words(state, times, plus))
     device.launch_over(kernel, made.size, device.array(table, np.uint64), *words, np.int64(numbers.first), made)
     return DrawnVector(device, made)
+
+
+@functools.lru_cache(16)
+def _jumps(increment: int) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """Factor and term of 1, 2, 4, .. steps, and the same as words."""
+    jumps = [(MULTIPLIER, increment)]
+    while len(jumps) < texts.BITS:
+        jumps.append(_twice(*jumps[-1]))
+    return jumps, np.array([list(_words(*jump)) for jump in jumps], np.uint64)
 
 
 def _twice(factor: int, term: int) -> tuple[int, int]:

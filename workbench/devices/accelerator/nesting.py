@@ -14,7 +14,7 @@ import numpy as np
 from workbench.devices.accelerator.deflation import CsrVectors
 from workbench.devices.accelerator.parts import SINGLE, Merge
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import scan
+from workbench.devices.accelerator.scan import running_sums, scan
 from workbench.devices.kernels import nesting as texts
 
 DOUBLE = np.dtype(np.float64)
@@ -134,7 +134,7 @@ def _ordered(device: Any, merges: Sequence[Merge], last: int) -> tuple[Vector, V
     groups = []
     for merge in reversed(merges):
         given = {"children": merge.children, "order": order}
-        starts = scan(device, "children[order[i]]", given, order.size).ends
+        starts, _ = running_sums(device, "children[order[i]]", given, order.size)
         above, (order, places, rows) = places, (device.empty(merge.parents.shape, np.int32) for _ in range(3))
         device.launch_over(kernel, order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
         groups.insert(0, (starts, rows))

@@ -116,8 +116,11 @@ class Runtime(Protocol):
         """
         ...
 
-    def compile_ahead(self, work: Callable[[], None]) -> None:
-        """Run `work`, which does not wait, with launches suppressed: it compiles and allocates."""
+    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
+        """Run `work`, which does not wait, with launches suppressed: it compiles and allocates.
+
+        recorded: it is recorded next. Else it may be left out where it would compile nothing.
+        """
         ...
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:

@@ -29,6 +29,15 @@ def scan(
 ) -> Scan:
     """Running sums of values: an expression in i and the names of the given vectors. dtype: of the sums, which are not
     complete where the total exceeds it. Waits for the device. Cost: two reads."""
+    ends, sums = running_sums(device, value, given, items, dtype)
+    found = device.to_host(sums)
+    return Scan(ends, int(found[0].sum()), int(found[1].min()), int(found[2].max()))
+
+
+def running_sums(
+    device: Launcher, value: str, given: Mapping[str, Vector], items: int, dtype: np.dtype | type = np.int32
+) -> tuple[Vector, Vector]:
+    """The sums alone, without waiting for the device, and what `scan` reads."""
     kinds = {name: TYPES[vector.dtype] for name, vector in given.items()}
     single = np.dtype(np.float32)
     of_sums, of_ends = texts.scan(value, kinds, TYPES[np.dtype(dtype)])
@@ -38,5 +47,4 @@ def scan(
     arguments: tuple[Any, ...] = tuple(given.values())
     device.launch(add, groups, *arguments, sums, np.int64(items))
     device.launch(fill, groups, *arguments, sums, ends, np.int64(items))
-    found = device.to_host(sums)
-    return Scan(ends, int(found[0].sum()), int(found[1].min()), int(found[2].max()))
+    return ends, sums

@@ -68,7 +68,7 @@ class Watch:
             for program in others:
                 program()
 
-        runtime.compile_ahead(all_others)
+        runtime.compile_ahead(all_others, recorded=len(others) > 1)
         for program in others[1:]:
             for run in program.runs:
                 if isinstance(run, Repeated):

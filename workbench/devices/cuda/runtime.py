@@ -82,6 +82,8 @@ class Cuda:
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self.multiprocessors = self._multiprocessors if self._cooperates else 0
+        self._ahead = -1
+        """The kernels that were there after the last call of `compile_ahead`."""
         self._collected: list[persistent.Launch] | None = None
         self._only_kernels = True
         self._thread = threading.local()
@@ -98,8 +100,10 @@ class Cuda:
             if values.nbytes >= staging.LEAST:
                 self._staging.upload(handle.data.ptr, values)
                 return
+            # Of pageable memory the driver has its own copy when this returns.
             runtime = self._cupy.cuda.runtime
-            runtime.memcpy(handle.data.ptr, values.ctypes.data, values.nbytes, runtime.memcpyHostToDevice)
+            places = handle.data.ptr, values.ctypes.data
+            runtime.memcpyAsync(*places, values.nbytes, runtime.memcpyHostToDevice, self._stream.ptr)
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
@@ -319,8 +323,11 @@ class Cuda:
 
         return in_units
 
-    def compile_ahead(self, work: Callable[[], None]) -> None:
-        self._collect(work)
+    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
+        # Where nothing has been compiled since, an earlier solve of this kind has compiled all.
+        if recorded or self._ahead != len(self.functions):
+            self._collect(work)
+            self._ahead = len(self.functions)
 
     @property
     def _launches_here(self) -> int:

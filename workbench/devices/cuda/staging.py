@@ -28,7 +28,7 @@ class Staging:
         self._transferred = [cuda.Event(disable_timing=True) for _ in range(2)]
 
     def upload(self, pointer: int, values: np.ndarray) -> None:
-        """Copy a contiguous array to device memory; waits for the transfers."""
+        """Copy a contiguous array to device memory; the last transfers may be under way when it returns."""
         source, kind = _as_bytes(values), self._runtime.memcpyHostToDevice
         for number, low in enumerate(range(0, source.size, CHUNK)):
             part = source[low : low + CHUNK]
@@ -36,8 +36,6 @@ class Staging:
             transferred.synchronize()
             copy_bytes(part, room)
             self._transfer(pointer + low, room.ctypes.data, part.size, kind, transferred)
-        for transferred in self._transferred:
-            transferred.synchronize()
 
     def download(self, pointer: int, values: np.ndarray) -> None:
         """Fill a contiguous array from device memory; waits for the kernels before."""

@@ -6,6 +6,7 @@ A coefficient is selected from arguments, which are kept in registers.
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -68,6 +69,7 @@ def wide(cells: int) -> int:
     return next(count for count in (4, 2, 1) if cells % count == 0)
 
 
+@functools.cache
 def product_columns(directions: int, group: int, wide: int, itemsize: int, *, walled: bool, cuda: bool) -> KernelText:
     """y = A x for GPUs: a work-item computes several rows in the farthest direction.
 
@@ -109,6 +111,7 @@ def _columns_of(directions: int, group: int, wide: int) -> tuple[Tile, int]:
     return (Tile(columns, lines, wide), 1) if directions > 2 else (Tile(columns, 1, wide), lines)
 
 
+@functools.cache
 def restricted_residual(
     directions: int, group: int, tile: Tile, itemsize: int, *, walled: bool, most: int, cuda: bool, paired: bool = False
 ) -> KernelText:
@@ -208,6 +211,7 @@ def _bytes(mask: int, wide: int) -> str:
     return f"{sum(mask << 8 * c for c in range(wide))}u"
 
 
+@functools.cache
 def box_matrix(directions: int, *, walled: bool, most: int) -> str:
     """The rows of E = Z^T A Z for parts of boxes; only faces between two parts count."""
     couplings = []

@@ -8,6 +8,7 @@ Dubey 2010, "3.5-D blocking".
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 
 import numpy as np
@@ -66,6 +67,7 @@ class Tile:
         return max(-(-planes // 8), SUMS * (self.group + strips(self.group)) * summed)
 
 
+@functools.cache
 def cells(directions: int) -> str:
     """The 16 bits of each cell, from the codes of faces."""
     faces = []
@@ -88,17 +90,23 @@ def cells(directions: int) -> str:
 
 def shares(faces: FaceCodes) -> np.ndarray:
     """The coefficient within the cell's own phase over its diagonal entry, by place, float64; 0 outside the grid."""
+    return _shares(faces.directions, tuple(faces.values.tolist()), tuple(faces.walls.tolist()))
+
+
+@functools.lru_cache(64)
+def _shares(directions: int, values: tuple[float, ...], walls: tuple[float, ...]) -> np.ndarray:
     found = np.zeros(TABLE)
     for wall, second, absent, differing in itertools.product(
         range(CHOICES), range(2), range(ABSENCES), range(DIFFERENCES)
     ):
-        own, alike = faces.values[2 * second], 2 * faces.directions - absent - differing
-        diagonal = alike * own + differing * faces.values[1] + faces.walls[wall]
+        own, alike = values[2 * second], 2 * directions - absent - differing
+        diagonal = alike * own + differing * values[1] + walls[wall]
         if alike >= 0 and diagonal > 0:
             found[1 + ((wall * 2 + second) * ABSENCES + absent) * DIFFERENCES + differing] = own / diagonal
     return found
 
 
+@functools.cache
 def sweep(tile: Tile, layout: Layout, itemsize: int, *, summed: bool) -> KernelText:
     """u for r; summed: with (r, u), (u, u) and (r, r), for which r is read once more, from the cache."""
     inner = f"j + 1 < {tile.rows}"
