@@ -29,11 +29,15 @@ def random_numbers(seed: int | list[int], size: int, first: int = 0) -> np.ndarr
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """The vector of these `random_numbers`, made where it is needed: in host memory by `array`, else on a device."""
+    """The vector of these `random_numbers`, made where it is needed: in host memory by `array`, else on a device.
+
+    centred: less their mean.
+    """
 
     seed: int | list[int]
     size: int
     first: int = 0
+    centred: bool = False
     ndim: ClassVar[int] = 1
 
     @property
@@ -43,6 +47,8 @@ class Drawn:
     def array(self) -> np.ndarray:
         """The numbers, read-only."""
         made = random_numbers(self.seed, self.size, self.first)
+        if self.centred:
+            made -= made.mean()
         made.flags.writeable = False
         return made
 

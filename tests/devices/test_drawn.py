@@ -19,6 +19,9 @@ def test_the_numbers_are_those_of_numpy(accelerator, seed, size, first):
         np.testing.assert_array_equal(np.asarray(made), expected.astype(dtype))
         np.testing.assert_array_equal(made[:1], expected[:1].astype(dtype))
         assert made.any() == expected.any()
+        centred = accelerator.drawn(Drawn(seed, size, first, centred=True), np.dtype(dtype))
+        near = 4 * np.finfo(dtype).eps
+        np.testing.assert_allclose(np.asarray(centred), expected - expected.mean(), rtol=0, atol=near)
 
 
 @pytest.mark.parametrize("sides", ["neumann", "z-:dirichlet"])

@@ -6,6 +6,7 @@ P = I - A Q,  Q = Z E^-1 Z^T,  E = Z^T A Z,  x = Q b + P^T x^
 from __future__ import annotations
 
 import contextlib
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -93,7 +94,7 @@ class Projection(Corrections):
         self.device, self.bound, self._z, self._make_az = device, bound, basis.z, basis.make_az
         self.columns = basis.columns
         """Z and AZ in host memory."""
-        self._lengths = basis.lengths
+        self._lengths = functools.cache(basis.lengths)
         self._product = device.restricted_product(bound, self._z)
         self._size, self.dtype = operator.shape[0], operator.dtype
         on_host = device.name == "cpu"

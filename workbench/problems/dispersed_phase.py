@@ -8,7 +8,7 @@ from workbench.arrays import Drawn
 from workbench.host.slab import Slab
 from workbench.operators.null_space import constants
 from workbench.problems.base import LinearSystem
-from workbench.problems.diffusion import assemble_two_phases, two_phase_rows, without_mean
+from workbench.problems.diffusion import assemble_two_phases, two_phase_rows
 from workbench.problems.sides import is_closed
 
 
@@ -45,10 +45,10 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
     operator = assemble_two_phases(phase, (contrast, 1.0), sides, scale=float(n) ** 2)
     closed = is_closed(sides, phase.ndim)
     # A separate random stream, since a random x0 drawn from default_rng(seed) must differ from b.
-    b = Drawn([seed, 1], phase.size)
+    b = Drawn([seed, 1], phase.size, centred=closed)
     return LinearSystem(
         operator,
-        without_mean(b.array()) if closed else b,
+        b,
         grid=phase.shape,
         coefficients=(contrast, 1.0),
         phase=phase.reshape(-1),

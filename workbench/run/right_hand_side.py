@@ -195,27 +195,32 @@ def make_consistent(
     """
     if not complement:
         return b, 0.0, ""
-    if isinstance(b, HeldVector) and complement.is_constant:
-        # It stays where it is if there is nothing to remove.
+    mean, device = None, device or devices.device("cpu")
+    # A vector in the memory of a device stays there.
+    if there := isinstance(b, HeldVector) and complement.is_constant:
         total, length = b.sum_and_norm()
-        if abs(total) / math.sqrt(b.size) <= rounding(b.dtype) * length:
-            return b, 0.0, ""
-    b, device = np.asarray(b), device or devices.device("cpu")
-    length, size = device.norm(b), device.total(b.size)
-    mean = None
-    if complement.is_constant:
-        mean = device.total(b.sum(dtype=np.result_type(b.dtype, np.float64)).item()) / size
+        size, mean = b.size, total / b.size
+    else:
+        b = np.asarray(b)
+        length, size = device.norm(b), device.total(b.size)
+        if complement.is_constant:
+            mean = device.total(b.sum(dtype=np.result_type(b.dtype, np.float64)).item()) / size
     # One pass where there is nothing to remove.
     if mean is not None and abs(mean) * math.sqrt(size) <= rounding(b.dtype) * length:
         return b, 0.0, ""
-    projected, removed = complement.complement(b, device)
+    if there:
+        projected, removed = b.less(mean), abs(mean) * math.sqrt(size)
+        left = projected.sum_and_norm()[1]
+    else:
+        projected, removed = complement.complement(b, device)
+        left = device.norm(projected)
     if removed <= rounding(b.dtype) * length:
         return b, 0.0, ""
     component = f"the component of b to which the range of A is orthogonal, {relative(removed / length)} of ||b||,"
     if mean is not None:
         value = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
         component = f"the mean of b, {f'{value:.6g}' if b.dtype.kind == 'c' else chosen(value.real)},"
-    if device.norm(projected) <= rounding(b.dtype) * length:
+    if left <= rounding(b.dtype) * length:
         raise InputError(NOTHING_LEFT.format(component))
     return projected, removed, f"A is singular: {component} was removed so that a solution exists"
 

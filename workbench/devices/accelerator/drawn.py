@@ -12,6 +12,7 @@ from workbench.arrays import Drawn
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.constant import constant
 from workbench.devices.kernels import draw as texts
 
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
@@ -32,8 +33,16 @@ class DrawnVector(HeldVector):
         return self._place.norm(self.vector) > 0
 
     def sum_and_norm(self) -> tuple[complex, float]:
-        values = np.asarray(self)
-        return complex(values.sum()), float(np.linalg.norm(values))
+        return complex(self._place.vdot(self._constant(1), self.vector)), self._place.norm(self.vector)
+
+    def less(self, number: complex) -> DrawnVector:
+        made = self._constant(number)
+        self._place.subtract_from(self.vector, made)
+        return DrawnVector(self._place, made)
+
+    def _constant(self, number: complex) -> Vector:
+        real = self.dtype.kind == "f"
+        return self._place.array(constant(number.real if real else number, self.size, self.dtype), self.dtype)
 
     def __getitem__(self, place: slice) -> np.ndarray:
         """A part of it, copied to the host; of one that begins with the first entry nothing else is copied."""
@@ -65,7 +74,8 @@ def drawn(device: Launcher, numbers: Drawn, dtype: np.dtype) -> DrawnVector | No
     kernel = device.kernel(texts.draw(device.layout.language), "draw", dtype)
     words = map(np.uint64, _words(state, times, plus))
     device.launch_over(kernel, made.size, device.array(table, np.uint64), *words, np.int64(numbers.first), made)
-    return DrawnVector(device, made)
+    found = DrawnVector(device, made)
+    return found.less(found.sum_and_norm()[0] / made.size) if numbers.centred else found
 
 
 @functools.lru_cache(16)

@@ -46,6 +46,10 @@ class HeldVector:
         """The sum of its entries, and its length."""
         return complex(self.values.sum()), float(np.linalg.norm(self.values))
 
+    def less(self, number: complex) -> HeldVector:
+        """The vector minus a number in each entry, made on the device."""
+        return HeldVector(self.values - self.values.dtype.type(number), self.device)
+
     def __getitem__(self, place: slice) -> np.ndarray:
         """A part of it, copied to the host."""
         return self.values[place].get()

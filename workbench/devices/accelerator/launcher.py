@@ -193,16 +193,14 @@ class Launcher:
 
     def launch_over(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over `items` elements; their number is also the last argument of the kernel."""
-        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
         groups, group = self.layout.groups_for(items), self.layout.group
-        self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
+        self.runtime.launch(function, groups, group, (*_handles(arguments), np.int64(items)), spread=True)
 
     def launch(
         self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
     ) -> None:
         """Launch a number of groups. spread: fewer groups give the same result."""
-        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
+        self.runtime.launch(function, groups, group or self.layout.group, tuple(_handles(arguments)), spread=spread)
 
     def number(self, value: float, dtype: np.dtype) -> np.generic:
         """A number as the real type of a dtype, for a kernel."""
@@ -273,3 +271,8 @@ class Launcher:
         made = self.new_pass(text, vectors, operators, numbers)
         made.prepare(np.dtype(dtype))
         return made
+
+
+def _handles(arguments: tuple[Any, ...]) -> list[Any]:
+    """The arguments of a kernel as a runtime takes them; a setup has thousands."""
+    return [argument.handle if isinstance(argument, Vector) else argument for argument in arguments]

@@ -15,14 +15,19 @@ class Guard:
     """
 
     def __init__(self, cupy: Any, device: Any, where: str) -> None:
-        self._lock, self._device, self._cuda, self._where = threading.RLock(), device, cupy.cuda, where
+        self._lock, self._number, self._cuda, self._where = threading.RLock(), device.id, cupy.cuda, where
+        self._runtime, self._before = cupy.cuda.runtime, list[int]()
 
     def __enter__(self) -> None:
         self._lock.acquire()
-        self._device.__enter__()
+        # As CuPy's context of a device does, in half the time.
+        self._before.append(before := self._runtime.getDevice())
+        if before != self._number:
+            self._runtime.setDevice(self._number)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._device.__exit__(kind, error, trace)
+        if (before := self._before.pop()) != self._number:
+            self._runtime.setDevice(before)
         self._lock.release()
         if error is None:
             return

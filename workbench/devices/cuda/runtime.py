@@ -93,7 +93,7 @@ class Cuda:
 
     def allocate(self, nbytes: int) -> Handle:
         with self._guarded():
-            return self._cupy.empty(max(1, nbytes), np.uint8)
+            return self._cupy.ndarray((max(1, nbytes),), np.uint8)
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
