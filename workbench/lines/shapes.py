@@ -6,6 +6,7 @@ of them. Everything else is a scalar, or a small matrix where it is made of Gram
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from workbench.lines.types import (
@@ -38,8 +39,14 @@ from workbench.registry import unknown_name
 
 def infer(lines: Iterable[Line], given: Mapping[str, Shape] | Collection[str]) -> dict[str, Shape]:
     """The shape of every name that the lines set or read, and of those given: a mapping, or the names of vectors."""
-    lines = tuple(lines)
-    known = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, VECTOR)
+    known = given if isinstance(given, Mapping) else dict.fromkeys(given, VECTOR)
+    return dict(_inferred(tuple(lines), tuple(known.items())))
+
+
+@functools.lru_cache(512)
+def _inferred(lines: tuple[Line, ...], given: tuple[tuple[str, Shape], ...]) -> dict[str, Shape]:
+    """The same; a setup asks for what earlier ones had too."""
+    known = dict(given)
     with_rows = _with_rows(lines, {name for name, shape in known.items() if shape.has_rows})
     fixed = frozenset(known)
     _spread(lines, known, with_rows, fixed)
