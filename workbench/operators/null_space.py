@@ -23,6 +23,7 @@ from workbench.operators.base import Operator
 from workbench.operators.matrix import Matrix
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.operators.stencil import Stencil
+from workbench.operators.two_phase import TwoPhaseStencil
 from workbench.scaling import unit_columns
 
 ROUNDING = 32.0
@@ -103,7 +104,8 @@ def constants(size: int, dtype: np.dtype) -> np.ndarray:
 def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceOperator, device: Device) -> NullSpace:
     """The null space that `vectors` span, or that of the constants where they are None and A maps those to zero.
 
-    bound: A on the device. Cost of the test: a product with A, and for a matrix that is nearly singular a second one.
+    bound: A on the device. Cost of the test: a product with A, and for a matrix that is nearly singular a second one;
+    nothing for two phases.
     """
     size, dtype = operator.shape[0], operator.dtype
     if vectors is None:
@@ -114,6 +116,9 @@ def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceO
 
 
 def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
+    if isinstance(operator, TwoPhaseStencil):
+        # A times 1 is the wall terms, none of which is small against the faces of its cell.
+        return not operator.faces.walled
     eps, size = precision_of(operator), operator.shape[0]
     if isinstance(operator, Matrix | MatrixRows):
         rows = stored_rows(operator)
