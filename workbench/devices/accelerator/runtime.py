@@ -116,10 +116,11 @@ class Runtime(Protocol):
         """
         ...
 
-    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
+    def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         """Run `work`, which does not wait, with launches suppressed: it compiles and allocates.
 
-        recorded: it is recorded next. Else it may be left out where it would compile nothing.
+        texts: its lines, where it may be left out if it was run before for the same lines and the same iteration, which
+        `repeated` has just recorded on this thread.
         """
         ...
 

@@ -68,7 +68,10 @@ class Watch:
             for program in others:
                 program()
 
-        runtime.compile_ahead(all_others, recorded=len(others) > 1)
+        # What is recorded needs what this allocates.
+        alone = self._repeat is not None and len(others) == 1
+        texts = [line.text for program in others for line in program.lines] if alone else []
+        runtime.compile_ahead(all_others, tuple(texts))
         for program in others[1:]:
             for run in program.runs:
                 if isinstance(run, Repeated):

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench import compiling
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
-from workbench.devices.cuda import persistent, staging
+from workbench.devices.cuda import cholesky, persistent, staging
 from workbench.devices.cuda.guard import Guard
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
@@ -82,14 +82,14 @@ class Cuda:
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self.multiprocessors = self._multiprocessors if self._cooperates else 0
-        self._ahead = -1
-        """The kernels that were there after the last call of `compile_ahead`."""
+        self._ahead = set[Any]()
+        """What `compile_ahead` has run: texts, and the kernels of the iteration that was recorded before."""
         self._collected: list[persistent.Launch] | None = None
         self._only_kernels = True
         self._thread = threading.local()
         self._zero: Any = None
-        self._info: Any = None
-        """What cuSOLVER reports of a solve."""
+
+    cholesky_solve, cholesky_inverse = cholesky.solve, cholesky.inverse
 
     def allocate(self, nbytes: int) -> Handle:
         with self._guarded():
@@ -184,41 +184,6 @@ class Cuda:
     def flush(self) -> None:
         """CUDA submits work at once."""
 
-    def cholesky_solve(self, factor: Handle, right: Handle, size: int, dtype: np.dtype) -> None:
-        """right = (L L^H)^-1 right in place and double precision, by cuSOLVER's potrs. factor: L, (size, size), by
-        columns."""
-        from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
-
-        def potrs(stream: int) -> None:
-            if self._info is None:
-                self._info = self._cupy.zeros(1, np.int32)
-            handle = self._cupy.cuda.device.get_cusolver_handle()
-            cusolver.setStream(handle, stream)
-            solve = cusolver.zpotrs if dtype.kind == "c" else cusolver.dpotrs
-            matrix, vector = (factor.data.ptr, size), (right.data.ptr, size)
-            solve(handle, cublas.CUBLAS_FILL_MODE_LOWER, size, 1, *matrix, *vector, self._info.data.ptr)
-
-        self.enqueue(potrs)
-
-    def cholesky_inverse(self, matrix: Handle, inverse: Handle, size: int) -> bool:
-        """The inverse of a symmetric matrix, double precision, by cuSOLVER's potrf and potrs; False where it is not
-        positive definite. The matrix is overwritten; waits for the device."""
-        from cupy_backends.cuda.libs import cublas, cusolver  # pyright: ignore[reportMissingImports]
-
-        lower = cublas.CUBLAS_FILL_MODE_LOWER
-        with self._guarded(), self._stream:
-            handle = self._cupy.cuda.device.get_cusolver_handle()
-            cusolver.setStream(handle, self._stream.ptr)
-            info, unit = self._cupy.zeros(1, np.int32), self._cupy.eye(size)
-            factor = matrix.data.ptr, size
-            work = self._cupy.empty(room := cusolver.dpotrf_bufferSize(handle, lower, size, *factor))
-            cusolver.dpotrf(handle, lower, size, *factor, work.data.ptr, room, info.data.ptr)
-            if int(info[0]):
-                return False
-            self.copy(inverse, unit, unit.nbytes)
-            cusolver.dpotrs(handle, lower, size, size, *factor, inverse.data.ptr, size, info.data.ptr)
-        return True
-
     # For libraries that take CUDA addresses.
 
     def enqueue(self, work: Callable[[int], None]) -> None:
@@ -234,6 +199,11 @@ class Cuda:
     def address(self, handle: Handle) -> int:
         """The device address of the memory."""
         return handle.data.ptr
+
+    @property
+    def own_stream(self) -> Any:
+        """The stream of all work, as CuPy has it."""
+        return self._stream
 
     def alone(self) -> AbstractContextManager[None]:
         """A context in which no other thread uses the device; errors of CUDA are raised as one sentence."""
@@ -285,6 +255,7 @@ class Cuda:
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
         copied = scalars.nbytes <= persistent.MOST_SCALARS
         launches, only_kernels = self._collect(work)
+        self._thread.iteration = tuple(id(launch.function) for launch in launches)
         if (
             only_kernels
             and self.persist is not False
@@ -304,7 +275,9 @@ class Cuda:
 
         again = replay if only_kernels else work
         # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
-        unit = max(1, min(unit, MOST_LAUNCHES // max(1, len(launches))))
+        unit = min(unit, MOST_LAUNCHES // max(1, len(launches)))
+        # Two iterations in a graph save less than recording them takes.
+        unit = unit if unit > 2 else 1
 
         def some() -> None:
             for _ in range(unit):
@@ -323,11 +296,11 @@ class Cuda:
 
         return in_units
 
-    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
-        # Where nothing has been compiled since, an earlier solve of this kind has compiled all.
-        if recorded or self._ahead != len(self.functions):
+    def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
+        known = texts, self._thread.iteration if texts else ()
+        if known not in self._ahead or not texts:
             self._collect(work)
-            self._ahead = len(self.functions)
+            self._ahead.add(known)
 
     @property
     def _launches_here(self) -> int:

@@ -94,7 +94,7 @@ class ShapeOnlyRuntime:
     def repeated(self, work: Callable[[], None], unit: int, scalars: Any) -> None:
         """Nothing can be recorded."""
 
-    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
+    def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         """No compiler."""
 
 

@@ -160,7 +160,7 @@ class OpenCL:
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> None:
         """None, as for `record`."""
 
-    def compile_ahead(self, work: Callable[[], None], *, recorded: bool) -> None:
+    def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         # The lock keeps other threads from launching: their launches would be skipped too.
         with self._errors():
             self._compiling_ahead = self.recording = True
