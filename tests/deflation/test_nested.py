@@ -62,7 +62,6 @@ def test_a_recorded_run_has_the_levels_that_it_noted(name):
     run = factored(name)
     system = run.setup.system
     _, boxes = registry.find("deflation", CASES[name][2]).labels_and_boxes(run.x.size, system.grid, system.phase)
-    coarse = run.configuration.coarse
     again = NestedParts.recorded(boxes, run.setup.notes)
     expected = NestedParts.of(run.setup.projection.levels)
     assert again.sizes == expected.sizes

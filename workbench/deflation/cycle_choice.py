@@ -1,9 +1,9 @@
 """The choice of a cycle of the multilevel coarse solver and of its last level on a GPU, by launches and iterations.
 
-There most levels take as long as their launches do, and each level with flexible CG doubles the visits below: a last
-level of a thousand vectors, a product with a matrix of 4 MB, saves the launches of a level and its over-correction. On
-the cores a pass costs what it moves, and few visits to small levels gain next to nothing. The constants were measured on
-an H200, for two layers, bubbles in 2D and 500 bubbles in 3D (docs/benchmarks.md).
+There most levels take as long as their launches do, and each level with flexible CG doubles the visits below; a last
+level of a thousand vectors, a product with a matrix of 4 MB, saves the launches of a level and its over-correction.
+On the cores a pass costs what it moves, and few visits to small levels gain next to nothing. The constants were
+measured on an H200, for two layers, bubbles in 2D and 500 bubbles in 3D (docs/benchmarks.md).
 """
 
 from __future__ import annotations
