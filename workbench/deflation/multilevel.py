@@ -54,8 +54,8 @@ class Multilevel(CoarseSolver):
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
     On a GPU, where levels take as long as their launches do, cycle auto weighs launches against iterations, and a last
-    level of about a thousand vectors against another level: with 65,536 vectors in 2D cg down to 1,024 takes 32
-    launches and 9% more iterations than k3 down to 256, which takes 119.
+    level of about a thousand vectors against another level: with 65,536 vectors in 2D cg down to 1,024 takes 31
+    launches and 10% more iterations than k3 down to 256, which takes 119.
 
     Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes, 210 d on an
     accelerator, which makes the levels itself where it has 350 d; a solve moves about 1.2 kB
@@ -96,13 +96,13 @@ class Multilevel(CoarseSolver):
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
         """On a GPU the same with the cycle and the last level that take least time, where phases tell parts apart."""
-        count, least = matrix.shape[0], self.least
-        if self.cycle != "auto" or on_host or exact or count <= least or parts is None:
+        count, usual = matrix.shape[0], self.usual_bottom
+        if self.cycle != "auto" or on_host or exact or count <= usual or parts is None:
             return self, ""
         # Elsewhere the inverse of a thousand vectors is made on the host, in a sixth of a second.
-        there = isinstance(matrix, PlacedMatrix) and matrix.dtype == np.float64
-        inverts = there and getattr(matrix.device, "inverts", False)
-        bottoms = [bottom for bottom in BOTTOMS if bottom < count] if inverts and not self.bottom else [least]
+        device = matrix.device if isinstance(matrix, PlacedMatrix) and matrix.dtype == np.float64 else None
+        inverts = getattr(device, "inverts", False)
+        bottoms = [bottom for bottom in BOTTOMS if bottom < count] if inverts and not self.bottom else [usual]
         easy = _is_easy(parts)
         if (easy and len(bottoms) == 1) or (kinds := parts.kinds) < 2:
             return self, ""
@@ -112,7 +112,7 @@ class Multilevel(CoarseSolver):
         return dataclasses.replace(self, cycle=cycle, bottom=bottom), f"coarse solver {self.name}: {reason}"
 
     @property
-    def least(self) -> int:
+    def usual_bottom(self) -> int:
         """Vectors of the last level, at most, where no model chooses."""
         return self.bottom or BOTTOMS[0]
 
@@ -121,20 +121,20 @@ class Multilevel(CoarseSolver):
         return 130 * count, 210 * count
 
     def is_exact(self, count: int) -> bool:
-        return count <= self.least
+        return count <= self.usual_bottom
 
     def factor(
         self, matrix: sparse.csr_array | PlacedMatrix, parts: Parts | None = None, *, linear: bool = False
     ) -> Factor:
         """The same as in the base class. linear: leave out the step that scales the result of cycle v."""
-        if matrix.shape[0] <= self.least:
+        if matrix.shape[0] <= self.usual_bottom:
             return DenseFactor(inverse_on_range(in_host_memory(matrix).toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
         steps = LINEAR if linear and cycle == "v" else STEPS[cycle]
         device = matrix.device if isinstance(matrix, PlacedMatrix) else None
-        return MultilevelFactor(hierarchy(matrix, parts, self.least, self.scaling, steps), cycle, device)
+        return MultilevelFactor(hierarchy(matrix, parts, self.usual_bottom, self.scaling, steps), cycle, device)
 
 
 def _is_easy(parts: Parts) -> bool:

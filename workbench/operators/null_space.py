@@ -117,7 +117,7 @@ def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceO
 
 def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
     if isinstance(operator, TwoPhaseStencil):
-        # A times 1 is the wall terms, none of which is small against the faces of its cell.
+        # A times 1 is the wall terms, which are of the size of the faces within their phase.
         return not operator.faces.walled
     eps, size = precision_of(operator), operator.shape[0]
     if isinstance(operator, Matrix | MatrixRows):

@@ -102,7 +102,8 @@ class TwoPhaseStencil(Stencil):
         return device.face_series(self.faces, self.dtype, order)
 
     @functools.cached_property
-    def triangle_norm(self) -> float:
+    def triangle_norm(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """||L D^-1||_inf, computed once. Cost: two passes over the codes."""
         from workbench.devices.ops import faces
         from workbench.host.triangle_norm import norm_of_faces
 

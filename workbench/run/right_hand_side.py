@@ -197,7 +197,7 @@ def make_consistent(
         return b, 0.0, ""
     mean, device = None, device or devices.device("cpu")
     # A vector in the memory of a device stays there.
-    if there := isinstance(b, HeldVector) and complement.is_constant:
+    if isinstance(b, HeldVector) and complement.is_constant:
         total, length = b.sum_and_norm()
         size, mean = b.size, total / b.size
     else:
@@ -208,7 +208,7 @@ def make_consistent(
     # One pass where there is nothing to remove.
     if mean is not None and abs(mean) * math.sqrt(size) <= rounding(b.dtype) * length:
         return b, 0.0, ""
-    if there:
+    if isinstance(b, HeldVector) and mean is not None:
         projected, removed = b.less(mean), abs(mean) * math.sqrt(size)
         left = projected.sum_and_norm()[1]
     else:

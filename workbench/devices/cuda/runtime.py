@@ -97,6 +97,8 @@ class Cuda:
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
+            if self.recording and self._collected is None:
+                raise RuntimeError("a recorded copy would read the host anew each time")
             if values.nbytes >= staging.LEAST:
                 self._staging.upload(handle.data.ptr, values)
                 return
