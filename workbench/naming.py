@@ -143,7 +143,7 @@ def short_label(owner: str, name: str) -> str:
 
 
 def value_text(block: Block, name: str) -> str:
-    """The value of a parameter as it is read: 10⁻⁶, 2 × 2, no; the digest of a long one."""
+    """The value of a parameter as it is read: 10⁻⁶, 2 × 2, no; without its label, or its digest, where it is long."""
     value = getattr(block, name)
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -153,7 +153,7 @@ def value_text(block: Block, name: str) -> str:
         value = Path(value).name
     label = choice_label(name, str(value))
     text = re.sub(r"(?<=\d)x(?=\d)", " × ", label if label == value else _first_lower(label))
-    return text if len(text) <= LONGEST_VALUE else digest(text)
+    return next((found for found in (text, str(value)) if len(found) <= LONGEST_VALUE), digest(text))
 
 
 def as_shown(owner: str, name: str, value: float) -> float:
