@@ -220,7 +220,7 @@ def test_bubbles_are_followed_as_if_all_cells_were_numbered_again():
         for _ in range(100):
             values = values + 0.1 * smooth()
             before, inside = components.labels.reshape(-1), values < -0.8 * values.std()
-            components.follow(inside)
+            components.follow(np.flatnonzero(inside.reshape(-1) != (before > 0)), lambda inside=inside: inside)
             numbered = numbered_components(inside.view(np.uint8), shape, before)
             np.testing.assert_array_equal(components.labels.reshape(-1), numbered)
             anew += components.changed

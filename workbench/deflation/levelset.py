@@ -88,6 +88,7 @@ class LevelSet(Deflation):
     ) -> tuple[np.ndarray, Boxes | None]:
         if phase is None:
             raise InputError("deflation levelset needs a problem with phases, such as bubbles-3d; use deflation blocks")
+        phase = np.asarray(phase)
         blocks = Blocks(self.k or 1)
         if grid is not None and self.k:
             self.check(grid)

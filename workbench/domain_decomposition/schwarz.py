@@ -120,7 +120,8 @@ class Schwarz(Preconditioner):
         return self._sum_of_boxes(operator, device, None, None, None)
 
     def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> PreconditionerSum:
-        return self._sum_of_boxes(system.operator, device, system.grid, system.phase, workers)
+        phase = None if system.phase is None else np.asarray(system.phase)
+        return self._sum_of_boxes(system.operator, device, system.grid, phase, workers)
 
     def _sum_of_boxes(
         self,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from workbench.host.components import numbered_components, overlaps
@@ -13,38 +16,51 @@ from workbench.jit.work_stealing import shared, threads
 class Components:
     """The connected components of the cells inside, neighbours sharing a face.
 
-    labels: int32, shape of the grid, 0 outside, else the number of the bubble. volumes: of each number, what it keeps;
-    where bubbles merge the sum, where one splits a part in proportion to its cells. changed: whether components have
-    merged, split or vanished when it last followed them. moved: the cells whose labels it then changed, None where it
-    numbered all anew. count: how many bubbles there are.
+    labels: int32, shape of the grid, 0 outside, else the number of the bubble; what `placed` makes of a NumPy array.
+    volumes: of each number, what it keeps; where bubbles merge the sum, where one splits a part in proportion to its
+    cells. changed: whether components have merged, split or vanished when it last followed them. moved: the cells whose
+    labels it then changed, None where it numbered all anew. numbers: of the bubbles there are, ascending.
 
-    Cost: a pass, and one over labels where cells have changed; where bubbles merge, split, appear or vanish, or may
-    have split, that of `numbered_components`.
+    Cost: a copy of the labels where cells have changed; where bubbles merge, split, appear or vanish, or may have
+    split, that of `numbered_components`.
     """
 
-    def __init__(self, inside: np.ndarray) -> None:
+    def __init__(self, inside: np.ndarray, placed: Callable[[np.ndarray], Any] = lambda labels: labels) -> None:
+        self._placed = placed
         labels = numbered_components(inside.view(np.uint8), inside.shape).reshape(inside.shape)
         self.take(labels, np.zeros(int(labels.max(initial=0)) + 1))
 
-    def take(self, labels: np.ndarray, volumes: np.ndarray) -> None:
+    def take(self, labels: Any, volumes: np.ndarray) -> None:
         """Begin with these."""
-        self.labels, self.volumes, self.changed = labels, volumes, False
+        self.labels = self._placed(labels) if isinstance(labels, np.ndarray) else labels
+        self.volumes, self.changed = volumes, False
         self.moved: np.ndarray | None = None
-        self.count = int(np.count_nonzero(np.bincount(labels.reshape(-1))[1:]))
+        self.numbers = np.flatnonzero(np.bincount(np.asarray(labels).reshape(-1))[1:]) + 1
+        self._mirror: np.ndarray | None = None
+        """Of labels that are placed elsewhere."""
 
-    def follow(self, inside: np.ndarray) -> bool:
-        """Number the components of the next step; whether any cell has changed."""
-        before, self.changed = self.labels.reshape(-1), False
-        self.moved = moved = np.flatnonzero(inside.reshape(-1) != (before > 0))
+    @property
+    def count(self) -> int:
+        """How many bubbles there are."""
+        return self.numbers.size
+
+    def follow(self, moved: np.ndarray, inside: Callable[[], np.ndarray]) -> bool:
+        """Number the components of the next step; whether any cell has changed. moved: flat places of the cells that
+        have gone inside or outside, ascending. inside: gives whether each cell is inside, shape of the grid."""
+        self.changed, self.moved = False, moved
         if not moved.size:
             return False
-        labels, failed = before.copy(), np.zeros(1, np.int64)
-        shape = np.array((1, *inside.shape)[-3:], np.int64)
-        launch(moved.size, _follow, labels, shape, moved, np.zeros((2, 27), np.int64), failed)
+        grid, on_host = self.labels.shape, isinstance(self.labels, np.ndarray)
+        if on_host or self._mirror is None:
+            self._mirror = np.array(self.labels).reshape(-1)
+        before, known, failed = self._mirror, self._mirror[moved], np.zeros(1, np.int64)
+        shape = np.array((1, *grid)[-3:], np.int64)
+        launch(moved.size, _follow, before, shape, moved, np.zeros((2, 27), np.int64), failed)
         if not failed[0]:
-            self.labels = labels.reshape(inside.shape)
+            self.labels = before.reshape(grid) if on_host else self.labels.changed(moved, before[moved])
             return True
-        labels = numbered_components(inside.view(np.uint8), inside.shape, before)
+        before[moved] = known
+        labels = numbered_components(inside().view(np.uint8), grid, before)
         old, new = self.volumes.size, int(labels.max(initial=0)) + 1
         common = overlaps(before, labels, old, new)[1:, 1:]
         shares = common / np.maximum(common.sum(axis=1, keepdims=True), 1)
@@ -52,7 +68,7 @@ class Components:
         volumes[1:new] = self.volumes[1:] @ shares
         was = np.flatnonzero(self.volumes[1:])
         changed = not np.array_equal(np.flatnonzero(volumes[1:]), was) or bool(((shares > 0) & (shares < 1)).any())
-        self.take(labels.reshape(inside.shape), volumes)
+        self.take(labels.reshape(grid), volumes)
         self.changed = changed
         return True
 

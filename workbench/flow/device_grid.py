@@ -9,7 +9,9 @@ import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.held import HeldVector
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.accelerator.runtime import Function, Vector
+from workbench.devices.accelerator.scan import scan
 from workbench.devices.interchange import array_of, kept
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.errors import InputError
@@ -18,8 +20,8 @@ from workbench.jit.compiled import Kernel
 from workbench.kernel_language.of_rows import MAXIMUM, SUM, Kind, row_text
 
 SCALARS = {"f8": "double", "i8": "I64", "i4": "int", "u1": "uchar_t", "b1": "uchar_t"}
-BUCKETS = 16384
-"""Work-items that add up what belongs to each bubble."""
+BUCKETS, MOST_SUMS = 1 << 17, 1 << 24
+"""Work-items that add up what belongs to each bubble, at most, and their sums of all bubbles."""
 
 _FILL = """
 KERNEL fill(GLOBAL const int* RESTRICT ghosts, GLOBAL const int* RESTRICT sources, GLOBAL const double* RESTRICT signs,
@@ -30,11 +32,11 @@ KERNEL fill(GLOBAL const int* RESTRICT ghosts, GLOBAL const int* RESTRICT source
 """
 _NEAR = """
 KERNEL near_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi, const double within,
-                  const I64 nx, const I64 up, const I64 over, const I64 layers, GLOBAL unsigned char* RESTRICT near,
+                  const I64 up, const I64 over, const I64 layers, GLOBAL unsigned char* RESTRICT near,
                   const I64 n)
 {
     FOR_EACH(item, n) {
-        const I64 i = rows[item / nx] + item % nx;
+        const I64 i = rows[item / NX] + item % NX;
         unsigned char found = 0;
         for (I64 z = -layers; z <= layers; z++)
             for (I64 y = -1; y <= 1; y++)
@@ -45,29 +47,50 @@ KERNEL near_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT
 }
 """
 _INSIDE = """
-KERNEL inside_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi, const I64 nx,
+KERNEL inside_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const double* RESTRICT phi,
                     GLOBAL unsigned char* RESTRICT inside, const I64 n)
 {
-    FOR_EACH(item, n) inside[item] = phi[rows[item / nx] + item % nx] < 0;
+    FOR_EACH(item, n) inside[item] = phi[rows[item / NX] + item % NX] < 0;
 }
 """
 _PUT = """
-KERNEL put_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const FROM* RESTRICT cells, const I64 nx,
+KERNEL put_cells(GLOBAL const I64* RESTRICT rows, GLOBAL const FROM* RESTRICT cells,
                  GLOBAL TO* RESTRICT padded, const I64 n)
 {
-    FOR_EACH(item, n) padded[rows[item / nx] + item % nx] = (TO)cells[item];
+    FOR_EACH(item, n) padded[rows[item / NX] + item % NX] = (TO)cells[item];
 }
 """
 _BUCKETS = """
 KERNEL add_up(GLOBAL const I64* RESTRICT rows, GLOBAL const I64* RESTRICT owner, GLOBAL const double* RESTRICT values,
-              const I64 nx, const I64 cells, GLOBAL double* RESTRICT sums, const I64 n)
+              const I64 cells, GLOBAL double* RESTRICT sums, const I64 n)
 {
     FOR_EACH(bucket, n) {
         for (I64 item = bucket; item < cells; item += n) {
-            const I64 i = rows[item / nx] + item % nx;
+            const I64 i = rows[item / NX] + item % NX;
             if (values[i] != 0) sums[owner[i]*n + bucket] += values[i];
         }
     }
+}
+"""
+_OF_BUCKETS = """
+KERNEL add_buckets(GLOBAL const double* RESTRICT sums, GLOBAL double* RESTRICT totals, const I64 n)
+{
+    SHARED(double, room, GROUP);
+    double total = 0;
+    for (I64 bucket = LOCAL_ID; bucket < n; bucket += GROUP) total += sums[GROUP_ID*n + bucket];
+    room[LOCAL_ID] = total;
+    BARRIER;
+    for (int reach = GROUP/2; reach > 0; reach /= 2) {
+        if (LOCAL_ID < reach) room[LOCAL_ID] += room[LOCAL_ID + reach];
+        BARRIER;
+    }
+    if (LOCAL_ID == 0) totals[GROUP_ID] = room[0];
+}
+"""
+_LISTED = """
+KERNEL list_cells(GLOBAL const int* RESTRICT ends, GLOBAL I64* RESTRICT places, const I64 n)
+{
+    FOR_EACH(i, n) if (ends[i + 1] > ends[i]) places[ends[i]] = i;
 }
 """
 
@@ -76,8 +99,8 @@ class DeviceGrid(PaddedGrid):
     """A grid whose arrays are vectors of an accelerator, double precision.
 
     Kernels compute one cell by one work-item; sums over rows are those over groups, in another order than on the CPU.
-    What numbers the bubbles, and right-hand sides and pressures, goes through the host. Raises InputError for a device
-    that does not compute in double precision.
+    The host gets the places of cells that cross the interface, and numbers of the bubbles; on OpenCL also right-hand
+    sides and pressures. Raises InputError for a device that does not compute in double precision.
     """
 
     def __init__(self, cells: tuple[int, ...], h: float, no_slip: tuple[bool, ...], device: Accelerator) -> None:
@@ -92,7 +115,6 @@ class DeviceGrid(PaddedGrid):
         self._first = device.array(self.rows.first, np.int64)
         self._everywhere = device.array(self._is_inner, np.uint8)
         self._near = device.array(np.zeros(self.size), np.uint8)
-        self._inside = device.empty((self.count,), np.uint8)
         self._cells = device.empty((self.count,), np.float64)
         self._numbers = device.empty((self.count,), np.int32)
         self.heights, self.lower = (device.array(values, values.dtype) for values in (self.heights, self.lower))
@@ -135,8 +157,8 @@ class DeviceGrid(PaddedGrid):
         return array_of(cells)
 
     def put(self, padded: Any, cells: Any) -> None:
-        there = kept(cells, "p")
-        if isinstance(there, HeldVector):
+        there = cells if isinstance(cells, PlacedPhase) else kept(cells, "p")
+        if isinstance(there, HeldVector | PlacedPhase):
             held = there.vector
         else:
             kind = np.int32 if padded.dtype == np.int64 else np.float64
@@ -147,29 +169,41 @@ class DeviceGrid(PaddedGrid):
         text = _PUT
         for name, scalar in names.items():
             text = text.replace(name, scalar)
-        self._over(text, "put_cells", self.count, self._first, held, np.int64(self.cells[0]), padded)
+        self._over(text, "put_cells", self.count, self._first, held, padded)
 
     def is_inside(self, phi: Any) -> np.ndarray:
-        nx = np.int64(self.cells[0])
-        self._over(_INSIDE, "inside_cells", self.count, self._first, phi, nx, self._inside)
-        return self._device.to_host(self._inside).view(bool).reshape(self.grid)
+        inside = self._device.empty((self.count,), np.uint8)
+        self._over(_INSIDE, "inside_cells", self.count, self._first, phi, inside)
+        return self._device.to_host(inside).view(bool).reshape(self.grid)
+
+    def placed(self, labels: np.ndarray) -> Any:
+        return PlacedPhase.of(self._device, labels)
+
+    def crossed(self, phi: Any, labels: Any) -> np.ndarray:
+        nx, given = self.cells[0], {"rows": self._first, "phi": phi, "labels": labels.vector}
+        found = scan(self._device, f"(phi[rows[i/{nx}] + i%{nx}] < 0) != (labels[i] > 0)", given, self.count)
+        places = self._device.empty((found.total,), np.int64)
+        if found.total:
+            self._over(_LISTED, "list_cells", self.count, found.ends, places)
+        return self._device.to_host(places)
 
     def near(self, phi: Any, within: float) -> Any:
         over, layers = (self.strides[2], 1) if self.directions == 3 else (0, 0)
-        sizes = map(np.int64, (self.cells[0], self.strides[1], over, layers))
+        sizes = map(np.int64, (self.strides[1], over, layers))
         self._over(_NEAR, "near_cells", self.count, self._first, phi, np.float64(within), *sizes, self._near)
         return self._near
 
     def sums_by(self, owner: Any, values: Sequence[Any], count: int) -> list[np.ndarray]:
-        buckets = min(BUCKETS, self.count)
+        device, buckets = self._device, min(BUCKETS, max(1, MOST_SUMS // count), self.count)
+        add = device.kernel(_OF_BUCKETS, "add_buckets", np.dtype(np.float64))
         found = []
         for one in values:
-            sums = self._device.empty((count, buckets), np.float64)
-            self._device.runtime.clear(sums.handle, sums.nbytes)
-            sizes = np.int64(self.cells[0]), np.int64(self.count)
-            self._over(_BUCKETS, "add_up", buckets, self._first, owner, one, *sizes, sums)
-            found.append(self._device.to_host(sums).sum(axis=1))
-        return found
+            sums, totals = device.empty((count, buckets), np.float64), device.empty((count,), np.float64)
+            device.runtime.clear(sums.handle, sums.nbytes)
+            self._over(_BUCKETS, "add_up", buckets, self._first, owner, one, np.int64(self.count), sums)
+            device.launch(add, count, sums, totals, np.int64(buckets))
+            found.append(totals)
+        return [device.to_host(totals) for totals in found]
 
     def launch(self, kernel: Kernel, *arguments: Any, rows: Any = None) -> None:
         given = [self._given(argument) for argument in arguments]
@@ -196,6 +230,7 @@ class DeviceGrid(PaddedGrid):
         self._over(_FILL, "fill", lists[0].size, *lists, values)
 
     def _over(self, text: str, name: str, items: int, *arguments: Any) -> None:
+        text = text.replace("NX", str(self.cells[0]))
         function: Function = self._device.kernel(text, name, np.dtype(np.float64))
         self._device.launch_over(function, items, *arguments)
 

@@ -112,12 +112,20 @@ class PaddedGrid:
         return self.on_host(cells)
 
     def put(self, padded: Any, cells: Any) -> None:
-        """Set the inner cells. cells: of the host, shape of the grid, or a number, or one as of `given`."""
+        """Set the inner cells. cells: of the host, shape of the grid, or a number, or one as of `given` or `placed`."""
         self.inside(padded)[:] = cells
 
     def is_inside(self, phi: Any) -> np.ndarray:
         """Where phi is negative; bool, shape of the grid, in host memory."""
         return self.inside(phi) < 0
+
+    def placed(self, labels: np.ndarray) -> Any:
+        """Labels of the cells, int32, shape of the grid, in the memory where the grid computes."""
+        return labels
+
+    def crossed(self, phi: Any, labels: Any) -> np.ndarray:
+        """Flat places, ascending and in host memory, of the cells where phi is negative and the label 0, or not."""
+        return np.flatnonzero(self.is_inside(phi) != (labels > 0))
 
     def near(self, phi: Any, within: float) -> Any:
         """For `launch`: the inner cells where |phi| is smaller, with those next to them."""

@@ -92,7 +92,7 @@ def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
         "b": np.array(list(sequence.kept)[-last:]).reshape(-1, sequence.labels.size),
         "solutions": np.array([on_host(x, "x") for x in starts.solutions]),
         "times": np.array(starts.times),
-        "labels": sequence.labels,
+        "labels": np.asarray(sequence.labels),
         "shape": np.array(sequence.labels.shape),
         **{f"{STATE}{name}": values for name, values in sequence.systems.state().items()},
     }
@@ -306,7 +306,8 @@ class RecordedSystems(Systems):
         inside = bits.astype(bool).reshape(shape)
         components = self._components or Components(inside)
         self._before = (components.labels, components.volumes) if self._components else None
-        components.follow(inside)
+        moved = np.flatnonzero(inside != (components.labels > 0))
+        components.follow(moved, lambda: inside)
         self._components = components
         dt, unit = float(self._dts[at]), float(arrays["units"][at])
         b = arrays["b"][self._steps]

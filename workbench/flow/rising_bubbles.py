@@ -113,10 +113,10 @@ class RisingBubbles(SystemSequence):
         return self.volume_error
 
     def system(self, made: StepSystem) -> LinearSystem:
-        coefficients = self.fluids.coefficients
-        operator = assemble_two_phases(made.labels, coefficients, "neumann", scale=float(self.n**2))
-        b, phase = np.array(on_host(made.b, "b")), made.labels.reshape(-1)
-        return LinearSystem(operator, b, grid=made.labels.shape, coefficients=coefficients, phase=phase)
+        coefficients, labels = self.fluids.coefficients, np.asarray(made.labels)
+        operator = assemble_two_phases(labels, coefficients, "neumann", scale=float(self.n**2))
+        b = np.array(on_host(made.b, "b"))
+        return LinearSystem(operator, b, grid=labels.shape, coefficients=coefficients, phase=labels.reshape(-1))
 
     def systems(self, device: str = "cpu") -> BubbleSystems:
         return BubbleSystems(self, device)
@@ -157,7 +157,7 @@ class BubbleSystems(Systems):
         flow = self.flow
         numbers = np.array([flow.time, flow.dt, flow.steps, flow.first_dt, flow.shift, *flow.increment_steps])
         kept = {name: flow.grid.on_host(values) for name, values in self._arrays().items()}
-        kept |= {"labels": flow.components.labels, "volumes": flow.components.volumes, "numbers": numbers}
+        kept |= {"labels": np.asarray(flow.components.labels), "volumes": flow.components.volumes, "numbers": numbers}
         return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:

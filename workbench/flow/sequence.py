@@ -49,7 +49,7 @@ class Sequence:
     series: by column, a list with a number for each step; its first are `COLUMNS`, whose iterations and seconds are
     those of the leading method alone. methods: the leading one, from whose solution the next system follows, and the
     others. phases: of each step whether a cell is inside, one bit a cell, see `phase_at`. x: the last solution, of the
-    kind of the right-hand sides: on CUDA those of a flow are CuPy's.
+    kind of the right-hand sides: on CUDA those of a flow are CuPy's. labels: of the last step, see `StepSystem`.
     systems: the state of the problem, see `Systems`.
 
     A flow computes on the device of the leading method that it begins with.
@@ -205,7 +205,7 @@ class Sequence:
         self.kept: deque[np.ndarray] = deque(maxlen=None if self._keeps is True else int(self._keeps))
         self.units: list[float] = []
         self.x: Any = None
-        self.labels: np.ndarray | None = None
+        self.labels: Any = None
         self.done = False
 
     @staticmethod
@@ -225,7 +225,7 @@ class Sequence:
         labels, before, self.labels = made.labels, self.labels, made.labels
         if before is None:
             return 0
-        moved = np.flatnonzero(labels != before) if made.moved is None else made.moved
+        moved = np.flatnonzero(np.asarray(labels) != np.asarray(before)) if made.moved is None else made.moved
         cells = moved[(labels.reshape(-1)[moved] > 0) != (before.reshape(-1)[moved] > 0)]
         for method in self.methods if cells.size else ():
             extend(method.starts.solutions, labels, before, cells)
@@ -234,7 +234,8 @@ class Sequence:
     def _note(self, made: StepSystem, row: Mapping[str, float], seconds: dict[str, float]) -> None:
         for name, value in row.items():
             self.series[name].append(value)
-        self.phases.append(np.packbits(made.labels > 0))
+        labels = made.labels
+        self.phases.append(np.packbits(labels > 0) if isinstance(labels, np.ndarray) else labels.bits())
         self.units.append(made.unit)
         self.seconds.append(seconds)
 

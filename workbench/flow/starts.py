@@ -87,37 +87,34 @@ def _dot(x: Any, y: Any) -> float:
     return dot(x, y).real if isinstance(x, np.ndarray) else float(np.vdot(x, y))
 
 
-def extend(vectors: list[Any], labels: np.ndarray, before: np.ndarray, changed: np.ndarray) -> None:
+def extend(vectors: list[Any], labels: Any, before: Any, changed: np.ndarray) -> None:
     """Set the vectors in the changed cells, in place: to the mean over face neighbours that have had the new phase,
     each continued linearly from two cells, 2 v1 - v2, or v1 where the second is of another phase. A cell without such a
     neighbour keeps its value.
 
-    labels, before: of the present and the last step, shape of the grid. changed: flat places of the changed cells.
+    labels, before: of the present and the last step, as of `StepSystem`. changed: flat places of the changed cells.
     """
     shape, now, then = labels.shape, labels.reshape(-1), before.reshape(-1)
     places = np.unravel_index(changed, shape)
-    wanted, counts = now[changed] > 0, np.zeros(changed.size)
-    weights, cells = [], []
+    wanted = now[changed] > 0
+    # Of each side the nearest cell and the one behind it.
+    cells, within = [], []
     strides = np.cumprod([1, *shape[:0:-1]])[::-1]
-    for axis, stride in enumerate(strides):
-        for sign in (-1, 1):
-            room = places[axis] if sign < 0 else shape[axis] - 1 - places[axis]
-
-            def usable(
-                far: int, room: np.ndarray = room, step: int = sign * int(stride)
-            ) -> tuple[np.ndarray, np.ndarray]:
-                at = np.where(room >= far, changed + far * step, changed)
-                inside = now[at] > 0
-                return at, (room >= far) & (inside == (then[at] > 0)) & (inside == wanted)
-
-            (first, near), (second, far) = usable(1), usable(2)
-            counts += near
-            cells += [first, second]
-            weights += [near * (1.0 + far), -1.0 * (near & far)]
+    for axis, stride in enumerate(strides.tolist()):
+        for sign, room in ((-1, places[axis]), (1, shape[axis] - 1 - places[axis])):
+            within += [room >= 1, room >= 2]
+            cells += [np.where(room >= far, changed + sign * far * stride, changed) for far in (1, 2)]
+    cells = np.array(cells)
+    inside = now[cells] > 0
+    usable = np.array(within) & (inside == (then[cells] > 0)) & (inside == wanted)
+    near, far = usable[::2], usable[1::2]
+    counts = near.sum(axis=0)
     found = counts > 0
     if not found.any():
         return
-    weights, cells, into = np.array(weights)[:, found] / counts[found], np.array(cells)[:, found], changed[found]
+    weights = np.empty(cells.shape)
+    weights[::2], weights[1::2] = near * (1.0 + far), -1.0 * (near & far)
+    given = weights[:, found] / counts[found], cells[:, found], changed[found]
     for v in vectors:
-        there = [alike(array, v) for array in (weights, cells, into)]
-        v[there[2]] = (there[0] * v[there[1]]).sum(axis=0)
+        given = tuple(alike(array, v) for array in given)
+        v[given[2]] = (given[0] * v[given[1]]).sum(axis=0)

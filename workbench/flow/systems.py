@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,8 @@ class StepSystem(NamedTuple):
 
     time, dt: at its end, and the length of the step. b: shape (N,), overwritten by the next one; NumPy's, or CuPy's
     where a flow computes on CUDA. labels: the number of the connected component of each cell, 0 outside, int32, shape
-    of the grid, in an array that is not changed later. unit: the norm of a residual whose volume error is 1, 0 where
+    of the grid, in an array that is not changed later; NumPy's, or a `PlacedPhase` where a flow computes on an
+    accelerator. unit: the norm of a residual whose volume error is 1, 0 where
     the tolerance is that of the configuration. moved: flat places of all cells whose label is another than in the
     system before, None where that is not known.
     """
@@ -30,7 +31,7 @@ class StepSystem(NamedTuple):
     time: float
     dt: float
     b: np.ndarray
-    labels: np.ndarray
+    labels: Any
     unit: float
     moved: np.ndarray | None = None
 

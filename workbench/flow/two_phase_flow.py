@@ -91,7 +91,7 @@ class TwoPhaseFlow:
         self.owner = new(dtype=np.int64)
         grid.put(self.phi, np.clip(phi, -self._most, self._most))
         grid.fill(self.phi)
-        self.components = Components(self.inside)
+        self.components = Components(self.inside, grid.placed)
         self.begin_anew()
         (self.components.volumes,) = self._sums(self._share)
 
@@ -165,7 +165,8 @@ class TwoPhaseFlow:
         clock("distance")
         if self.volume_kept:
             self._keep_volumes()
-        self.components.follow(self.inside)
+        moved = self.grid.crossed(self.phi, self.components.labels)
+        self.components.follow(moved, lambda: self.inside)
         if self.components.changed or self.steps % REDISTANCED_EVERY == 0:
             self._find_owners()
         clock("volume")
@@ -256,11 +257,11 @@ class TwoPhaseFlow:
 
     def _find_owners(self) -> None:
         """The number of the nearest bubble of each cell in the band, 0 beyond REACH."""
-        labels = self.components.labels
-        if self.components.count < 2:
-            self.grid.put(self.owner, labels.max(initial=0))
+        components = self.components
+        if components.count < 2:
+            self.grid.put(self.owner, components.numbers.max(initial=0))
             return
-        self.grid.put(self.owner, labels)
+        self.grid.put(self.owner, components.labels)
         grown = self.grid.new(dtype=np.int64)
         self.grid.copy(grown, self.owner)
         for _ in range(REACH):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class FaceCodes:
     values: np.ndarray
     walls: np.ndarray
     strides: tuple[int, ...]
+
+    @property
+    def stored(self) -> Any:
+        """The codes where they lie, in host memory or that of a device."""
+        return self.codes
 
     @property
     def size(self) -> int:

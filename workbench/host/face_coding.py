@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -68,7 +67,7 @@ def recoded(faces: FaceCodes, phase: np.ndarray, cells: np.ndarray) -> FaceCodes
         faced = faced[(codes[faced] >> shift) & (CHOICES - 1) != NO_FACE]
         code = inside[faced].astype(np.uint8) + inside[faced - stride]
         codes[faced] = (codes[faced] & ~np.uint8((CHOICES - 1) << shift)) | (code << shift)
-    return dataclasses.replace(faces, codes=codes)
+    return FaceCodes(codes, faces.values, faces.walls, faces.strides)
 
 
 def band(faces: FaceCodes, direction: int) -> np.ndarray:

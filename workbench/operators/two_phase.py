@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.protocol import Device
 from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
@@ -39,12 +40,17 @@ class TwoPhaseStencil(Stencil):
         self.assemble = assemble
         """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
 
-    def moved(self, phase: np.ndarray, cells: np.ndarray | None) -> Stencil:
+    def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
         """The same operator for another phase, of the shape of the grid. cells: flat places of the cells that have
-        changed, None for many: their codes and those of their neighbours are made anew, unless they have wall terms."""
+        changed, None for many: their codes and those of their neighbours are made anew, unless they have wall terms.
+        All codes of a phase on a device are made anew there."""
         from workbench.host import face_coding
 
         assert self.assemble
+        if isinstance(phase, PlacedPhase):
+            if not self.faces.walled:
+                return TwoPhaseStencil(self.grid, phase.coded(self.faces), self.dtype, self.assemble)
+            phase = np.asarray(phase)
         faces = None if cells is None else face_coding.recoded(self.faces, phase, cells)
         return TwoPhaseStencil(self.grid, faces, self.dtype, self.assemble) if faces else self.assemble(phase)
 
@@ -93,7 +99,7 @@ class TwoPhaseStencil(Stencil):
 
     @property
     def nbytes(self) -> int:
-        return self.faces.codes.nbytes
+        return self.faces.stored.nbytes
 
     def bind(self, device: Device) -> BoundOperator:
         return device.faces(self.faces, self.dtype)

@@ -35,7 +35,8 @@ class LinearSystem:
     coefficients: 1/rho per cell, or that of the problem's formulas, shape (N,), or its values in phase 0 and in the
         others; None without a coefficient.
     coefficient_name: label in figures; empty for 1/rho.
-    phase: 0 for the surrounding phase, 1, 2, ... for bubbles or slabs, integer, shape (N,); None without phases.
+    phase: 0 for the surrounding phase, 1, 2, ... for bubbles or slabs, integer, shape (N,), in host memory, or of an
+        update on an accelerator a `PlacedPhase`; None without phases.
     null_space: vectors that A maps to zero, shape (N,) or (N, k), to which x is made orthogonal; None if that is to be
         tested with the constants.
     random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
@@ -84,8 +85,14 @@ class LinearSystem:
 
     def with_operator(self, operator: Operator) -> LinearSystem:
         """The same system for another A."""
+        return self.with_parts(operator=operator)
+
+    def with_parts(self, **parts: Any) -> LinearSystem:
+        """The same system with some attributes replaced, which are not checked: a pass over the phases is saved."""
         made = copy.copy(self)
-        vars(made)["operator"] = operator
+        vars(made).update(parts)
+        if "b" in parts:
+            vars(made).pop("_drawn", None)
         return made
 
     @property
@@ -100,7 +107,7 @@ class LinearSystem:
             return self.coefficients
         assert self.phase is not None
         outside, inside = self.coefficients
-        return np.where(self.phase > 0, inside, outside)
+        return np.where(np.asarray(self.phase) > 0, inside, outside)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.interchange import array_of, kept, on_host, returned_as
 from workbench.errors import InputError
 from workbench.host.components import numbered_components
@@ -180,8 +181,9 @@ class Prepared:
     ) -> Update:
         """Renew A. values: another matrix or operator of the same pattern, or the phase of each cell, once moved.
 
-        phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases. Connected components
-        are numbered, and keep their numbers; numbered: they are already, in an array that is not changed afterwards.
+        phase: integers from 0 or bool, shape (N,) or that of the grid, of a system of two phases; or a `PlacedPhase`,
+        which stays where it is on this device if it is numbered and `moved` is given. Connected components are
+        numbered, and keep their numbers; numbered: they are already, in an array that is not changed afterwards.
         moved: flat places of all cells with another number than before, where these are known and it is numbered.
         Where no cell has changed nothing is renewed. Else A and both levels are renewed, with the outcome of another
         `prepare`, bit by bit; the device, the null space, vectors and compiled programs are kept, and Z where its
@@ -195,7 +197,9 @@ class Prepared:
         """
         begun = time.perf_counter()
         size = self._system.operator.shape[0]
-        array = values if isinstance(values, np.ndarray) and values.size == size and size > 1 else None
+        if isinstance(values, PlacedPhase) and not (numbered and moved is not None and self._holds(values)):
+            values = np.asarray(values)
+        array = values if isinstance(values, np.ndarray | PlacedPhase) and values.size == size and size > 1 else None
         if array is None:
             with MACHINE_USE:
                 self._begin(self._with_entries(values))
@@ -206,13 +210,17 @@ class Prepared:
         detail = f"{cells.size} of {size} cells changed phase{again}"
         return Update(cells.size, bool(again), detail, time.perf_counter() - begun)
 
+    def _holds(self, phase: PlacedPhase) -> bool:
+        """Whether a phase is in the memory of the device of this system."""
+        return phase.device.runtime is getattr(self._setup.device, "runtime", None)
+
     def _renew(self, system: LinearSystem, cells: np.ndarray | None, *, keep_coarse: bool) -> None:
         """A and both levels for a moved phase. Nothing of this object is changed where that fails."""
-        moved = dataclasses.replace(self._setup.system, operator=system.operator, phase=system.phase)
+        moved = self._setup.system.with_parts(operator=system.operator, phase=system.phase)
         setup = renewed(self.configuration, self._setup, moved, cells, keep_coarse=keep_coarse)
         if self._recurrence and not self._recurrence.renew(setup):
             self._recurrence = None
-        self._setup, self._system = setup, dataclasses.replace(system, phase=setup.system.phase)
+        self._setup, self._system = setup, system.with_parts(phase=setup.system.phase)
 
     def _begin(self, system: LinearSystem) -> None:
         """The full setup. Nothing of this object is changed where it fails."""
@@ -228,7 +236,7 @@ class Prepared:
 
     def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
-        system = setup.system = dataclasses.replace(setup.system, b=b)
+        system = setup.system = setup.system.with_parts(b=b)
         vectors = prepare_vectors(
             self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], stopped
         )
@@ -281,7 +289,7 @@ class Prepared:
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
     def _with_phase(
-        self, phase: np.ndarray, moved: np.ndarray | None, *, numbered: bool
+        self, phase: np.ndarray | PlacedPhase, moved: np.ndarray | None, *, numbered: bool
     ) -> tuple[LinearSystem, np.ndarray, str]:
         """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
         anew."""
@@ -296,9 +304,10 @@ class Prepared:
                 cell = int(np.flatnonzero(~np.isfinite(phase))[0])
                 raise InputError(f"phase is {phase.flat[cell]} in cell {cell}; phases are numbered from 0")
             raise InputError(f"phase is {phase.dtype}; give integers from 0, or bool")
-        if phase.dtype.kind not in "iub" or (moved is None and phase.min(initial=0) < 0):
+        flat = phase.reshape(-1)
+        if phase.dtype.kind not in "iub" or (flat if moved is None else flat[moved]).min(initial=0) < 0:
             raise InputError("phases are integers from 0, or bool; renumber them")
-        flat, before = phase.reshape(-1), system.phase.reshape(-1)
+        before = (np.asarray(system.phase) if isinstance(phase, np.ndarray) else system.phase).reshape(-1)
         numbers = flat if numbered else numbered_components(flat, grid, before.astype(np.int64))
         if moved is None:
             moved = np.flatnonzero(numbers != before)
@@ -311,7 +320,7 @@ class Prepared:
         elif moved.size > cells.size:
             again = ", and components merge or split; all was made anew"
         operator = operator.moved(numbers.reshape(grid), None if again else cells)
-        return dataclasses.replace(system, operator=operator, phase=numbers), cells, again
+        return system.with_parts(operator=operator, phase=numbers), cells, again
 
 
 def prepare(

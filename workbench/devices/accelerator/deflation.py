@@ -175,7 +175,7 @@ def face_box_matrix(
 def _face_arguments(device: Launcher, faces: FaceCodes, dtype: np.dtype) -> list[Any]:
     """Codes, coefficients and wall terms as numbers of a dtype, and distances."""
     numbers = [device.number(value, dtype) for value in (*faces.values, *faces.walls)]
-    return [device.to_device(faces.codes), *numbers, *(np.int64(step) for step in faces.strides)]
+    return [device.to_device(faces.stored), *numbers, *(np.int64(step) for step in faces.strides)]
 
 
 def _rows_of_boxes(

@@ -52,7 +52,7 @@ class FaceSweep(OperatorTraits):
         self._cells = device.empty((faces.size,), np.uint16)
         steps = [np.int64(stride) for stride in faces.strides]
         make = device.kernel(texts.cells(faces.directions), "series_cells", self._dtype)
-        device.launch_over(make, faces.size, device.to_device(faces.codes), self._cells, *steps)
+        device.launch_over(make, faces.size, device.to_device(faces.stored), self._cells, *steps)
         self._shares = device.array(texts.shares(faces), self._dtype)
         first, mixed, second, _ = faces.values
         self._numbers = [device.number(v, self._dtype) for v in (1 / first, 1 / second, mixed / first, mixed / second)]

@@ -120,7 +120,7 @@ class Operators(OperatorsOfAllDevices, Launcher):
         if deflation.many_boxes(grid, per_side) and (found := parts.numbered_parts(self, phase, grid, per_side)):
             return found
         # Few work-items would number large boxes.
-        return box_parts.numbered_parts(phase, grid, per_side, earlier)
+        return box_parts.numbered_parts(np.asarray(phase), grid, per_side, earlier)
 
     def box_matrix(
         self,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.placed_phase import SINGLE, PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.kernels import deflation as texts
@@ -17,8 +18,6 @@ from workbench.host.boxes import Boxes, check_count, sides
 
 PHASES = {np.dtype(np.uint8): "unsigned char", np.dtype(np.uint16): "unsigned short", np.dtype(np.int32): "int"}
 """Types of phases, as they are called in kernels."""
-SINGLE = np.dtype(np.float32)
-"""Of kernels on integers alone."""
 
 
 class PlacedBoxes(Boxes):
@@ -63,7 +62,7 @@ class PlacedBoxes(Boxes):
 
 
 def numbered_parts(
-    device: Launcher, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+    device: Launcher, phase: np.ndarray | PlacedPhase, grid: tuple[int, ...], per_side: tuple[int, ...]
 ) -> tuple[Vector, Boxes] | None:
     """The part of each cell, int32, shape (N,), on the device, and the boxes; None where a box has too many phases.
 
@@ -74,8 +73,9 @@ def numbered_parts(
     count = math.prod(per_side)
     check_count(count)
     phase = phase.reshape(-1) if phase.dtype in PHASES else phase.reshape(-1).astype(np.int32)
+    placed = phase.vector if isinstance(phase, PlacedPhase) else device.to_device(phase)
     kernel = device.kernel(texts.number_parts(PHASES[phase.dtype]), "number_parts", SINGLE)
-    read = (device.to_device(phase), *(np.int64(side) for side in (*shape, *boxes)))
+    read = (placed, *(np.int64(side) for side in (*shape, *boxes)))
     nothing = device.empty((1,), np.int32)
     counts = device.empty((count,), np.int32)
     device.launch_over(kernel, count, *read, np.int32(0), counts, nothing, nothing, nothing, nothing)

@@ -11,7 +11,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import nesting as texts
 
-TYPES = {np.dtype(np.int32): "int", np.dtype(np.int64): "I64"}
+TYPES = {np.dtype(np.int32): "int", np.dtype(np.int64): "I64", np.dtype(np.float64): "double"}
 
 
 class Scan(NamedTuple):

@@ -119,7 +119,7 @@ def _request(
     summed: bool = True,
 ) -> Request:
     """A kernel on these codes; number: makes a coefficient; form: its constants; fixed: further arguments."""
-    fixed = {"codes": codes.codes, **(fixed or {})}
+    fixed = {"codes": codes.stored, **(fixed or {})}
     fixed |= {f"faces_{k}": number(value) for k, value in enumerate(codes.values)}
     fixed |= {f"walls_{k}": number(value) for k, value in enumerate(codes.walls)}
     fixed |= {f"steps_{k}": int(stride) for k, stride in enumerate(codes.strides)}
@@ -128,21 +128,23 @@ def _request(
     return Request(of, codes.size, dtype, fixed, constants=constants, numbered=numbered, summed=summed)
 
 
-def _diagonal_request(faces: FaceCodes, dtype: np.dtype, *, inverse: bool) -> Request:
-    return _request(face_diagonal, faces, dtype, float, {"walled": faces.walled, "inverse": inverse}, summed=False)
+def _diagonal_request(faces: FaceCodes, codes: Any, dtype: np.dtype, *, inverse: bool) -> Request:
+    """codes: those of the faces, in the memory of the device that makes D."""
+    form, fixed = {"walled": faces.walled, "inverse": inverse}, {"codes": codes}
+    return _request(face_diagonal, faces, dtype, float, form, fixed, summed=False)
 
 
 def diagonal(faces: FaceCodes, dtype: np.dtype, *, inverse: bool = False) -> np.ndarray:
     """D in host memory, shape (N,), summed in double precision; inverse: D^-1, 0 where D is 0."""
     out = vector(faces.size, dtype)
-    OnCores(_diagonal_request(faces, dtype, inverse=inverse))(out)
+    OnCores(_diagonal_request(faces, faces.codes, dtype, inverse=inverse))(out)
     return out
 
 
 def series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
     """K^H D^-1 K, K the Neumann series of that order, term by term; D^-1 is made on the device."""
     scale = device.zeros(faces.size, dtype)
-    device.bind(_diagonal_request(faces, dtype, inverse=True))(scale)
+    device.bind(_diagonal_request(faces, faces.stored, dtype, inverse=True))(scale)
 
     def term(*, upper: bool, raw: bool = False) -> Applied:
         form, fixed = {"upper": upper, "raw": raw}, {"scale": scale}
