@@ -147,8 +147,8 @@ class Prepared:
         end, tested between two checks of the norms, which raises StoppedError.
 
         A notice that the machine is in use, which is a file, would take longer than a small solve: enter
-        `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; on the CPU programs
-        and vectors of the method are kept. Raises InputError for shapes that do not fit and for NaN.
+        `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; programs and
+        vectors of the method are kept, on an accelerator with recorded launches. Raises InputError for shapes that do not fit and for NaN.
         """
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
@@ -233,6 +233,8 @@ class Prepared:
         self._setup: SolveSetup = setup
         self._system = dataclasses.replace(system, phase=setup.system.phase)
         self._recurrence: Recurrence | None = None
+        self._expected = 0
+        """Iterations of the last solve."""
 
     def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
@@ -245,7 +247,7 @@ class Prepared:
         recurrence, self._recurrence = self._recurrence, None
         if recurrence:
             recurrence.rewind()
-        iterations = SingleIterations(self.configuration, setup, None, recurrence)
+        iterations = SingleIterations(self.configuration, setup, None, recurrence, self._expected)
         if recurrence is None and self.configuration.precision != MIXED:
             recurrence = iterations.recurrence
             recurrence = recurrence if recurrence and recurrence.keep() else None
@@ -255,6 +257,7 @@ class Prepared:
         if ending.reason.converged and recurrence is iterations.recurrence:
             self._recurrence = recurrence
         history = iterations.history
+        self._expected = max(0, history.count - 1)
         clauses = [ending.detail, *setup.changes]
         # The next solve overwrites the vectors of the setup.
         x = np.array(found.x) if isinstance(found.x, np.ndarray) else found.x
@@ -264,7 +267,7 @@ class Prepared:
             x=x if like is None else returned_as(like, x),
             reason=ending.reason,
             detail="; ".join(filter(None, clauses)),
-            iterations=max(0, history.count - 1),
+            iterations=self._expected,
             relative_residual=last / norm_of_b if norm_of_b else last,
             true_relative_residual=found.true_relative,
             iteration_seconds=iterations.seconds,

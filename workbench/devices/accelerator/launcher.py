@@ -217,6 +217,9 @@ class Launcher:
         single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
         return self.zeros(max(count, NAMED), np.dtype(dtype) if self.layout.double else np.dtype(single))
 
+    def clear(self, array: Vector) -> None:
+        self.runtime.clear(array.handle, array.nbytes)
+
     def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
         wide = scalars.dtype
         kernel = self.kernel(scalar_kernels.SET, "set_scalar", wide)

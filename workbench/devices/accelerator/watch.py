@@ -77,6 +77,10 @@ class Watch:
                 if isinstance(run, Repeated):
                     run.record()
 
+    def rewind(self) -> None:
+        """Let the next call of `advance` be the first one."""
+        self._begun = False
+
     def set_threshold(self, norm: str, limit: float, maximum: float = np.inf) -> None:
         """Stop from now on at the first row whose norm is not above `limit`, or is above `most`.
 

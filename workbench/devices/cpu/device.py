@@ -148,6 +148,9 @@ class Cpu(StepByStep, Operators):
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
 
+    def clear(self, array: np.ndarray) -> None:
+        array[...] = 0
+
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value
 

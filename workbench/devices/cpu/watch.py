@@ -28,6 +28,9 @@ class Watch:
     def prepare(self, norm: str, *, uniform: bool) -> None:
         """Nothing to do: programs are compiled when they are created."""
 
+    def rewind(self) -> None:
+        """Nothing to do."""
+
     def gather(self, every: int) -> None:
         """Keep up to `every` rows from now on, until a row meets a limit of `set_threshold` or breaks down."""
         scalars = self._workspace.scalars

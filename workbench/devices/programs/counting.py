@@ -21,6 +21,9 @@ class CountingDevice:
     def to_host(self, vector: np.ndarray) -> np.ndarray:
         return vector
 
+    def clear(self, array: np.ndarray) -> None:
+        array[...] = 0
+
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value
 

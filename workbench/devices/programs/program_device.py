@@ -55,6 +55,10 @@ class ProgramDevice(Protocol):
         """The numbers of a vector, or the scalars, as a NumPy array; waits for the device."""
         ...
 
+    def clear(self, array: Any) -> None:
+        """Set a vector, or all scalars, to zero."""
+        ...
+
     def write_scalar(self, scalars: Any, slot: int, value: complex) -> None:
         """Set one of the scalars."""
         ...

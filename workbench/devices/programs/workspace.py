@@ -54,7 +54,9 @@ class Workspace(NamedVectors[Compiled]):
         self.fuse = fuse
         self._split: dict[str, str] = {}
         """The operators whose results are split, by the vectors that lack a part."""
-        self._kept: dict[tuple[str, ...], tuple[Compiled, ...]] | None = None
+        self._made: dict[tuple[str, ...], list[weakref.ref[Compiled]]] = {}
+        """Programs by their texts. They belong to whoever asked for them."""
+        self._keeps = False
         self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
         """Where each scalar lies, and the first entry of each small matrix."""
@@ -72,26 +74,24 @@ class Workspace(NamedVectors[Compiled]):
                 self.vectors[full] = vector
 
     def keep(self) -> None:
-        """Keep programs, so that `lines` of the same texts returns them; they are then freed with the workspace."""
-        self._kept = {}
+        """Let `lines` of the same texts return the same programs, as long as they are in use."""
+        self._keeps = True
 
     def clear(self) -> None:
         """Set the scalars, and all vectors that programs added, to zero, as they were before the first program.
 
-        For a device whose arrays are NumPy's. Cost: a write of these vectors.
+        Cost: a write of these vectors.
         """
-        self.scalars[NAMED:] = 0
-        for name in self.added:
-            self.vectors[name][...] = 0
+        for array in (self.scalars, *(self.vectors[name] for name in self.added)):
+            self.device.clear(array)
         self.notes, self.steps = [], []
 
     def lines(self, *texts: str) -> tuple[Compiled, ...]:
         """Compile programs that share this workspace; the first runs before the others. Raises LinesError."""
-        if self._kept is None:
-            return self._compiled(texts)
-        if texts not in self._kept:
-            self._kept[texts] = self._compiled(texts)
-        return self._kept[texts]
+        known = [program for made in self._made.get(texts, ()) if (program := made())] if self._keeps else []
+        made = tuple(known) if len(known) == len(texts) else self._compiled(texts)
+        self._made[texts] = list(map(weakref.ref, made))
+        return made
 
     def _compiled(self, texts: tuple[str, ...]) -> tuple[Compiled, ...]:
         programs = [parse(text) for text in texts]

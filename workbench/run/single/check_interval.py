@@ -75,11 +75,12 @@ class CheckInterval:
     """The lengths of the intervals of one run: iterations between two checks of its norms.
 
     limit: iterations at most. least: what intervals are multiples of. length, seconds: of the last interval, and of one
-    of its iterations. stops: see `next_interval`.
+    of its iterations. stops: see `next_interval`. expected: iterations of a similar run, 0 where there was none.
     """
 
-    def __init__(self, stopping: Stopping, limit: int, least: int, *, stops: bool = False) -> None:
+    def __init__(self, stopping: Stopping, limit: int, least: int, *, stops: bool = False, expected: int = 0) -> None:
         self._stopping, self._limit, self._least, self._stops = stopping, limit, least, stops
+        self._expected = expected
         self.length, self.seconds = 0, 0.0
 
     def note(self, length: int, seconds: float) -> None:
@@ -111,6 +112,9 @@ class CheckInterval:
         """Iterations until the norm may be near its target, or until the run may end for another reason."""
         iterations, limit = history.count - 1, self._stopping.max_seconds
         stalled = best + self._stopping.stagnation + 1 - iterations
+        if self._expected and not iterations and not self._stops:
+            # An iteration more costs empty launches, one too few another check.
+            longest = min(longest, self._expected + 1)
         left = (limit - elapsed) / self.seconds if limit is not None and self.seconds > 0 else math.inf
         return next_interval(
             history[self._stopping.norm],

@@ -30,7 +30,7 @@ class SingleIterations(Iterations):
 
     On an accelerator several are made at once: those until the next check of the norms. They end with the iteration
     that meets the tolerance or breaks down, and each of them has a row in the history. recurrence: one that was
-    rewound, by default another is made. Raises InputError for a b whose norm overflows.
+    rewound, by default another is made. expected: see `CheckInterval`. Raises InputError for a b whose norm overflows.
     """
 
     _writer: SingleHistoryWriter
@@ -41,6 +41,7 @@ class SingleIterations(Iterations):
         setup: SolveSetup,
         clock: Clock | None,
         recurrence: Recurrence | None = None,
+        expected: int = 0,
     ) -> None:
         stopping = configuration.stopping
         self._measures = SingleDiagnostics(setup)
@@ -53,7 +54,7 @@ class SingleIterations(Iterations):
         limit = stopping.limit(setup.system.unknowns)
         self._recurrence: Recurrence | None = recurrence or self._made_recurrence()
         stops = self._recurrence.watch.stops
-        self._interval = CheckInterval(stopping, limit, setup.device.check_every, stops=stops)
+        self._interval = CheckInterval(stopping, limit, setup.device.check_every, stops=stops, expected=expected)
 
     @property
     def recurrence(self) -> Recurrence | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from typing import Any
 
 import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.operator_protocols import Watch
+from workbench.devices.programs.compiled import Compiled
 from workbench.devices.programs.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.lines.schedule import Inlined, factor_name
@@ -32,6 +34,8 @@ class Recurrence:
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
         self._clock = clock
         self._setup = setup
+        self._kept: list[Compiled] = []
+        """Programs of the workspace, which refers to them weakly."""
         self.workspace: Workspace = self._made_workspace(clock)
         self._generator: Iterator[None] = self._iterates()
         self._square, self._uniform = SQUARES.get(norm, ""), setup.solver.uniform_iterations
@@ -60,10 +64,10 @@ class Recurrence:
     def keep(self) -> bool:
         """Let `rewind` begin again with the compiled programs; False where a method or device does not allow that."""
         workspace = self.workspace
-        on_host = type(workspace) is Workspace and isinstance(workspace.scalars, np.ndarray)
-        allowed = self._uniform and on_host and {self._square, "delta", "gamma"} <= workspace.slots.keys()
-        if allowed:
-            workspace.keep()
+        of_cg = {self._square, "delta", "gamma"} <= workspace.slots.keys()
+        if not (self._uniform and type(workspace) is Workspace and of_cg):
+            return False
+        if self._on_host:
             for name, operator in workspace.operators.items():
                 if not workspace.inlines(name):
                     workspace.operators[name] = KeptOperator(operator)
@@ -72,34 +76,44 @@ class Recurrence:
                 gather(ROWS)
             # Compiled again once, from now on kept.
             self._generator = self._iterates()
-        return allowed
+        workspace.keep()
+        self._kept = workspace.programs
+        return True
+
+    @property
+    def _on_host(self) -> bool:
+        return isinstance(self.workspace.scalars, np.ndarray)
 
     def rewind(self) -> None:
         """Return to before the start, for the b and x that the vectors of the setup hold now; see `keep`."""
         setup, b = self._setup, self.workspace.vectors["b"]
         self.workspace.clear()
+        self.watch.rewind()
         if b is not setup.b:
             setup.device.assign(b, setup.solver_b)
         self._generator = self._iterates()
 
     def renew(self, setup: SolveSetup) -> bool:
         """Continue with another setup of the same device, vectors and kinds of operators, see `keep`; False where they
-        are not of the same kind, and nothing has changed."""
+        are not of the same kind, and nothing has changed. On an accelerator programs are bound and recorded again."""
         space, pairs = self.workspace, {"A": setup.A, "M": setup.M}
         before = {name: space.operators[name] for name in pairs}
-        factors = {name: getattr(operator, "factors", {}) for name, operator in pairs.items()}
-        for name, known in before.items():
-            kept = isinstance(known, KeptOperator)
-            if kept == isinstance(pairs[name], Inlined) or (not kept and known.formula != pairs[name].formula):
-                return False
-            if kept and tuple(known.inner.fused_dots) != tuple(pairs[name].fused_dots):
-                return False
-        for name, known in before.items():
+        if any(_planned_by(before[name]) != _planned_by(operator) for name, operator in pairs.items()):
+            return False
+        for name, operator in pairs.items():
+            known = before[name]
             if isinstance(known, KeptOperator):
-                known.inner = pairs[name]
-            for factor, vector in factors[name].items():
-                setup.device.assign(space.vectors[factor_name(name, factor)], vector)
+                known.inner = operator
+            elif isinstance(known, Inlined):
+                for factor, vector in operator.factors.items():
+                    setup.device.assign(space.vectors[factor_name(name, factor)], vector)
+            else:
+                space.operators[name] = operator
         self._setup = setup
+        if not self._on_host:
+            for program in self._kept:
+                program.bind()
+            self.watch.prepare(self._square, uniform=self._uniform)
         return True
 
     def _before(self) -> None:
@@ -139,3 +153,10 @@ class Recurrence:
         rows = self._rows()
         self._after(rows)
         return rows, (time.perf_counter() - begun) / rows.count
+
+
+def _planned_by(operator: Any) -> tuple[Any, ...]:
+    """What the plan of a program has of an operator."""
+    if isinstance(operator, Inlined):
+        return (operator.formula,)
+    return tuple(operator.fused_dots), tuple(getattr(operator, "split_dots", ())), operator.waits
