@@ -1,8 +1,11 @@
 """Sequences: starts, methods changed on the way, records, and what a method may count on."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.flow import records
 from workbench.flow.rising_bubbles import RisingBubbles
@@ -254,6 +257,30 @@ def test_seven_bubbles_are_numbered_and_need_few_iterations():
     assert sequence.series["bubbles"][-1] == 7
     assert sorted(np.unique(sequence.labels).tolist()) == list(range(8))
     assert max(sequence.series["iterations"]) <= 20
+
+
+def test_a_sequence_on_an_accelerator_is_that_of_the_cpu(accelerator):
+    """Phases, and solutions to the tolerance, with a second method on the cores; the setup is that of the last phase."""
+    problem = {"n": 27, "height": 1.1, "count": 2, "geometry_seed": 5, "radius": 0.16, "density_ratio": 0.01}
+    method = {"preconditioner": "neumann:2", "deflation": "levelset:9", "coarse": "multilevel", "variant": "a-def2"}
+    cores = Sequence("rising-bubbles", volume_error=1e-9, **problem, **method)
+    other = Sequence("rising-bubbles", volume_error=1e-9, device=accelerator.spec, **problem, **method)
+    other.add(device="cpu", preconditioner="mg")
+    for _ in range(9):
+        ours, theirs = cores.step(), other.step()
+        assert ours and theirs
+        assert theirs.moved_cells == ours.moved_cells
+        np.testing.assert_array_equal(np.asarray(other.labels), cores.labels)
+        np.testing.assert_array_equal(other.phase_at(other.steps), cores.phase_at(cores.steps))
+        np.testing.assert_allclose(on_host(other.x, "x"), cores.x, rtol=0, atol=1e-6 * np.abs(cores.x).max())
+    assert sum(cores.series["moved_cells"]) > 2
+    assert not other.methods[1].failure
+    prepared = other.methods[0]._prepared
+    assert prepared
+    of_phase = dataclasses.replace(prepared.system, phase=np.asarray(cores.labels).reshape(-1))
+    fresh = Prepared(prepared.configuration, dataclasses.replace(of_phase, operator=prepared.system.operator))
+    b = np.random.default_rng(0).standard_normal(cores.x.size)
+    np.testing.assert_array_equal(prepared.solve(b - b.mean()).x, fresh.solve(b - b.mean()).x)
 
 
 def test_heat_is_kept_and_bounded():

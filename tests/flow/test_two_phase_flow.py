@@ -1,6 +1,7 @@
 """The flow of two fluids against known solutions; pressures by a direct solver, so that only the flow is tested."""
 
 import dataclasses
+import functools
 import itertools
 import math
 
@@ -9,6 +10,7 @@ import pytest
 from scipy import ndimage
 from scipy.sparse import linalg
 
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.flow import two_phase_flow
@@ -207,7 +209,7 @@ def test_the_cells_around_chosen_ones_are_pieces_of_rows():
         assert found.sum() == expected.sum() == rows.cells
 
 
-def test_bubbles_are_followed_as_if_all_cells_were_numbered_again():
+def test_bubbles_are_followed_as_if_all_cells_were_numbered_again(device):
     """Some cells move in a step, so that bubbles also merge, split, appear and vanish."""
     draw = np.random.default_rng(0)
     for shape in ((23, 31), (11, 13, 9)):
@@ -216,13 +218,16 @@ def test_bubbles_are_followed_as_if_all_cells_were_numbered_again():
             return ndimage.gaussian_filter(draw.standard_normal(shape), 1.5)
 
         values = smooth()
-        components, anew = Components(values < -0.8 * values.std()), 0
+        placed = (lambda labels: labels) if device.name == "cpu" else functools.partial(PlacedPhase.of, device)
+        components, anew = Components(values < -0.8 * values.std(), placed), 0
         for _ in range(100):
             values = values + 0.1 * smooth()
-            before, inside = components.labels.reshape(-1), values < -0.8 * values.std()
-            components.follow(np.flatnonzero(inside.reshape(-1) != (before > 0)), lambda inside=inside: inside)
+            before, inside = np.asarray(components.labels).reshape(-1), values < -0.8 * values.std()
+            moved = np.flatnonzero(inside.reshape(-1) != (before > 0))
+            components.follow(moved, lambda inside=inside: inside)
             numbered = numbered_components(inside.view(np.uint8), shape, before)
-            np.testing.assert_array_equal(components.labels.reshape(-1), numbered)
+            np.testing.assert_array_equal(np.asarray(components.labels).reshape(-1), numbered)
+            np.testing.assert_array_equal(components.numbers, np.unique(numbered[numbered > 0]))
             anew += components.changed
         assert 5 < anew < 60
 

@@ -12,6 +12,7 @@ from workbench.deflation import DeflationContext, PiecewiseConstant
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.stripes import Stripes
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.errors import InputError
 from workbench.host import box_parts
 from workbench.host.boxes import EarlierParts
@@ -113,6 +114,71 @@ def test_an_update_that_merges_components_is_full():
     nearer = apart.copy()
     nearer[8, 9] = 1
     assert not prepared.update(nearer).full
+
+
+@pytest.fixture
+def recorder(accelerator, monkeypatch):
+    """The accelerator with launches that are recorded: what is repeated works on the memory that it had at first."""
+    runtime = accelerator.runtime
+
+    def record(work):
+        noted = []
+
+        def note(name):
+            real = getattr(runtime, name)
+            return lambda *given, **more: noted.append((real, given, more))
+
+        with monkeypatch.context() as patch:
+            for name, value in {name: note(name) for name in ("launch", "copy", "clear")}.items():
+                patch.setattr(runtime, name, value)
+            patch.setattr(runtime, "recording", True)
+            work()
+
+        def repeat():
+            for real, given, more in noted:
+                real(*given, **more)
+
+        return repeat
+
+    def repeated(work, unit, scalars):
+        one = record(work)
+
+        def several(times):
+            for _ in range(times):
+                one()
+
+        return several
+
+    if accelerator.layout.language == "opencl":
+        monkeypatch.setattr(runtime, "record", record)
+        monkeypatch.setattr(runtime, "repeated", repeated)
+    return accelerator
+
+
+@pytest.mark.parametrize("method", [MOVED[0], MOVED[4], MOVED[7], MOVED[9]])
+def test_an_accelerator_keeps_programs_and_renews_what_they_have_recorded(recorder, method):
+    """After each update, of phases in its memory or the host's, solves equal those of a fresh setup."""
+    draw, grid = np.random.default_rng(1), (19, 22)
+    phases = [discs(grid, [(6 + step, 6), (13, 16 - step)], 4.3) for step in (0, 0.6, 1.3)]
+    phases = [numbered_components(phase, grid) for phase in phases]
+    prepared = prepare(of_phase(phases[0].reshape(grid)), device=recorder.spec, **method)
+    kept = []
+    for before, phase in zip(phases[:1] + phases, phases, strict=False):
+        moved = np.flatnonzero(phase != before)
+        given = PlacedPhase.of(recorder, phase) if len(kept) < 4 else phase
+        assert prepared.update(given, numbered=True, moved=moved).changed == moved.size
+        fresh = prepare(of_phase(phase.reshape(grid)), device=recorder.spec, **method)
+        for _ in range(2):
+            b, x0 = draw.standard_normal((2, phase.size))
+            b -= b.mean()
+            result, own = prepared.solve(b, x0), fresh.solve(b, x0)
+            assert result.iterations == own.iterations > 3
+            np.testing.assert_array_equal(result.x, own.x)
+            np.testing.assert_array_equal(result.history["residual"], own.history["residual"])
+            kept.append(prepared._recurrence)
+    assert len(set(kept)) == 1
+    assert kept[0]
+    np.testing.assert_array_equal(np.asarray(prepared.system.phase), phases[-1])
 
 
 def test_only_what_changed_cells_touch_is_made_anew():

@@ -48,7 +48,8 @@ class PlacedPhase:
         return PlacedPhase(self.device, self.vector, (self.size,) if wanted == (-1,) else wanted)
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self._on_host.reshape(self.shape), dtype)
+        values = self._on_host.reshape(self.shape)
+        return np.array(values, dtype) if copy else np.asarray(values, dtype)
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
         """The phases of some cells, in host memory. places: flat, of any shape. Waits for the device."""
