@@ -19,9 +19,9 @@ def cut(a, b):  # pragma: no cover
 
 
 @njit(nogil=True, fastmath=set(FAST), error_model="numpy")
-def edge(mu, i, s, t):  # pragma: no cover
-    """The viscosity at the lower edge of cell i in two directions."""
-    return 0.25 * (at(mu, i) + at(mu, i - s) + at(mu, i - t) + at(mu, i - s - t))
+def energy(z, inverse):  # pragma: no cover
+    """z^2 diagonal; 0 on walls, where z and 1/diagonal are 0."""
+    return z * z / max(inverse, 1e-300)
 
 
 @njit(nogil=True, fastmath=set(FAST), error_model="numpy")
@@ -32,16 +32,34 @@ def normal(q, mu, i, s):  # pragma: no cover
 
 
 @njit(nogil=True, fastmath=set(FAST), error_model="numpy")
-def shear(q, v, mu, i, s, t):  # pragma: no cover
-    """h^2 times its part along the direction t, in which the velocity is v."""
+def shear(q, v, edge, i, s, t):  # pragma: no cover
+    """h^2 times its part along the direction t, in which the velocity is v. edge: the viscosity at lower edges."""
     here = at(q, i)
-    high = edge(mu, i + t, s, t) * (at(q, i + t) - here + at(v, i + t) - at(v, i + t - s))
-    return high - edge(mu, i, s, t) * (here - at(q, i - t) + at(v, i) - at(v, i - s))
+    high = at(edge, i + t) * (at(q, i + t) - here + at(v, i + t) - at(v, i + t - s))
+    return high - at(edge, i) * (here - at(q, i - t) + at(v, i) - at(v, i - s))
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def viscosity_at_edges(taken, rows, ends, strides, mu, shift, edges):  # pragma: no cover
+    """edges[d + e - 1] = the viscosity at the lower edges in directions d < e, of the cells at a distance `shift`."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            first, end = rows[row] + shift, ends[row] + shift
+            for d in range(strides.size):
+                s = strides[d]
+                for e in range(strides.size):
+                    t = strides[e]
+                    if e > d:
+                        edge = edges[d + e - 1]
+                        for i in range(first, end):
+                            around = at(mu, i) + at(mu, i - s) + at(mu, i - t) + at(mu, i - s - t)
+                            set_at(edge, i, 0.25 * around)
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
 def predict(
-    taken, rows, ends, strides, lower, heights, phi, kappa, mu, h, fluid, dt, now, before, new, old, u, c, jump, inverse
+    taken, rows, ends, strides, lower, heights, phi, kappa, mu, edges, h, fluid, dt, now, before, new, old, u, c, jump,
+    inverse,
 ):  # pragma: no cover
     """On every face: c = 1/density (0 on walls), the jump of p across it, u -= dt (now new + before old), and the
     inverse of the diagonal of rho/dt - L (0 on walls).
@@ -75,37 +93,39 @@ def predict(
                 for e in range(strides.size):
                     t_ = strides[e]
                     if e != d:
+                        edge = edges[d + e - 1]
                         for i in range(walls, end):
-                            set_at(inverse_d, i, at(inverse_d, i) + edge(mu, i, s, t_) + edge(mu, i + t_, s, t_))
+                            set_at(inverse_d, i, at(inverse_d, i) + at(edge, i) + at(edge, i + t_))
                 for i in range(walls, end):
                     set_at(inverse_d, i, 1 / (1 / (at(c_d, i) * dt) + at(inverse_d, i) / (h * h)))
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_force(taken, rows, ends, strides, u, mu, h, inverse, r, z, sums):  # pragma: no cover
-    """r = L u, z = r / diagonal, sums[row] = (r, z): the start of the iteration on (rho/dt - L) u = (rho/dt) u*."""
+def viscous_force(taken, rows, ends, strides, u, mu, edges, h, inverse, z, sums):  # pragma: no cover
+    """z = r / diagonal for r = L u, sums[row] = (r, z): the start of the iteration on (rho/dt - L) u = (rho/dt) u*."""
     scale = 1 / (h * h)
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             total, first, end = 0.0, rows[row], ends[row]
             for d in range(strides.size):
-                s, q, r_d, z_d, inverse_d = strides[d], u[d], r[d], z[d], inverse[d]
+                s, q, z_d, inverse_d = strides[d], u[d], z[d], inverse[d]
                 for i in range(first, end):
-                    set_at(r_d, i, scale * normal(q, mu, i, s))
+                    set_at(z_d, i, scale * normal(q, mu, i, s))
                 for e in range(strides.size):
                     t, v = strides[e], u[e]
                     if e != d:
+                        edge = edges[d + e - 1]
                         for i in range(first, end):
-                            set_at(r_d, i, at(r_d, i) + scale * shear(q, v, mu, i, s, t))
+                            set_at(z_d, i, at(z_d, i) + scale * shear(q, v, edge, i, s, t))
                 for i in range(first, end):
-                    value = at(r_d, i)
+                    value = at(z_d, i)
                     set_at(z_d, i, at(inverse_d, i) * value)
                     total += at(inverse_d, i) * value * value
             sums[row] = total
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_product(taken, rows, ends, strides, z, mu, h, c, dt, w, sums):  # pragma: no cover
+def viscous_product(taken, rows, ends, strides, z, mu, edges, h, c, dt, w, sums):  # pragma: no cover
     """w = (rho/dt - L) z, sums[row] = (w, z)."""
     scale = 1 / (h * h)
     for thread in threads(taken):
@@ -120,31 +140,47 @@ def viscous_product(taken, rows, ends, strides, z, mu, h, c, dt, w, sums):  # pr
                 for e in range(strides.size):
                     t, v = strides[e], z[e]
                     if e != d:
+                        edge = edges[d + e - 1]
                         for i in range(first, end):
-                            set_at(w_d, i, at(w_d, i) - scale * shear(q, v, mu, i, s, t))
+                            set_at(w_d, i, at(w_d, i) - scale * shear(q, v, edge, i, s, t))
                 for i in range(first, end):
                     total += at(w_d, i) * at(q, i)
             sums[row] = total
 
 
 @kernel(fastmath=set(FAST), error_model="numpy")
-def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x, r, z, sums):  # pragma: no cover
-    """p = z + beta p, s = w + beta s, x += alpha p, r -= alpha s, z = r / diagonal, sums[row] = (r, z)."""
+def viscous_begin(taken, rows, ends, strides, inverse, w, p, x, z, sums):  # pragma: no cover
+    """x += p, z -= w / diagonal, sums[row] = (r, z) for r = diagonal z."""
     for thread in threads(taken):
         for row in shared(taken, thread, rows.size):
             total = 0.0
             for d in range(strides.size):
-                inverse_d, w_d, p_d, s_d, x_d, r_d, z_d = inverse[d], w[d], p[d], s[d], x[d], r[d], z[d]
+                inverse_d, w_d, p_d, x_d, z_d = inverse[d], w[d], p[d], x[d], z[d]
+                for i in range(rows[row], ends[row]):
+                    set_at(x_d, i, at(x_d, i) + at(p_d, i))
+                    z_i = at(z_d, i) - at(inverse_d, i) * at(w_d, i)
+                    set_at(z_d, i, z_i)
+                    total += energy(z_i, at(inverse_d, i))
+            sums[row] = total
+
+
+@kernel(fastmath=set(FAST), error_model="numpy")
+def viscous_update(taken, rows, ends, strides, alpha, beta, inverse, w, p, s, x, z, sums):  # pragma: no cover
+    """p = z + beta p, s = w + beta s, x += alpha p, z -= alpha s / diagonal, sums[row] = (r, z) for r = diagonal z."""
+    for thread in threads(taken):
+        for row in shared(taken, thread, rows.size):
+            total = 0.0
+            for d in range(strides.size):
+                inverse_d, w_d, p_d, s_d, x_d, z_d = inverse[d], w[d], p[d], s[d], x[d], z[d]
                 for i in range(rows[row], ends[row]):
                     p_i = at(z_d, i) + beta * at(p_d, i)
                     s_i = at(w_d, i) + beta * at(s_d, i)
                     set_at(p_d, i, p_i)
                     set_at(s_d, i, s_i)
                     set_at(x_d, i, at(x_d, i) + alpha * p_i)
-                    r_i = at(r_d, i) - alpha * s_i
-                    set_at(r_d, i, r_i)
-                    set_at(z_d, i, at(inverse_d, i) * r_i)
-                    total += at(inverse_d, i) * r_i * r_i
+                    z_i = at(z_d, i) - alpha * at(inverse_d, i) * s_i
+                    set_at(z_d, i, z_i)
+                    total += energy(z_i, at(inverse_d, i))
             sums[row] = total
 
 

@@ -62,7 +62,7 @@ class TwoPhaseFlow:
     step.
 
     Cost of a step: 13 + D passes of stencils over D + 1 fields, and two passes an iteration of the viscosity. First
-    order in time. Memory: 15 D + 11 arrays of the padded cells.
+    order in time. Memory: 14 D + D (D - 1)/2 + 11 arrays of the padded cells.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class TwoPhaseFlow:
         self.phi, self._stage, self._start = new(), new(), new()
         self.kappa, self.mu, self.p, self._share, self._delta = (new() for _ in range(5))
         self.u, self._new, self.advection_before, self.c, self.jump, self._inverse = (new(d) for _ in range(6))
-        self._work = [new(d) for _ in range(5)]
+        self._work, self._edges = [new(d) for _ in range(4)], new(d * (d - 1) // 2)
         self.increments, self.increment_steps = [new(d) for _ in range(2)], [0.0, 0.0]
         """What viscosity has added to the velocity in the last two time steps, the newest first, and their lengths."""
         self._spare = new(d)
@@ -277,6 +277,9 @@ class TwoPhaseFlow:
         kernel = interface_kernels.properties
         grid.launch(kernel, self.phi, grid.h, mu_out, mu_in, self.kappa, self.mu, rows=self._band)
         grid.fill(self.mu, 1)
+        # Also those of the ghosts behind the last cells.
+        for shift in (0, *grid.strides.tolist()):
+            grid.launch(momentum_kernels.viscosity_at_edges, self.mu, shift, self._edges, rows=self._band)
 
     def _sums(self, *padded: Any) -> list[np.ndarray]:
         """The integrals over what belongs to each bubble, by number, of arrays that are 0 in ghosts."""
@@ -307,18 +310,18 @@ class TwoPhaseFlow:
         values = np.array([1 / rho_out, 2 / (rho_in + rho_out), 1 / rho_in, fluids.sigma, weights])
         now, before = 1 + ratio / 2, -ratio / 2
         grid.launch(
-            momentum_kernels.predict, grid.lower, grid.heights, self.phi, self.kappa, self.mu, grid.h, values, self.dt,
-            now, before, self._new, self.advection_before, self.u, self.c, self.jump, self._inverse,
+            momentum_kernels.predict, grid.lower, grid.heights, self.phi, self.kappa, self.mu, self._edges, grid.h,
+            values, self.dt, now, before, self._new, self.advection_before, self.u, self.c, self.jump, self._inverse,
         )  # fmt: skip
 
     def _viscosity(self) -> None:
         """(rho/dt - L) u = rho/dt u* by CG with the diagonal, all components at once, in two passes an iteration
         (Chronopoulos and Gear's recurrence, whose two dot products belong to the product), from u* and what the last
         two steps have added, extrapolated: 2 to 8 iterations in place of 4 to 25."""
-        grid, sums = self.grid, self._dots
-        r, z, p, s, w = self._work
+        grid, sums, viscosity = self.grid, self._dots, (self.mu, self._edges, self.grid.h)
+        z, p, s, w = self._work
         grid.fill_faces(self.u, 1)
-        grid.launch(momentum_kernels.viscous_force, self.u, self.mu, grid.h, self._inverse, r, z, sums)
+        grid.launch(momentum_kernels.viscous_force, self.u, *viscosity, self._inverse, z, sums)
         gamma = float(grid.combined(sums))
         goal, before, alpha = VISCOUS_RTOL**2 * gamma, math.inf, 1.0
         self.viscous_iterations = 0
@@ -326,17 +329,17 @@ class TwoPhaseFlow:
         of_newest, of_older = self._extrapolated()
         grid.copy(added, self.u)
         if of_newest:
-            grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, z)
-            grid.fill_faces(z, 1)
-            grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
-            grid.launch(momentum_kernels.viscous_update, 1.0, 0.0, self._inverse, w, p, s, self.u, r, z, sums)
+            grid.launch(momentum_kernels.combine, of_newest, newest, of_older, older, p)
+            grid.fill_faces(p, 1)
+            grid.launch(momentum_kernels.viscous_product, p, *viscosity, self.c, self.dt, w, sums)
+            grid.launch(momentum_kernels.viscous_begin, self._inverse, w, p, self.u, z, sums)
             gamma = float(grid.combined(sums))
         while gamma > goal and self.viscous_iterations < MOST_VISCOUS:
             grid.fill_faces(z, 1)
-            grid.launch(momentum_kernels.viscous_product, z, self.mu, grid.h, self.c, self.dt, w, sums)
+            grid.launch(momentum_kernels.viscous_product, z, *viscosity, self.c, self.dt, w, sums)
             beta = gamma / before
             alpha = gamma / (float(grid.combined(sums)) - beta * gamma / alpha)
-            grid.launch(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, r, z, sums)
+            grid.launch(momentum_kernels.viscous_update, alpha, beta, self._inverse, w, p, s, self.u, z, sums)
             before, gamma = gamma, float(grid.combined(sums))
             self.viscous_iterations += 1
         grid.fill_faces(self.u, 1)
