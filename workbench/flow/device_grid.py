@@ -20,6 +20,8 @@ from workbench.jit.compiled import Kernel
 from workbench.kernel_language.of_rows import MAXIMUM, SUM, Kind, row_text
 
 SCALARS = {"f8": "double", "i8": "I64", "i4": "int", "u1": "uchar_t", "b1": "uchar_t"}
+GROUPS = 4096
+"""Of a kernel on a GPU, at most."""
 BUCKETS, MOST_SUMS = 1 << 17, 1 << 24
 """Work-items that add up what belongs to each bubble, at most, and their sums of all bubbles."""
 
@@ -112,6 +114,9 @@ class DeviceGrid(PaddedGrid):
             )
         self._device, self._functions = device, {}
         self._groups = device.layout.groups_for(self.count)
+        if not device.layout.chunked:
+            # Few blocks of a stencil are resident at once, and many have a short last round.
+            self._groups = max(1, min(GROUPS, -(-self.count // device.layout.group)))
         self._first = device.array(self.rows.first, np.int64)
         self._everywhere = device.array(self._is_inner, np.uint8)
         self._near = device.array(np.zeros(self.size), np.uint8)
@@ -218,7 +223,8 @@ class DeviceGrid(PaddedGrid):
             self._functions[key] = self._device.kernel(whole, "cells", np.dtype(np.float64))
         near = rows if isinstance(rows, Vector) else self._everywhere
         values = (value for _, value in given)
-        self._device.launch_over(self._functions[key], self.count, self._first, near, *values)
+        given = (self._first, near, *values, np.int64(self.count))
+        self._device.launch(self._functions[key], self._groups, *given, spread=True)
 
     def fill(self, cells: Any, layers: int = GHOSTS) -> None:
         self._filled(self._cell_ghosts[layers], cells)

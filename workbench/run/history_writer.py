@@ -33,6 +33,10 @@ class HistoryWriter(abc.ABC):
             true = measures.true_residuals() if test.true_residuals is None else test.true_residuals
             self.history.confirm(iteration, self._of_all(true, test))
 
+    def measure_later(self) -> None:
+        """Leave out the drift of the first rows."""
+        self._next_drift = DRIFT_EVERY
+
     def _drift(self, measured: Callable[[], float]) -> float:
         """||Z^H r|| of the present vectors if it is due, else NaN."""
         if self.history.count < self._next_drift:

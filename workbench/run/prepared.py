@@ -308,13 +308,15 @@ class Prepared:
                 raise InputError(f"phase is {phase.flat[cell]} in cell {cell}; phases are numbered from 0")
             raise InputError(f"phase is {phase.dtype}; give integers from 0, or bool")
         flat = phase.reshape(-1)
-        if phase.dtype.kind not in "iub" or (flat if moved is None else flat[moved]).min(initial=0) < 0:
+        now = flat if moved is None else flat[moved]
+        if phase.dtype.kind not in "iub" or now.min(initial=0) < 0:
             raise InputError("phases are integers from 0, or bool; renumber them")
         before = (np.asarray(system.phase) if isinstance(phase, np.ndarray) else system.phase).reshape(-1)
         numbers = flat if numbered else numbered_components(flat, grid, before.astype(np.int64))
         if moved is None:
             moved = np.flatnonzero(numbers != before)
-        cells = moved[(flat[moved] > 0) != (before[moved] > 0)]
+            now = now[moved]
+        cells = moved[(now > 0) != (before[moved] > 0)]
         if not cells.size:
             return system, cells, ""
         again = ""

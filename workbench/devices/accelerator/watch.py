@@ -51,7 +51,7 @@ class Watch:
         norm: the scalar that is the squared norm of the stopping criterion. uniform: all iterations are calls of the
         last program of the workspace; the iterations until the next read then become one call where the runtime can
         record them, since launching them one by one can take the host longer than they take the device. Where operators
-        wait for the host, nothing is recorded.
+        wait for the host, nothing is recorded. Once more after the programs were bound to other operators.
         """
         space, runtime = self._space, self._device.runtime
         self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]

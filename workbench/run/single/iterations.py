@@ -52,6 +52,9 @@ class SingleIterations(Iterations):
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest double; scale b down")
         limit = stopping.limit(setup.system.unknowns)
+        if recurrence:
+            # Of many solves, most of which are short.
+            self._writer.measure_later()
         self._recurrence: Recurrence | None = recurrence or self._made_recurrence()
         stops = self._recurrence.watch.stops
         self._interval = CheckInterval(stopping, limit, setup.device.check_every, stops=stops, expected=expected)
