@@ -1,6 +1,7 @@
 """Sequences: starts, methods changed on the way, records, and what a method may count on."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -260,15 +261,21 @@ def test_seven_bubbles_are_numbered_and_need_few_iterations():
 
 
 def test_a_sequence_on_an_accelerator_is_that_of_the_cpu(accelerator):
-    """Phases, and solutions to the tolerance, with a second method on the cores; the setup is that of the last phase."""
-    problem = {"n": 27, "height": 1.1, "count": 2, "geometry_seed": 5, "radius": 0.16, "density_ratio": 0.01}
-    method = {"preconditioner": "neumann:2", "deflation": "levelset:9", "coarse": "multilevel", "variant": "a-def2"}
+    """Phases, and solutions to the tolerance, next to a second method on the cores; the setup has the last phase."""
+    problem: Any = {"n": 27, "height": 1.1, "count": 2, "geometry_seed": 5, "radius": 0.16, "density_ratio": 0.01}
+    method: Any = {
+        "preconditioner": "neumann:2",
+        "deflation": "levelset:9",
+        "coarse": "multilevel",
+        "variant": "a-def2",
+    }
     cores = Sequence("rising-bubbles", volume_error=1e-9, **problem, **method)
     other = Sequence("rising-bubbles", volume_error=1e-9, device=accelerator.spec, **problem, **method)
     other.add(device="cpu", preconditioner="mg")
     for _ in range(9):
         ours, theirs = cores.step(), other.step()
-        assert ours and theirs
+        assert ours
+        assert theirs
         assert theirs.moved_cells == ours.moved_cells
         np.testing.assert_array_equal(np.asarray(other.labels), cores.labels)
         np.testing.assert_array_equal(other.phase_at(other.steps), cores.phase_at(cores.steps))

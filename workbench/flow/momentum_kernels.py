@@ -58,7 +58,26 @@ def viscosity_at_edges(taken, rows, ends, strides, mu, shift, edges):  # pragma:
 
 @kernel(fastmath=set(FAST), error_model="numpy")
 def predict(
-    taken, rows, ends, strides, lower, heights, phi, kappa, mu, edges, h, fluid, dt, now, before, new, old, u, c, jump,
+    taken,
+    rows,
+    ends,
+    strides,
+    lower,
+    heights,
+    phi,
+    kappa,
+    mu,
+    edges,
+    h,
+    fluid,
+    dt,
+    now,
+    before,
+    new,
+    old,
+    u,
+    c,
+    jump,
     inverse,
 ):  # pragma: no cover
     """On every face: c = 1/density (0 on walls), the jump of p across it, u -= dt (now new + before old), and the

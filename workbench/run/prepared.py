@@ -148,7 +148,8 @@ class Prepared:
 
         A notice that the machine is in use, which is a file, would take longer than a small solve: enter
         `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; programs and
-        vectors of the method are kept, on an accelerator with recorded launches. Raises InputError for shapes that do not fit and for NaN.
+        vectors of the method are kept, and recorded launches of an accelerator. Raises InputError for shapes that do
+        not fit and for NaN.
         """
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
@@ -292,10 +293,10 @@ class Prepared:
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
     def _with_phase(
-        self, phase: np.ndarray | PlacedPhase, moved: np.ndarray | None, *, numbered: bool
+        self, phase: Any, moved: np.ndarray | None, *, numbered: bool
     ) -> tuple[LinearSystem, np.ndarray, str]:
         """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
-        anew."""
+        anew. phase: an array, or a `PlacedPhase` that is numbered."""
         system, grid = self._system, self._system.grid
         operator = system.operator
         if system.phase is None or grid is None or not isinstance(operator, TwoPhaseStencil) or not operator.assemble:

@@ -72,9 +72,12 @@ def numbered_parts(
     shape, boxes = sides(grid, per_side)
     count = math.prod(per_side)
     check_count(count)
-    phase = phase.reshape(-1) if phase.dtype in PHASES else phase.reshape(-1).astype(np.int32)
-    placed = phase.vector if isinstance(phase, PlacedPhase) else device.to_device(phase)
-    kernel = device.kernel(texts.number_parts(PHASES[phase.dtype]), "number_parts", SINGLE)
+    if isinstance(phase, PlacedPhase):
+        placed = phase.vector
+    else:
+        flat = phase.reshape(-1)
+        placed = device.to_device(flat if flat.dtype in PHASES else flat.astype(np.int32))
+    kernel = device.kernel(texts.number_parts(PHASES[placed.dtype]), "number_parts", SINGLE)
     read = (placed, *(np.int64(side) for side in (*shape, *boxes)))
     nothing = device.empty((1,), np.int32)
     counts = device.empty((count,), np.int32)

@@ -94,6 +94,9 @@ class PlacedPhase:
 class PlacedFaces(FaceCodes):
     """Codes of faces in device memory; the host gets a copy of them where it asks for it."""
 
+    device: Launcher
+    vector: Vector
+
     def __init__(self, device: Launcher, stored: Vector, like: FaceCodes) -> None:
         # The fields of a frozen class; the codes are made by the property.
         vars(self).update(values=like.values, walls=like.walls, strides=like.strides, device=device, vector=stored)
