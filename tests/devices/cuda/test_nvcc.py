@@ -33,6 +33,7 @@ from workbench.devices.kernels import (
     fast_diagonalization,
     nesting,
     passes,
+    phases,
     products,
     ranks,
     scalars,
@@ -165,7 +166,7 @@ def kernels(dtype):
         yield from nesting.scan("counts[i]", {"counts": "int"}, ends)
     if dtype.kind == "f":
         yield from (nesting.first(), nesting.summed(), *(make(4) for make in (nesting.scaled, nesting.shifted)))
-    for module in (deflation, scalars, cycles, ranks, *([nesting] if dtype.kind == "f" else [])):
+    for module in (deflation, scalars, cycles, ranks, phases, *([nesting] if dtype.kind == "f" else [])):
         yield from (value for value in vars(module).values() if isinstance(value, str) and value.startswith("KERNEL"))
     for lifted in (True, False):
         yield cycles.Texts(LAYOUT, 6, 8).smooth(lifted=lifted)
