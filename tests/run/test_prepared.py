@@ -12,6 +12,7 @@ from workbench.deflation import DeflationContext, PiecewiseConstant
 from workbench.deflation.blocks import Blocks
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.stripes import Stripes
+from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.errors import InputError
 from workbench.host import box_parts
@@ -179,6 +180,21 @@ def test_an_accelerator_keeps_programs_and_renews_what_they_have_recorded(record
     assert len(set(kept)) == 1
     assert kept[0]
     np.testing.assert_array_equal(np.asarray(prepared.system.phase), phases[-1])
+
+
+def test_an_update_without_room_for_both_setups_drops_the_vectors_of_the_method(accelerator):
+    grid = (19, 22)
+    before, after = (discs(grid, [(9, centre)], 6) for centre in (10, 10.6))
+    prepared = prepare(of_phase(before), device=accelerator.spec, M="neumann:1", memory_limit="1 GB")
+    b = np.random.default_rng(3).standard_normal(before.size)
+    prepared.solve(b - b.mean())
+    budget = prepared._setup.device.budget
+    budget._memory = int((budget.used + 500) / USABLE)
+    assert prepared._recurrence
+    assert prepared.update(after).changed
+    assert prepared._recurrence is None
+    fresh = prepare(of_phase(after), device=accelerator.spec, M="neumann:1")
+    np.testing.assert_array_equal(prepared.solve(b - b.mean()).x, fresh.solve(b - b.mean()).x)
 
 
 def test_only_what_changed_cells_touch_is_made_anew():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable
@@ -198,7 +199,8 @@ class Prepared:
         """
         begun = time.perf_counter()
         size = self._system.operator.shape[0]
-        if isinstance(values, PlacedPhase) and not (numbered and moved is not None and self._holds(values)):
+        stays = numbered and moved is not None
+        if isinstance(values, PlacedPhase) and not (stays and values.lies_on(self._setup.device)):
             values = np.asarray(values)
         array = values if isinstance(values, np.ndarray | PlacedPhase) and values.size == size and size > 1 else None
         if array is None:
@@ -211,16 +213,20 @@ class Prepared:
         detail = f"{cells.size} of {size} cells changed phase{again}"
         return Update(cells.size, bool(again), detail, time.perf_counter() - begun)
 
-    def _holds(self, phase: PlacedPhase) -> bool:
-        """Whether a phase is in the memory of the device of this system."""
-        return phase.device.runtime is getattr(self._setup.device, "runtime", None)
-
     def _renew(self, system: LinearSystem, cells: np.ndarray | None, *, keep_coarse: bool) -> None:
         """A and both levels for a moved phase. Nothing of this object is changed where that fails."""
         moved = self._setup.system.with_parts(operator=system.operator, phase=system.phase)
-        setup = renewed(self.configuration, self._setup, moved, cells, keep_coarse=keep_coarse)
-        if self._recurrence and not self._recurrence.renew(setup):
-            self._recurrence = None
+        given = self.configuration, self._setup, moved, cells
+        recurrence, self._recurrence, setup, kept = self._recurrence, None, None, None
+        if recurrence:
+            with contextlib.suppress(InputError):
+                setup = renewed(*given, keep_coarse=keep_coarse)
+                kept = recurrence if recurrence.renew(setup) else None
+        if setup is None:
+            # The vectors of the method may be what there was no room for.
+            recurrence = None
+            setup = renewed(*given, keep_coarse=keep_coarse)
+        self._recurrence = kept
         self._setup, self._system = setup, system.with_parts(phase=setup.system.phase)
 
     def _begin(self, system: LinearSystem) -> None:
@@ -288,8 +294,7 @@ class Prepared:
             old, new = before.to_csr(), operator.to_csr()
             if not (np.array_equal(old.indptr, new.indptr) and np.array_equal(old.indices, new.indices)):
                 raise InputError("A has another pattern than the prepared matrix; prepare it anew")
-        empty = np.zeros(before.shape[0], before.dtype)
-        checked, _ = system_of(operator, empty, None, kind, self._system.null_space)
+        checked, _ = system_of(operator, np.zeros(before.shape[0], before.dtype), None, kind, self._system.null_space)
         return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
 
     def _with_phase(
@@ -297,8 +302,7 @@ class Prepared:
     ) -> tuple[LinearSystem, np.ndarray, str]:
         """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
         anew. phase: an array, or a `PlacedPhase` that is numbered."""
-        system, grid = self._system, self._system.grid
-        operator = system.operator
+        system, grid, operator = self._system, self._system.grid, self._system.operator
         if system.phase is None or grid is None or not isinstance(operator, TwoPhaseStencil) or not operator.assemble:
             raise InputError("the prepared system is not one of two phases on a grid; update it with another A")
         if phase.shape not in (grid, (phase.size,)):

@@ -34,6 +34,10 @@ class PlacedPhase:
         """A copy of an array of the host."""
         return cls(device, device.array(phase.reshape(-1), WHOLE), phase.shape)
 
+    def lies_on(self, device: Any) -> bool:
+        """Whether it is in the memory of a device, an accelerator or not."""
+        return getattr(device, "runtime", None) is self.device.runtime
+
     @property
     def size(self) -> int:
         return self.vector.size
