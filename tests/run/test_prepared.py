@@ -1,7 +1,7 @@
 """Systems that are prepared once: bitwise equal to solves of their own, for other right-hand sides and moved phases."""
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_an_update_without_room_for_both_setups_drops_the_vectors_of_the_method(
     prepared = prepare(of_phase(before), device=accelerator.spec, M="neumann:1", memory_limit="1 GB")
     b = np.random.default_rng(3).standard_normal(before.size)
     prepared.solve(b - b.mean())
-    budget = prepared._setup.device.budget
+    budget = cast(Any, prepared._setup.device).budget
     budget._memory = int((budget.used + 500) / USABLE)
     assert prepared._recurrence
     assert prepared.update(after).changed
