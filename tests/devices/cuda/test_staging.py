@@ -28,19 +28,19 @@ class LateStream:
         assert stream == self.ptr
         self.waiting.append((target, source, nbytes))
 
+    def synchronize(self, until=None):
+        for place in range(len(self.waiting) if until is None else until):
+            if self.waiting[place]:
+                ctypes.memmove(*self.waiting[place])
+                self.waiting[place] = None
+
     def event(self, disable_timing):
         until = [0]
 
         def record(stream):
             until[0] = len(stream.waiting)
 
-        def synchronize():
-            for place in range(until[0]):
-                if self.waiting[place]:
-                    ctypes.memmove(*self.waiting[place])
-                    self.waiting[place] = None
-
-        return SimpleNamespace(record=record, synchronize=synchronize)
+        return SimpleNamespace(record=record, synchronize=lambda: self.synchronize(until[0]))
 
 
 @pytest.fixture
@@ -49,19 +49,26 @@ def late(monkeypatch):
     stream = LateStream()
     runtime = SimpleNamespace(memcpyAsync=stream.memcpyAsync, memcpyHostToDevice=TO_DEVICE, memcpyDeviceToHost=TO_HOST)
     cuda = SimpleNamespace(runtime=runtime, alloc_pinned_memory=bytearray, Event=stream.event)
-    return staging.Staging(SimpleNamespace(cuda=cuda), stream)
+    return staging.Staging(SimpleNamespace(cuda=cuda), stream), stream
 
 
 @pytest.mark.parametrize("size", [1, 511, 512, 513, 1024, 5000])
 def test_no_buffer_is_used_before_its_transfer_is_done(late, size):
+    copies, stream = late
     values = np.random.default_rng(size).random((size, 1))
-    values.flags.writeable = False
-    memory = np.zeros(size)
-    late.upload(memory.ctypes.data, values)
-    assert np.array_equal(memory, values[:, 0])
-    found = np.empty((size, 1))
-    late.download(memory.ctypes.data, found)
+    given, memory, found = values.copy(), np.zeros((2, size)), np.empty((size, 1))
+    for row in memory:
+        copies.upload(row.ctypes.data, given)
+        # The array may be changed as soon as it was copied.
+        given[...] *= 2
+    copies.download(memory[0].ctypes.data, found)
     assert np.array_equal(found, values)
+    stream.synchronize()
+    assert np.array_equal(memory, [values[:, 0], 2 * values[:, 0]])
+    values.flags.writeable = False
+    copies.upload(memory[1].ctypes.data, values)
+    stream.synchronize()
+    assert np.array_equal(memory[1], values[:, 0])
 
 
 @pytest.mark.parametrize("nbytes", [staging.LEAST, staging.CHUNK, 3 * staging.CHUNK + 8])
