@@ -83,15 +83,16 @@ def _of_faces(directions, dtype):
 
 
 def _of_block_vectors(dtype):
-    """Those of small matrices, and products whose rows are staged or long."""
+    """Those of small matrices, and products with short and long rows."""
+    wide = LAYOUT.accumulator(dtype).itemsize
     for columns in (5, 16):
-        plan = block_products.CsrBlock(columns, dtype.itemsize, 256, 64, long=True, summed=True)
-        for form in (plan, plan.as_staged(256)) if plan.may_be_staged else (plan,):
-            yield dataclasses.replace(form.text, bounds=None).text
+        for mean in (7, 100):
+            plan = block_products.CsrBlock.of(columns, dtype.itemsize, wide, mean, 64, 256, long=True, summed=True)
+            yield dataclasses.replace(plan.text, bounds=None).text
         for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
             yield small.small(name, columns).text
         yield small.keep(columns, ("rr", "gamma", "delta", "going")).text
-        yield block_algebra.gram(columns, columns, transposed=False)
+        yield block_algebra.gram(columns, columns, wide, transposed=False)
         yield block_algebra.dots(columns, transposed=True)
         yield block_algebra.Combine(columns, columns, True, -1).text
         yield from (block_algebra.scale(columns, based=True), block_algebra.sums(2))

@@ -22,8 +22,8 @@ from workbench.kernel_language.of_block_passes import block_pass
 from workbench.lines.block_passes import BlockPass
 from workbench.settings import HOST
 
-ROWS_PER_GROUP = 1024
-"""Rows of a group in a reduction, at least."""
+ELEMENTS_PER_GROUP = 2048
+"""Elements of a block vector for a group in a reduction, at least."""
 MOST_GROUPS = 2112
 """Most groups of a reduction by columns, each with a partial sum for every entry of the small matrix."""
 MOST_GROUPS_OF_GRAM = 264
@@ -54,7 +54,7 @@ class BlockAlgebra:
     ) -> Callable[[], Any]:
         """Computes X^H Y, or X^T Y, for X (N, s) and Y (N, t), shape (s, t); waits for the device unless held."""
         s, t = x.shape[1], y.shape[1]
-        of = KernelText.of(texts.gram(s, t, transposed=transposed), "block_gram")
+        of = KernelText.of(texts.gram(s, t, self._device.wide(x.dtype).itemsize, transposed=transposed), "block_gram")
         of = dataclasses.replace(of, bounds=(texts.GRAM_GROUP, 2))
         return self._reduced(of, x, y, (s, t), MOST_GROUPS_OF_GRAM, held, name)
 
@@ -112,7 +112,7 @@ class BlockAlgebra:
         device where it returns dot products, and copies them together."""
         device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
         (size, s), count = first.shape, len(work.products)
-        groups, wide = max(1, min(MOST_GROUPS, size // ROWS_PER_GROUP)), device.wide(first.dtype)
+        groups, wide = _groups(first, MOST_GROUPS), device.wide(first.dtype)
         if not count:
             groups = max(groups, -(-size // (group // s)))
         partial = self._room("partial", (groups, count * s), wide) if count else None
@@ -175,7 +175,7 @@ class BlockAlgebra:
     ) -> Callable[[], Any]:
         """Computes the partial sums of a kernel over all groups, and their sum."""
         device, rows, group = self._device, x.shape[0], texts.GRAM_GROUP
-        groups, wide = max(1, min(most, rows // ROWS_PER_GROUP)), device.wide(x.dtype)
+        groups, wide = _groups(x, most), device.wide(x.dtype)
         partial = self._room("partial", (groups, int(np.prod(shape))), wide)
         kernel = device.kernel(text, text.name, x.dtype, group=group)
         launch = functools.partial(device.launch, kernel, groups, x, y, partial, np.int64(rows), group=group)
@@ -233,3 +233,8 @@ class BlockAlgebra:
             self._device.runtime.clear(made.handle, made.nbytes)
             self._rooms[key] = made
         return self._rooms[key]
+
+
+def _groups(block: Vector, most: int) -> int:
+    """Groups of a reduction over the rows of a block vector."""
+    return max(1, min(most, block.size // ELEMENTS_PER_GROUP))

@@ -22,11 +22,9 @@ MOST_ITEMS_PER_ROW = 32
 """More than a warp would wait longer at barriers than for memory."""
 MOST_OF_ROW = 64
 """Entries of a row, or 4 times their mean, that the work-items of a row take; a group takes longer rows. By the
-measurement in docs/benchmarks.md, as are the next two."""
-STAGED = 64
-"""Mean row length from which on the work-items of a row read its entries together, in groups of many rows, which find
-more of x in the cache."""
-STAGED_GROUP = 1024
+measurement in docs/benchmarks.md."""
+LARGEST_GROUP, GROUP = 1024, 256
+"""Work-items of a group in products with block vectors, at most, on CUDA and elsewhere."""
 
 
 @override(csr, "accelerator")
@@ -90,23 +88,16 @@ class SharedRows(OnAccelerator):
 
 
 class BlockRows(OnAccelerator):
-    """The product with block vectors: a work-item takes 16 bytes of a row, and a group a long row."""
+    """The product with block vectors: warps read rows together, and a group takes a long row."""
 
     def __init__(self, device: Launcher, request: Request, mean: float) -> None:
         super().__init__(device, request)
         most = max(MOST_OF_ROW, int(4 * mean))
         self._long = self._long_rows(device, most)
-        plan = block_products.CsrBlock(
-            columns=request.columns,
-            itemsize=request.dtype.itemsize,
-            group=block_products.GROUP,
-            most=most,
-            long=bool(self._long),
-            added=request.constants.get("onto", False),
-            summed=request.summed,
-        )
-        if mean >= STAGED and plan.may_be_staged:
-            plan = plan.as_staged(STAGED_GROUP if device.layout.language == "cuda" else plan.group)
+        sizes = request.columns, request.dtype.itemsize, device.wide(request.dtype).itemsize
+        form = {"long": bool(self._long), "added": request.constants.get("onto", False), "summed": request.summed}
+        group = LARGEST_GROUP if device.layout.language == "cuda" else GROUP
+        plan = block_products.CsrBlock.of(*sizes, mean, most, group, **form)
         self._group, self._groups = plan.group, max(1, -(-request.rows // plan.rows_per_group))
         self._kernel = device.kernel(plan.text, "csr_block", request.dtype, self.fixed["starts"].dtype, plan.group)
         if plan.summed:

@@ -12,8 +12,9 @@ SIDE = 4
 """Rows and columns of a tile."""
 GRAM_GROUP = 256
 """Work-items of a group, which holds every tile of a Gram matrix of 64 x 64."""
-GRAM_ELEMENTS = 1024
-"""Elements of each block vector that a group multiplies at once; more where a row for each phase needs them."""
+GRAM_BYTES = 16 * 1024
+"""Bytes of each block vector that a group multiplies at once, in the precision of sums; more where a row for each phase
+needs them."""
 COMBINE_GROUP = 128
 LOCAL_ELEMENTS = 2048
 """Elements of a block vector that a group keeps in local memory: 32 KiB in complex double precision."""
@@ -37,15 +38,29 @@ def sums(count: int) -> str:
     )
 
 
-def gram(s: int, t: int, *, transposed: bool) -> str:
-    """partial[group] = X^H Y, or X^T Y, over some rows, shape (s, t).
+def gram(s: int, t: int, wide: int, *, transposed: bool) -> str:
+    """partial[group] = X^H Y, or X^T Y, over some rows, shape (s, t). wide: bytes of a sum.
 
     `phases` work-items share a tile; each takes every so many rows.
     """
     down, across = -(-s // SIDE), -(-t // SIDE)
     tiles = down * across
     phases = GRAM_GROUP // tiles
-    rows = phases * max(1, GRAM_ELEMENTS // (phases * max(s, t)))
+    rows = phases * max(1, GRAM_BYTES // (wide * phases * max(s, t)))
+    loads = {of: -(-rows * columns // GRAM_GROUP) for of, columns in (("x", s), ("y", t))}
+    moved = {
+        piece: "".join(
+            fill(
+                f"block_gram_{piece}",
+                of=of,
+                s=columns,
+                loads=loads[of],
+                within=f"e < {rows * columns} && " if rows * columns % GRAM_GROUP else "",
+            )
+            for of, columns in (("x", s), ("y", t))
+        )
+        for piece in ("fetch", "put")
+    }
     return fill(
         "block_gram",
         s=s,
@@ -54,13 +69,21 @@ def gram(s: int, t: int, *, transposed: bool) -> str:
         tiles=tiles,
         across=across,
         phases=phases,
+        strips=1 << (phases.bit_length() - 1) // 2,
         rows=rows,
-        loads_x=-(-rows * s // GRAM_GROUP),
-        loads_y=-(-rows * t // GRAM_GROUP),
-        within_x=f"e < {rows * s} && " if rows * s % GRAM_GROUP else "",
-        within_y=f"e < {rows * t} && " if rows * t % GRAM_GROUP else "",
+        room=max(rows * s, SIDE * GRAM_GROUP),
+        of_a=_within("a + p", s),
+        of_c=_within("c + q", t),
+        loads_x=loads["x"],
+        loads_y=loads["y"],
+        **moved,
         **_conjugate(transposed),
     )
+
+
+def _within(column: str, columns: int) -> str:
+    """A column of a tile, or the last column where a tile is not whole."""
+    return f"({column})" if columns % SIDE == 0 else f"({column} < {columns} ? {column} : {columns} - 1)"
 
 
 def dots(s: int, *, transposed: bool) -> str:

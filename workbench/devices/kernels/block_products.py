@@ -7,20 +7,23 @@ import dataclasses
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.source import fill
 
-GROUP = 256
-"""Work-items of a group of the CSR product."""
 BYTES = 16
 """Bytes of a row that a work-item takes at once, at most."""
-LEAST_LANES = 4
-"""Work-items of a row, where it has as many columns."""
-CHUNK = 8
-"""Entries of a row that its work-items read together."""
-RESIDENT = 2048
-"""Work-items that fit a multiprocessor at once; the fewer registers of each, the more of them do."""
-LOCAL_BYTES = 24 * 1024
-"""Local memory for the entries that the rows of a group read together."""
 WARP = 32
-"""Work-items that share a row and wait for one another without others, at most."""
+"""Work-items that read the entries of their rows together, and wait for no others."""
+LANES = 8
+"""Work-items of a row, unless more than `PIECES` parts would be left to each: all of them read every entry of the row
+from local memory."""
+PIECES = 2
+SHORT_ROWS, LONG_ROWS = 16, 64
+"""Entries of a row, in the mean, below and from which on other forms are fastest, by the measurement in
+docs/benchmarks.md, as are the numbers in `CsrBlock.of`. Large groups find more of x in the cache."""
+LOADS = 4
+"""Entries that a work-item has on their way; with more of them registers are spilled."""
+RESIDENT, MORE_RESIDENT = 1024, 2048
+"""Work-items that fit a multiprocessor of CUDA at once; more in large groups whose work-items have few real sums."""
+LOCAL_BYTES = 48 * 1024
+"""Local memory of a group, at most."""
 
 
 def column_copies(count: int, *, taken: bool) -> str:
@@ -40,62 +43,114 @@ def column_copies(count: int, *, taken: bool) -> str:
 class CsrBlock:
     """y = A x for a CSR matrix, or y + A x.
 
-    itemsize: bytes of an element. group: work-items of a group. most: entries of a row in the loops over rows; a group
-    takes longer ones, `long`, whose numbers are an argument. staged: the work-items of a row read its entries together.
+    itemsize, wide: bytes of an element and of a sum. group: work-items of a group. vector: neighbouring columns that a
+    work-item takes at once, in `pieces` places of a row; each: rows of a work-item. chunk: entries of a row that are
+    read at once. most: entries of a row, at most; a group takes longer ones, `long`, whose numbers are an argument.
     summed: with partial sums of (x_j, y_j), shape (groups, columns).
     """
 
     columns: int
     itemsize: int
-    group: int
+    wide: int
     most: int
+    group: int
+    vector: int
+    pieces: int
+    each: int
+    chunk: int
     long: bool = False
     added: bool = False
-    staged: bool = False
     summed: bool = False
 
-    @property
-    def vector(self) -> int:
-        """Columns of a work-item; of few columns each has one."""
-        most = min(BYTES // self.itemsize, self.columns // LEAST_LANES)
-        return next(width for width in (4, 2, 1) if width <= max(1, most) and self.columns % width == 0)
+    @classmethod
+    def of(cls, columns: int, itemsize: int, wide: int, mean: float, most: int, group: int, **form: bool) -> CsrBlock:
+        """The form for rows of so many entries in the mean, in groups of so many work-items at most."""
+        least = 1 if mean < SHORT_ROWS else 2
+        widths = [width for width in (4, 2, 1) if width * itemsize <= BYTES and columns % width == 0]
+        vector = next((width for width in widths if columns // width >= least), 1)
+        parts = columns // vector
+        pieces = 1 if parts <= LANES else max(PIECES, -(-parts // WARP))
+        lanes = _power(-(-parts // pieces))
+        if mean < LONG_ROWS:
+            each = 2 if lanes >= 2 * least else 1
+            chunk, wanted = 8, 256 if lanes == each == 2 else 128
+        else:
+            each = max(1, lanes // LANES)
+            chunk, wanted = (8, 1024) if lanes >= LANES else (16, 64 * lanes)
+        chunk = max(min(chunk, LOADS * lanes // each), lanes // each)
+        # A long row is read by the whole group.
+        wanted = max(wanted, 256 if form.get("long") else 0)
+        sizes = {"vector": vector, "pieces": pieces, "each": each, "chunk": chunk}
+        plan = cls(columns, itemsize, wide, most, min(group, wanted), **sizes, **form)
+        while sum(plan.local_bytes) > LOCAL_BYTES:
+            plan = dataclasses.replace(plan, group=plan.group // 2)
+        return plan
 
     @property
     def lanes(self) -> int:
-        """Work-items of a row."""
-        return self.columns // self.vector
+        """Work-items of a row, a power of two."""
+        return _power(-(-self.columns // (self.vector * self.pieces)))
+
+    @property
+    def warp_rows(self) -> int:
+        """Rows of a warp."""
+        return WARP // self.lanes * self.each
 
     @property
     def rows_per_group(self) -> int:
-        """Rows that a group computes at once."""
-        return self.group // self.lanes
+        """Rows of a group."""
+        return self.group // WARP * self.warp_rows
 
     @property
-    def may_be_staged(self) -> bool:
-        """Whether the work-items of a row are within a warp."""
-        return self.lanes <= WARP and WARP % self.lanes == 0
+    def entry_pitch(self) -> int:
+        """Elements from a row to the next in local memory: rows begin in different banks."""
+        return self.chunk + BYTES // self.itemsize
 
-    def as_staged(self, group: int) -> CsrBlock:
-        """The form in which work-items read entries together, in groups of so many, or fewer where memory is short."""
-        while group > GROUP and group // self.lanes * (CHUNK + 1) * (self.itemsize + 8) > LOCAL_BYTES:
-            group //= 2
-        return dataclasses.replace(self, staged=True, group=group)
+    @property
+    def place_pitch(self) -> int:
+        """The same of indices."""
+        return self.chunk + 4
+
+    @property
+    def width(self) -> int:
+        """Columns of the work-items of a row, some of which may be none of the matrix."""
+        return self.lanes * self.pieces * self.vector
+
+    @property
+    def strips(self) -> int:
+        """Sums of a column after the first step, about the square root of what there is before."""
+        slots = self.group // self.lanes
+        return min(1 << (slots.bit_length() - 1) // 2, self.group // self.width)
+
+    @property
+    def local_bytes(self) -> tuple[int, int]:
+        """Those of entries, or of sums in their place, and those of 64-bit indices."""
+        rows, sums = self.rows_per_group, self.group * (self.width // self.lanes if self.summed else int(self.long))
+        return max(rows * self.entry_pitch * self.itemsize, sums * self.wide), rows * (self.place_pitch + 2) * 8
 
     @property
     def text(self) -> KernelText:
         """The kernel."""
-        sizes = {"vector": self.vector, "lanes": self.lanes, "rows_per_group": self.rows_per_group}
-        columns, pitch, each = self.columns, CHUNK + 1, f"for (int q = 0; q < {self.vector}; q++)"
-        added = [f"const PART before = ((GLOBAL PART*)y)[row*{self.lanes} + k];"]
-        added += [f"{each} sum.of[q] = T_ADD(before.of[q], sum.of[q]);"]
-        shared = ["SHARED(W, room, GROUP);"] if self.summed or self.long else []
+        columns, parts, rows, slots = self.columns, self.columns // self.vector, self.rows_per_group, WARP // self.lanes
+        part, whole = f"k + c*{self.lanes}", self.width == columns
+        sizes = {
+            "vector": self.vector,
+            "pieces": self.pieces,
+            "each": self.each,
+            "lanes": self.lanes,
+            "parts": parts,
+            "slots": slots,
+            "chunk": self.chunk,
+            "loads": self.each * self.chunk // self.lanes,
+            # Where nothing is added nothing is read, unless y is summed.
+            "inside": f"high[r] {'>' if self.added and not self.summed else '>='} low[r]",
+        }
+        sizes["inside"] += "" if whole else f" && {part} < {parts}"
+        shared = ["LOCAL W* room = (LOCAL W*)entry_room;"] if self.summed or self.long else []
         shared += ["W long_dots = W_OF(0);"] if self.summed and self.long else []
-        if self.staged:
-            shared += [f"SHARED(T, entries, {self.rows_per_group * pitch});"]
-            shared += [f"SHARED(INDEX, places, {self.rows_per_group * pitch});"]
-        # The largest power of two below the number of rows.
-        half = 1 << (self.rows_per_group - 1).bit_length() - 1 if self.rows_per_group > 1 else 0
-        place, own = f"row*{columns} + column", f"partial[GROUP_ID*{columns} + LOCAL_ID]"
+        added = ["const PART before = *result;"]
+        added += [f"for (int q = 0; q < {self.vector}; q++) sum[p][c].of[q] = T_ADD(before.of[q], sum[p][c].of[q]);"]
+        place = f"row*{columns} + column"
         long_rows = fill(
             "csr_block_long",
             columns=columns,
@@ -103,25 +158,42 @@ class CsrBlock:
             result=f"sum = T_ADD(y[{place}], sum);" if self.added else "",
             dots=f"long_dots = W_ADD(long_dots, W_DOT(x[{place}], sum));" if self.summed else "",
         )
-        of_long_rows = ["BARRIER;", f"if (LOCAL_ID < {columns}) {own} = W_ADD({own}, long_dots);"] if self.long else []
+        finish = fill(
+            "csr_block_dots",
+            columns=columns,
+            width=self.width,
+            sums=self.group // self.lanes * self.width,
+            strips=self.strips * self.width,
+            of_long_rows="total = W_ADD(total, long_dots);" if self.long else "",
+            **sizes,
+        )
         text = fill(
             "csr_block",
             bytes=self.vector * self.itemsize,
-            most=self.most,
+            most=self.most + self.chunk,
+            entry_room=-(-self.local_bytes[0] // self.itemsize),
+            entry_pitch=self.entry_pitch,
+            place_pitch=self.place_pitch,
+            rows=rows,
+            warp_rows=self.warp_rows,
+            part=part if whole else f"({part} < {parts} ? {part} : {parts} - 1)",
             partial=", GLOBAL W* partial" if self.summed else "",
             long_arguments=", GLOBAL const INDEX* RESTRICT long_rows, const I64 longs" if self.long else "",
             long_rows=long_rows if self.long else "",
-            short=f" && there - begin <= {self.most}" if self.long else "",
-            # Where nothing is added nothing is read.
-            wanted=" && begin < end" if self.added else "",
+            # A row that is not computed here ends before it begins.
+            end=f"end - begin <= {self.most} ? end : begin - 1" if self.long else "end",
             shared="\n".join(shared),
-            entries=fill("csr_block_staged" if self.staged else "csr_block_direct", chunk=CHUNK, pitch=pitch, **sizes),
+            fetch=fill("csr_block_fetch", **sizes),
             added="\n".join(added) if self.added else "",
-            finish=fill("csr_block_dots", columns=columns, half=half, of_long_rows="\n".join(of_long_rows), **sizes)
-            if self.summed
-            else "",
+            finish=finish if self.summed else "",
             **sizes,
         )
-        resident = (RESIDENT if self.staged else RESIDENT * 3 // 4) // (1 + self.itemsize // 16)
+        few = self.group == MORE_RESIDENT // 2 and self.pieces * self.each == 1 and self.wide <= 8 and not self.long
+        resident = MORE_RESIDENT if few else RESIDENT
         bounds = self.group, max(1, resident // self.group)
         return dataclasses.replace(KernelText.of(text, "csr_block"), bounds=bounds)
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is not below."""
+    return 1 << (count - 1).bit_length()

@@ -1,11 +1,24 @@
-for (int q = 0; q < $vector; q++) {
-    BARRIER;
-    room[LOCAL_ID] = inside ? W_DOT(mine[row*$lanes].of[q], sum.of[q]) : W_OF(0);
-    BARRIER;
-    for (int reach = $half; reach > 0; reach /= 2) {
-        if (slot < reach && slot + reach < $rows_per_group) room[LOCAL_ID] = W_ADD(room[LOCAL_ID], room[LOCAL_ID + reach*$lanes]);
-        BARRIER;
+/* The sums of columns over the rows of the group, in two steps. */
+BARRIER;
+for (int c = 0; c < $pieces; c++)
+    for (int q = 0; q < $vector; q++) {
+        W dot = W_OF(0);
+        for (int p = 0; p < $each; p++) {
+            const int r = p*$slots + slot;
+            if ($inside) dot = W_ADD(dot, W_DOT(mine[(top + r)*$parts + k + c*$lanes].of[q], sum[p][c].of[q]));
+        }
+        room[LOCAL_ID/$lanes*$width + (k + c*$lanes)*$vector + q] = dot;
     }
-    if (LOCAL_ID < $lanes) partial[GROUP_ID*$columns + k*$vector + q] = room[LOCAL_ID];
+BARRIER;
+if (LOCAL_ID < $strips) {
+    W total = room[LOCAL_ID];
+    for (int e = LOCAL_ID + $strips; e < $sums; e += $strips) total = W_ADD(total, room[e]);
+    room[LOCAL_ID] = total;
 }
-$of_long_rows
+BARRIER;
+if (LOCAL_ID < $columns) {
+    W total = room[LOCAL_ID];
+    for (int e = LOCAL_ID + $width; e < $strips; e += $width) total = W_ADD(total, room[e]);
+    $of_long_rows
+    partial[GROUP_ID*$columns + LOCAL_ID] = total;
+}

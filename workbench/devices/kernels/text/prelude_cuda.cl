@@ -4,9 +4,8 @@
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL
-#define SHARED(type, name, size) __shared__ type name[size]
+#define SHARED(type, name, size) __shared__ __align__(16) type name[size]
 #define RESTRICT __restrict__
-#define ALIGNED(bytes) __align__(bytes)
 #define BARRIER __syncthreads()
 #define GROUP_ID ((I64)blockIdx.x)
 #define GROUPS ((I64)gridDim.x)

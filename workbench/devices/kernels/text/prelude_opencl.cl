@@ -4,9 +4,8 @@
 #define DEVICE static inline
 #define GLOBAL __global
 #define LOCAL __local
-#define SHARED(type, name, size) __local type name[size]
+#define SHARED(type, name, size) __local type name[size] __attribute__((aligned(16)))
 #define RESTRICT restrict
-#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define GROUP_ID ((I64)get_group_id(0))
 #define GROUPS ((I64)get_num_groups(0))
