@@ -75,6 +75,18 @@ def test_copies_are_made_as_the_norm_falls():
     assert kept == [0, 0, 2, 2, 2, 2, 6]
 
 
+def test_columns_are_copied_together_or_one_by_one():
+    cpu, x = device("cpu"), np.zeros((3, 2))
+    best = BestIterates(cpu, x)
+    norms = [(1.0, 1.0), (0.2, 0.1), (0.04, 0.09), (0.001, 0.001)]
+    expected = [(0, 0), (1, 1), (2, 1), (2, 3)]
+    for iteration, (fallen, kept) in enumerate(zip(norms, expected, strict=True)):
+        x[:] = iteration
+        # The first column has ended before the last iteration.
+        best.update(fallen, iteration, x, np.array([iteration == 3, False]))
+        np.testing.assert_array_equal(best.x, np.tile(kept, (3, 1)))
+
+
 def test_a_run_that_goes_on_well_keeps_its_last_x():
     A, b = two_materials(), np.random.default_rng(0).standard_normal(SIDE * SIDE)
     result = workbench.run.solve(A, b, rtol=1e-10, maxiter=60)

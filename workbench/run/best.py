@@ -48,16 +48,18 @@ class BestIterates:
 
         frozen: shape (s,), bool. Cost: nothing, or one copy of each.
         """
-        for j, norm in enumerate(norms):
-            if norm * FALL <= self._norms[j] and not frozen[j]:
-                if iteration:
-                    self._copy(x, j)
-                self.iterations[j], self._norms[j] = iteration, norm
+        better = [j for j, norm in enumerate(norms) if norm * FALL <= self._norms[j] and not frozen[j]]
+        if iteration:
+            self._copy(x, better)
+        for j in better:
+            self.iterations[j], self._norms[j] = iteration, norms[j]
 
-    def _copy(self, x: DeviceVector, j: int) -> None:
-        if self._column is None:
+    def _copy(self, x: DeviceVector, columns: list[int]) -> None:
+        if len(columns) == len(self.iterations):
             self._device.assign(self.x, self._device.whole(x))
-        else:
+            return
+        for j in columns:
+            assert self._column is not None
             self._device.take_columns(x, j, self._column)
             self._device.put_columns(self._column, self.x, j)
 
