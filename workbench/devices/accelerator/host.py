@@ -27,7 +27,8 @@ class CallableProduct(OperatorTraits):
         self._device, self._product = device, product
         self._size = size
         self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
-        self._dots = device.one_pass(DOTS, ("x", "y"), dtype)
+        self._dots = device.new_pass(DOTS, ("x", "y"))
+        self._dots.prepare(np.dtype(dtype))
 
     def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
         self._device.fetch(x, self._x)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import NAMED, prelude
 from workbench.errors import InputError
-from workbench.lines.schedule import Inlined
 from workbench.settings import ON_DEVICE
 
 
@@ -260,20 +259,6 @@ class Launcher:
     def new_pass(self, *given: Any) -> OnePass:
         """One pass that is not compiled yet, of the arguments of `one_pass`."""
         return OnePass(self, *given)
-
-    def one_pass(
-        self,
-        text: str,
-        vectors: Sequence[str],
-        dtype: np.dtype,
-        *,
-        operators: Mapping[str, Inlined] | None = None,
-        numbers: Mapping[str, complex] | None = None,
-    ) -> OnePass:
-        """Compile paper lines of one pass as a function of vectors."""
-        made = self.new_pass(text, vectors, operators, numbers)
-        made.prepare(np.dtype(dtype))
-        return made
 
 
 def _handles(arguments: tuple[Any, ...]) -> list[Any]:

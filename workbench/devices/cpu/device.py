@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.host import memory
 from workbench.jit.compiled import settle
-from workbench.lines.schedule import Inlined
 from workbench.lines.types import accumulator
 from workbench.scaling import dot, norm
 
@@ -161,20 +160,6 @@ class Cpu(StepByStep, Operators):
     def new_pass(self, *given: Any) -> OnePassOnCores:
         """One pass that is not compiled yet, of the arguments of `one_pass`."""
         return OnePassOnCores(*given)
-
-    def one_pass(
-        self,
-        text: str,
-        vectors: Sequence[str],
-        dtype: np.dtype,
-        *,
-        operators: Mapping[str, Inlined] | None = None,
-        numbers: Mapping[str, complex] | None = None,
-    ) -> OnePassOnCores:
-        """Compile paper lines of one pass as a function of arrays."""
-        made = self.new_pass(text, vectors, operators, numbers)
-        made.prepare(dtype)
-        return made
 
     def settle(self) -> None:
         """Wait for kernels that are being compiled; a launch before that waits for its own kernel."""

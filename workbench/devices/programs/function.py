@@ -26,6 +26,10 @@ class LinesDevice(ProgramDevice, Protocol):
         """Whether two vectors share memory."""
         ...
 
+    def new_pass(self, *given: Any) -> Any:
+        """One pass that is not compiled yet, of the arguments of `one_pass`."""
+        ...
+
     def one_pass(
         self,
         text: str,
@@ -36,7 +40,9 @@ class LinesDevice(ProgramDevice, Protocol):
         numbers: Mapping[str, complex] | None = None,
     ) -> OnePass:
         """Compile paper lines of one pass as a function of vectors; see `one_pass.OnePass`."""
-        ...
+        made = self.new_pass(text, vectors, operators, numbers)
+        made.prepare(np.dtype(dtype))
+        return made
 
 
 class Lines:
