@@ -201,13 +201,6 @@ class TwoPhaseFlow:
             grid.launch(kernel, stage, start, grid.h, self.phi, 0.5, 0.5, self._most, self.phi, rows=self._band)
             grid.fill(self.phi)
 
-    def largest_divergence(self) -> float:
-        """The rms over cells of dt div u, the relative error of a cell's volume in a step."""
-        room = self.grid.new_cells()
-        self.grid.launch(momentum_kernels.divergence, self.u, self.c, self.jump, 0.0, self.dt / self.grid.h, room)
-        out = self.grid.on_host(room)
-        return float(np.sqrt(np.mean(out * out)))
-
     def speed(self, direction: int) -> np.ndarray:
         """A velocity at the cell centres, shape of the grid."""
         # Faces on upper walls, which are ghosts, stay 0.
