@@ -57,6 +57,9 @@ COLUMN = """(table, heading) => {
 }"""
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 IS_OPEN = "() => Boolean(window.jupyterapp)"
+NO_MODEL = "Error displaying widget: model not found"
+RELOADS = 4
+"""How many times a page of JupyterLab is loaded again at most, where it says so."""
 BLANK = "about:blank"
 CLEAR = """async () => {
   const { commands, serviceManager, shell } = window.jupyterapp;
@@ -210,6 +213,24 @@ def open_notebook(page: Any, url: str, name: str) -> None:
         page.goto(f"{url}/lab/tree/{name}?reset")
     page.wait_for_function(f"() => ({KERNEL_STATUS})() === 'idle'")
     page.evaluate(COLLAPSE)
+
+
+def save_and_reload(page: Any, shown: str) -> None:
+    """Save the notebook in front and load the page again, whose kernel stays; waits for an element of the view.
+
+    ipywidgets 8.1.9 looks for the model of an output for two seconds, and not once more after its last wait. If that
+    wait is long and all widgets are restored in it, as on a busy machine, the output says for good that there is none
+    (jupyter-widgets/ipywidgets#4026). Then the page is loaded again, as its user would.
+    """
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    view = page.locator(shown).first
+    for _ in range(RELOADS):
+        page.reload()
+        view.or_(page.get_by_text(NO_MODEL)).first.wait_for()
+        if view.is_visible():
+            return
+    raise AssertionError(f"JupyterLab says {RELOADS} times: {NO_MODEL}")
 
 
 def open_cells(page: Any, url: str, folder: Path, name: str, *codes: str) -> None:

@@ -142,10 +142,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
 def come_back(bench):
     """In JupyterLab the kernel stays, and a reloaded page shows the problem and the run again."""
     page = bench.page
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    page.reload()
-    page.locator(TABS).first.wait_for()
+    lab.save_and_reload(page, TABS)
     bench.turn_to("Build", ".wb-building canvas")
     bench.until_said("5 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
