@@ -43,7 +43,7 @@ class Geometry:
                 raise InputError(f"bubble {k} has radius {radius:g}; a radius must be above 0 and at most 0.5")
             if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= top + ROUNDING)):
                 raise InputError(
-                    f"bubble {k} at {_point(centre)} with radius {radius:g} extends beyond the "
+                    f"bubble {k} at {_point(centre)} with radius {radius:.3g} extends beyond the "
                     f"{'unit ' * (self.height == 1)}box; move it inwards or make it smaller"
                 )
         self._check_overlap()
@@ -173,4 +173,4 @@ def to_text(geometry: Geometry) -> str:
 
 
 def _point(centre: np.ndarray) -> str:
-    return "(" + ", ".join(f"{value:g}" for value in centre) + ")"
+    return "(" + ", ".join(f"{value:.3g}" for value in centre) + ")"

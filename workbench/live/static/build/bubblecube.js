@@ -1,7 +1,7 @@
 import { surface } from "../ui/surface.js";
 import { line, label } from "../ui/axes.js";
 import { boxEdges, outlineEdge } from "../ui/boxedges.js";
-import { rowsOf } from "./circles.js";
+import { amountOf, rowsOf } from "./circles.js";
 import { camera, FRONT, ballAt } from "../ui/camera.js";
 import { paintBalls } from "./spheres.js";
 import { REFUSED } from "./bubbleplane.js";
@@ -11,7 +11,6 @@ import { turning } from "../ui/rotation.js";
 
 const VEIL = [86, 180, 233];
 const DIAGONAL = Math.sqrt(3);
-const LETTERS = ["x", "y", "z"];
 
 export function bubbleCube(host, shown, tools) {
   const view = surface(host, (width) => Math.min(400, 0.92 * width), draw);
@@ -43,12 +42,12 @@ export function bubbleCube(host, shown, tools) {
     const rows = rowsOf(shown);
     const kept = { azimuth: angles.azimuth.toFixed(1), elevation: angles.elevation.toFixed(1), balls: rows.length };
     Object.assign(canvas.dataset, kept);
-    canvas.setAttribute("aria-label", `Cube with ${rows.length} bubbles, seen from azimuth ${kept.azimuth} and elevation `
+    canvas.setAttribute("aria-label", `Cube with ${amountOf(rows)}, seen from azimuth ${kept.azimuth} and elevation `
       + `${kept.elevation} degrees. Arrow keys turn it, Home turns it back.`);
   }
 
   function drawPlane(context, toPage) {
-    const axis = LETTERS.indexOf(shown.normal);
+    const axis = "xyz".indexOf(shown.normal);
     const corners = [[0, 0], [1, 0], [1, 1], [0, 1]].map((pair) => {
       const place = [...pair];
       place.splice(axis, 0, shown.position);
@@ -69,7 +68,7 @@ export function bubbleCube(host, shown, tools) {
     const inner = layer.getContext("2d");
     const image = inner.createImageData(layer.width, layer.height);
     const held = shown.state.refused && shown.held?.index === shown.state.refused.index;
-    const plane = { axis: LETTERS.indexOf(shown.normal), position: shown.position, colour: VEIL };
+    const plane = { axis: "xyz".indexOf(shown.normal), position: shown.position, colour: VEIL };
     paintBalls(image, held ? shown.state.bubbles : rowsOf(shown).filter((row) => row[3] > 0), look, scale * factor, {
       colour: shown.colours.ball,
       marked: shown.state.selected,
@@ -96,7 +95,7 @@ export function bubbleCube(host, shown, tools) {
   // Each axis is written along an edge of the outline, below for x and y and to the left for z, with its two ends.
   function drawNames(context, colours, toPage) {
     const middle = toPage([0.5, 0.5, 0.5]);
-    LETTERS.forEach((letter, axis) => {
+    [..."xyz"].forEach((letter, axis) => {
       const [edge, dx, dy] = outlineEdge(axis, toPage, middle);
       const write = (text, share, away, colour) => {
         edge[axis] = share;

@@ -1,11 +1,12 @@
 import { surface } from "../ui/surface.js";
 import { drawAxes, linearTicks, label } from "../ui/axes.js";
-import { axesOf, circleOf, extent, rowsOf } from "./circles.js";
+import { axesOf, circleOf, extent, lettersOf, rowsOf } from "./circles.js";
 import { drawSides, BAND } from "./boxsides.js";
 
 // The plane on which bubbles are built: cells, subdomains, and the bubbles over them.
 
-const MARGIN = { left: 34, top: 24, right: 8, bottom: 42 }; // at a zoom of 1
+// At a zoom of 1; across and up: of both sides together.
+const MARGIN = { left: 34, top: 24, across: 42, up: 66 };
 const GRID_UP_TO = 32;
 const MARKED = "#c48700";
 export const REFUSED = "#d55e00";
@@ -27,13 +28,13 @@ export function bubblePlane(host, shown, painted) {
     // On a high screen all but what is above and below.
     const most = Math.max(300, Math.min(640, 0.55 * innerHeight), Math.min(900, innerHeight - 400));
     const [across, up] = spans();
-    return Math.min(most, (up / across) * (width - zoom * (MARGIN.left + MARGIN.right))) + zoom * (MARGIN.top + MARGIN.bottom);
+    return Math.min(most, (up / across) * (width - zoom * MARGIN.across)) + zoom * MARGIN.up;
   }
 
   function draw(context, colours, width, height) {
     if (!shown.state.dimensions) return;
     const { zoom } = colours;
-    const room = [width - zoom * (MARGIN.left + MARGIN.right), height - zoom * (MARGIN.top + MARGIN.bottom)];
+    const room = [width - zoom * MARGIN.across, height - zoom * MARGIN.up];
     const [across, up] = spans();
     unit = Math.max(20, Math.min((room[0] - 2 * BAND) / across, (room[1] - 2 * BAND) / up));
     const [left, top] = [zoom * MARGIN.left + BAND, zoom * MARGIN.top + BAND];
@@ -56,7 +57,8 @@ export function bubblePlane(host, shown, painted) {
     const { picture, pixels, segments } = shown;
     context.fillStyle = shown.colours.outside;
     context.fillRect(box.left, box.top, box.right, box.bottom);
-    if (!picture || "xyz"[axesOf(shown)[0]] !== picture.across || "xyz"[axesOf(shown)[1]] !== picture.up) return;
+    const [across, up] = lettersOf(shown);
+    if (!picture || across !== picture.across || up !== picture.up) return;
     context.imageSmoothingEnabled = picture.width > unit * (window.devicePixelRatio || 1);
     context.save();
     // Row 0 lies at the bottom.
@@ -128,7 +130,6 @@ export function bubblePlane(host, shown, painted) {
     context.setLineDash(dashes);
     for (const [ink, wide] of [["rgba(0, 0, 0, 0.7)", breadth + 2], [colour, breadth]]) {
       [context.strokeStyle, context.lineWidth] = [ink, wide];
-      context.beginPath();
       outline(context, circle);
       context.stroke();
     }
@@ -153,7 +154,7 @@ export function bubblePlane(host, shown, painted) {
   }
 
   function drawFrame(context, colours) {
-    const [across, up] = axesOf(shown).map((place) => "xyz"[place]);
+    const [across, up] = lettersOf(shown);
     drawSides(context, colours, box, shown.state.sides, across, up);
     const outer = { left: box.left - BAND, top: box.top - BAND, right: box.right + BAND, bottom: box.bottom + BAND };
     const ticks = (span, toPixel) => linearTicks(0, span, Math.max(2, Math.floor((span * unit) / 55 / colours.zoom)))
@@ -174,7 +175,7 @@ export function bubblePlane(host, shown, painted) {
     const { left, top } = canvas.getBoundingClientRect();
     const [x, y] = [(event.clientX - left - box.left) / unit, (box.bottom - event.clientY + top) / unit];
     const [wide, tall] = spans();
-    const [across, up] = axesOf(shown).map((place) => "xyz"[place]);
+    const [across, up] = lettersOf(shown);
     const band = (BAND + 3) / unit;
     const within = (value, span) => value >= 0 && value <= span;
     const end = (value, span) => (value < 0 && value > -band ? "-" : value > span && value < span + band ? "+" : "");

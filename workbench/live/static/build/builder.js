@@ -5,7 +5,7 @@ import { planeRow } from "../ui/planerow.js";
 import { follow } from "../ui/traits.js";
 import { typeset } from "../ui/numbers.js";
 import { coloursOf } from "../field/colormaps.js";
-import { axesOf, circleOf, extent, rowsOf } from "./circles.js";
+import { amountOf, axesOf, circleOf, extent, lettersOf, rowsOf } from "./circles.js";
 import { bubblePlane } from "./bubbleplane.js";
 import { bubbleCube } from "./bubblecube.js";
 import { bubbleHands } from "./bubblepointer.js";
@@ -114,8 +114,9 @@ function render({ model, el }) {
     const { bubbles, selected, refused, sides } = shown.state;
     const { columns = 0, segments = 0, cells = 0 } = { ...shown.picture, columns: shown.picture?.width };
     const seen = rowsOf(shown).filter((each) => circleOf(each, shown)).length;
-    Object.assign(plane.canvas.dataset, { bubbles: bubbles.length, selected, seen, columns, segments, cells });
-    Object.assign(plane.canvas.dataset, { refused: refused ? refused.index : "", held: Object.keys(sides).filter((side) => sides[side] === "dirichlet").join() });
+    const held = Object.keys(sides).filter((side) => sides[side] === "dirichlet").join();
+    const told = { bubbles: bubbles.length, selected, seen, columns, segments, cells, held, refused: refused?.index ?? "" };
+    Object.assign(plane.canvas.dataset, told);
     plane.canvas.setAttribute("aria-label", inWords());
     wire.painted(spoken);
   }
@@ -125,7 +126,7 @@ function render({ model, el }) {
     const at = dimensions === 3 ? `, plane ${shown.normal} = ${shown.position.toFixed(3)}` : "";
     const chosen = bubbles[selected];
     const reported = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map((at) => typeset(at)).join(", ")}, radius ${typeset(chosen.at(-1))}.` : "None selected.";
-    return `${bubbles.length} bubbles on ${axesOf(shown).slice(0, 2).map((place) => "xyz"[place]).join(" and ")}${at}. ${reported}`;
+    return `${amountOf(bubbles)} on ${lettersOf(shown).slice(0, 2).join(" and ")}${at}. ${reported}`;
   }
 
   const forget = follow(model, ["state"], take);

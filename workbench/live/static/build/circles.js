@@ -7,6 +7,11 @@ export function axesOf(shown) {
   return shown.state.dimensions === 3 ? AXES[shown.normal] : [0, 1, -1];
 }
 
+// The same as letters.
+export function lettersOf(shown) {
+  return axesOf(shown).map((place) => "xyz"[place]);
+}
+
 // The length of the box along an axis: its height may be another than its other sides.
 export function extent(place, shown) {
   return place === shown.state.dimensions - 1 ? shown.state.height : 1;
@@ -19,25 +24,32 @@ export function rowsOf(shown) {
   return rows;
 }
 
+// How many bubbles there are, in words.
+export function amountOf(rows) {
+  return `${rows.length} bubble${rows.length === 1 ? "" : "s"}`;
+}
+
 // The circle in which a bubble meets the plane, null where it does not.
 export function circleOf(row, shown) {
-  const [across, up, through] = axesOf(shown);
-  const away = through < 0 ? 0 : row[through] - shown.position;
-  const square = row.at(-1) ** 2 - away ** 2;
+  const [across, up] = axesOf(shown);
+  const square = row.at(-1) ** 2 - awayOf(row, shown) ** 2;
   return square > 0 ? { x: row[across], y: row[up], r: Math.sqrt(square) } : null;
 }
 
 // The row that has another circle, and the same distance to the plane.
 export function rowWith(row, circle, shown) {
-  const [across, up, through] = axesOf(shown);
+  const [across, up] = axesOf(shown);
   const next = [...row];
   [next[across], next[up]] = [tidy(circle.x), tidy(circle.y)];
   const before = circleOf(row, shown);
-  if (before && circle.r !== before.r) {
-    const away = through < 0 ? 0 : row[through] - shown.position;
-    next[next.length - 1] = Math.max(0.001, tidy(Math.hypot(circle.r, away)));
-  }
+  if (before && circle.r !== before.r) next[next.length - 1] = Math.max(0.001, tidy(Math.hypot(circle.r, awayOf(row, shown))));
   return next;
+}
+
+// The distance of a centre to the plane, with its sign.
+function awayOf(row, shown) {
+  const through = axesOf(shown)[2];
+  return through < 0 ? 0 : row[through] - shown.position;
 }
 
 // A point of the plane as a place in the box.
