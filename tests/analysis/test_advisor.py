@@ -16,6 +16,7 @@ from workbench.analysis import advise, advising, advisor, pair_search, predictio
 from workbench.analysis.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs, second_levels
 from workbench.analysis.predictions import Probe, predict
+from workbench.analysis.sequence_search import SequenceSearch
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.flow import records
@@ -217,7 +218,17 @@ def test_pairs_of_a_sequence_are_ranked_by_the_steps_in_which_cells_change(monke
         LevelPair("amg:sa", "levelset:999", "cholesky", "cpu"),
     ]
     monkeypatch.setattr(advisor, "level_pairs", lambda *_: pairs)
+    tried, moved = SequenceSearch._tried, []
+
+    def spied(search, sequence, batch):
+        sequence, methods, steps = tried(search, sequence, batch)
+        moved.append(sum(sequence.series["moved_cells"][-steps:]))
+        return sequence, methods, steps
+
+    monkeypatch.setattr(SequenceSearch, "_tried", spied)
     advice = advise("rising-bubbles", **moving)
+    # What is left out of the twenty steps has been estimated with its setup for cells that change.
+    assert moved[0] > 0
     assert {row.pair for row in advice.estimates} == set(pairs[:2])
     assert [(row.measured, row.steps) for row in advice.estimates] == [(True, 20)] * 2
     assert "20 steps" in advice.text()

@@ -17,7 +17,7 @@ class Estimate:
     """Iterations and seconds of one pair, `measured` at full size or predicted from a grid of `grid_n` points a side.
 
     growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on. steps:
-    of a sequence, over which all numbers are means; those over a single one do not count as measured.
+    of a sequence, over which all numbers are means; those over few from zero do not count as measured.
     """
 
     pair: LevelPair
@@ -34,7 +34,7 @@ class Estimate:
     def basis(self) -> str:
         """Whether it was measured, or from which grids it is predicted."""
         if self.steps:
-            return f"{self.steps} steps" if self.measured else "second step, from zero"
+            return f"{self.steps} step{'s' * (self.steps > 1)}{'' if self.measured else ', from zero'}"
         grids = " and ".join(map(str, self.probe_ns or ((self.grid_n,) if self.grid_n else ())))
         return "measured" if self.measured else f"predicted from n = {grids}" if grids else "predicted"
 

@@ -23,9 +23,9 @@ STEPS = 20
 AT_ONCE = 8
 """Candidates that are set up at the same time."""
 KEPT = 10
-"""Candidates that solve all of these steps, those that are fastest in the second one from zero."""
+"""Candidates that solve all of these steps, those that are fastest in few steps from zero."""
 MOVED_STEPS, MOST_BEFORE = 5, 100
-"""Before them steps are made until cells have changed in so many, and at most so many."""
+"""Before all of them steps are made until cells have changed in so many, and at most so many."""
 LEADING: dict[str, Any] = {"preconditioner": "neumann:2"}
 """Makes the steps."""
 MG: dict[str, Any] = {"preconditioner": "mg", "deflation": "none"}
@@ -41,20 +41,19 @@ class SequenceSearch(PairSearch):
     """
 
     def measure(self, candidates: list[LevelPair]) -> Iterator[Event]:
-        """Solve two steps with each pair, then the steps in which cells change with the fastest."""
+        """Solve few steps in which cells change with each pair, then more of them with the fastest."""
+        sequence = self._moving()
         for first in range(0, len(candidates), AT_ONCE):
             batch = candidates[first : first + AT_ONCE]
-            # The first steps change no cell, and from earlier solutions all pairs would need next to no iterations.
-            sequence = self._begun([{**self._settings(pair), "start": "zero"} for pair in batch])
-            for _ in range(2):
-                if self.stopped():
-                    return
-                sequence.step()
-            for pair, method in zip(batch, sequence.methods[1:], strict=True):
+            sequence, methods, steps = self._tried(sequence, batch)
+            if self.stopped():
+                return
+            for pair, method in zip(batch, methods, strict=True):
+                sequence.remove(method)
                 if method.failure:
                     yield self._refuse(pair, method.failure)
                 else:
-                    self.found[pair] = _estimate(pair, method, 1, measured=False)
+                    self.found[pair] = _estimate(pair, method, steps, measured=False)
                     yield Probed(self.found[pair], None)
         fastest = sorted(self.found, key=self.predicted_seconds)
         kept = fastest[:KEPT] + [pair for pair in fastest[KEPT:] if _is_mg(pair)]
@@ -84,6 +83,25 @@ class SequenceSearch(PairSearch):
 
     def _begun(self, others: list[dict[str, Any]]) -> Sequence:
         return Sequence(configure(self.problem, stopping=self.stopping, seed=self.seed, **LEADING), others=others)
+
+    def _tried(self, sequence: Sequence, batch: list[LevelPair]) -> tuple[Sequence, list[Method], int]:
+        """Let pairs solve further steps, up to one after the first in which cells change, so that the setup for these
+        is known; returns the sequence, begun again where it ends before, their methods, and the steps after the first.
+        """
+        # From earlier solutions all pairs would need next to no iterations.
+        settings = [{**self._settings(pair), "start": "zero"} for pair in batch]
+        methods = [sequence.add(**each) for each in settings]
+        steps = 0
+        while not self.stopped() and (made := sequence.step()) is not None:
+            if steps == MOVED_STEPS or (steps and made.moved_cells):
+                return sequence, methods, steps
+            steps += 1
+        if sequence.done:
+            sequence = self._begun(settings)
+            methods = sequence.methods[1:]
+            sequence.step()
+            sequence.step()
+        return sequence, methods, 1
 
     def _moving(self) -> Sequence:
         """A sequence at a step where cells change; at its beginning where it ends before."""

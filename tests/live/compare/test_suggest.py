@@ -48,7 +48,7 @@ def test_the_ranking_is_that_of_the_advisor_and_each_pair_can_be_taken_and_raced
 
 def test_a_sequence_is_probed_by_its_steps_and_not_raced_on_its_first_system(opened, eventually):
     view = opened(Suggest(configure("rising-bubbles", n=16), taken.append, raced.append))
-    eventually(lambda: "pairs solve two steps from zero, then the best ones 20" in view.status.text)
+    eventually(lambda: "pairs solve few steps from zero, then the best ones 20" in view.status.text)
     assert view.best.layout.display == "none"
     view.rebase(configure("two-layer", n=16))
     eventually(lambda: view.best.layout.display is None and "coarser grids" in view.status.text)

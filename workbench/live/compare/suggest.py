@@ -47,7 +47,7 @@ PERIOD = 0.5
 MOST_ROWS = 20
 VERBS = ({"name": "take", "title": "Take", "tip": "put this pair into the form of Solve", "inline": True},)
 WORKING = "pairs are solved on coarser grids, then the best ones on the whole problem"
-OF_SEQUENCE = f"pairs solve two steps from zero, then the best ones {STEPS} in which cells change"
+OF_SEQUENCE = f"pairs solve few steps from zero, then the best ones {STEPS} in which cells change"
 
 
 class Suggest(ControlledView):
@@ -221,7 +221,7 @@ class Suggest(ControlledView):
             left = f"; {remaining(time.monotonic() - self._begun, *work)}" if 0 < work[0] < work[1] else ""
             grid = "the whole problem" if stage.full else stage.label
             if isinstance(self._base.problem, SystemSequence):
-                grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "two steps"
+                grid = f"{STEPS} more steps, the fastest {KEPT} of them" if done == progress.of else "few steps"
             return f"{name}: {count(done)} of {count(progress.of)} pairs probed, now on {grid}{left}", "busy"
         if self.advice is None:
             ranked, measured = len(self.estimates), len(self._measured)

@@ -28,7 +28,7 @@ BEST = 3
 """Pairs that are raced, and numbered in the plot."""
 ESTIMATED = "estimated"
 LEGEND = (
-    "Hatched: setup; solid: iterations. Pale: an estimate, from coarser grids or, of a sequence, from its second step. "
+    "Hatched: setup; solid: iterations. Pale: an estimate, from coarser grids or, of a sequence, from few steps. "
     "Times of a sequence are means of a step."
 )
 ITERATIONS = Axis("iterations", "count", log=True)
@@ -52,7 +52,7 @@ def scene(estimates: Sequence[Estimate]) -> Scene:
     """A point for each pair: its time against its iterations, filled where measured, the best ones with their rank."""
     ranked = [(place, row) for place, row in enumerate(estimates, 1) if math.isfinite(row.iterations + row.seconds)]
     layers = []
-    source = "second step" if any(row.steps for row in estimates) else "coarser grids"
+    source = "few steps" if any(row.steps for row in estimates) else "coarser grids"
     for measured, name in ((False, f"estimated from {source}"), (True, "measured")):
         found = [(place, row) for place, row in ranked if row.measured is measured]
         if not found:
