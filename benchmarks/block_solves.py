@@ -93,9 +93,9 @@ def ours(place: str, solver: str, system: LinearSystem, B: np.ndarray) -> tuple[
     stopping = Stopping(rtol=RTOL)
     chosen = configure("poisson5", n=8, solver=solver, device=place, x0="zero", stopping=stopping)
     if solver != "cg":
-        result = run_through(Run(chosen, dataclasses.replace(system, b=B)))
+        result = run_through(Run(chosen, dataclasses.replace(system, given_b=B)))
         return result.iterations, result.iteration_seconds, result.x
-    results = [run_through(Run(chosen, dataclasses.replace(system, b=b.copy()))) for b in B.T]
+    results = [run_through(Run(chosen, dataclasses.replace(system, given_b=b.copy()))) for b in B.T]
     counts = [result.iterations for result in results]
     total = sum(result.iteration_seconds for result in results)
     return [min(counts), max(counts)], total, np.stack([result.x for result in results], axis=1)

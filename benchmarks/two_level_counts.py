@@ -48,7 +48,7 @@ class Setting:
 
 def with_rhs(make: Callable[[LinearSystem, int], np.ndarray]) -> Change:
     """The system with another b."""
-    return lambda system, n: dataclasses.replace(system, b=make(system, n))
+    return lambda system, n: dataclasses.replace(system, given_b=make(system, n))
 
 
 def layers(*, sides: str = "y-:dirichlet", distance: float = 1.0, turned: bool = False) -> Change:
@@ -68,7 +68,9 @@ def layers(*, sides: str = "y-:dirichlet", distance: float = 1.0, turned: bool =
 def in_single(system: LinearSystem, _: int) -> LinearSystem:
     """The system in single precision."""
     return dataclasses.replace(
-        system, operator=system.operator.astype(np.dtype(np.float32)), b=np.ones(system.operator.shape[0], np.float32)
+        system,
+        operator=system.operator.astype(np.dtype(np.float32)),
+        given_b=np.ones(system.operator.shape[0], np.float32),
     )
 
 

@@ -219,7 +219,7 @@ def test_a_right_hand_side_that_is_not_finite_is_named(spec, bad):
     b = np.ones(400)
     b[7] = bad
     with pytest.raises(InputError, match=f"b holds {bad} at entry 7; entries must be finite"):
-        Run(configuration, dataclasses.replace(system, b=b))
+        Run(configuration, dataclasses.replace(system, given_b=b))
 
 
 def test_a_configuration_takes_names():

@@ -53,7 +53,7 @@ def test_solves_of_one_setup_equal_runs_of_their_own(method):
     for _ in range(3):
         b, x0 = draw.standard_normal((2, 33 * 33))
         result = prepared.solve(b, x0)
-        own = run_through(Run(configuration, dataclasses.replace(prepared.system, b=b), x0))
+        own = run_through(Run(configuration, dataclasses.replace(prepared.system, given_b=b), x0))
         assert result.iterations == own.iterations > 3
         np.testing.assert_array_equal(result.x, own.x)
         np.testing.assert_array_equal(result.history["residual"], own.history["residual"])
@@ -263,7 +263,7 @@ def test_components_of_one_number_are_numbered():
     configuration = configure(
         InMemoryProblem(), preconditioner="neumann:2", deflation="levelset:16", coarse="multilevel"
     )
-    run = Run(configuration, dataclasses.replace(of_phase(phase), b=b))
+    run = Run(configuration, dataclasses.replace(of_phase(phase), given_b=b))
     numbers = run.setup.system.phase
     assert numbers is not None
     assert numbers.max() == 7

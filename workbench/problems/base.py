@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,8 @@ class LinearSystem:
     """A linear system A x = b with data on its origin.
 
     operator: A, N x N.
-    b: the problem's default right-hand side, shape (N,); consistent if A is singular. One given as `Drawn` is made
-        when it is first asked for, read-only.
+    given_b: the problem's default right-hand side, shape (N,); consistent if A is singular. It need not be in host
+        memory, and may be random numbers that have not been made.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix from a file.
     coefficients: 1/rho per cell, or that of the problem's formulas, shape (N,), or its values in phase 0 and in the
         others; None without a coefficient.
@@ -53,7 +54,7 @@ class LinearSystem:
     """
 
     operator: Operator
-    b: np.ndarray | Any
+    given_b: np.ndarray | Drawn | Any
     grid: tuple[int, ...] | None = None
     coefficients: np.ndarray | tuple[float, float] | None = None
     coefficient_name: str = ""
@@ -65,23 +66,14 @@ class LinearSystem:
     slab: Slab | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.b, Drawn):
-            vars(self)["_drawn"] = vars(self).pop("b")
         # Phases are numbered from 0, and those of the geometries have types without a sign.
         if self.phase is not None and self.phase.dtype.kind == "i" and self.phase.min(initial=0) < 0:
             raise InputError(f"phases are numbered from 0, got {self.phase.min()}; renumber them")
 
-    def __getattr__(self, name: str) -> Any:
-        # Of attributes that there are not: b alone may be made.
-        drawn = vars(self).get("_drawn")
-        if name != "b" or drawn is None:
-            raise AttributeError(name)
-        return vars(self).setdefault("b", drawn.array())
-
-    @property
-    def given_b(self) -> Any:
-        """b as it was given, where it need not be in host memory."""
-        return vars(self).get("_drawn") or self.b
+    @functools.cached_property
+    def b(self) -> Any:
+        """The default right-hand side. Random numbers are made when it is first asked for, read-only."""
+        return self.given_b.array() if isinstance(self.given_b, Drawn) else self.given_b
 
     def with_operator(self, operator: Operator) -> LinearSystem:
         """The same system for another A."""
@@ -91,8 +83,9 @@ class LinearSystem:
         """The same system with some attributes replaced, which are not checked: a pass over the phases is saved."""
         made = copy.copy(self)
         vars(made).update(parts)
-        if "b" in parts:
-            vars(made).pop("_drawn", None)
+        if "given_b" in parts:
+            # That of the earlier one, where it has been asked for.
+            vars(made).pop("b", None)
         return made
 
     @property

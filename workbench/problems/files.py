@@ -99,7 +99,7 @@ def rows_of(system: LinearSystem, slab: Slab) -> LinearSystem:
     rows = MatrixRows.of(whole[slab.rows], slab, precision=getattr(matrix, "precision", None))
     value = constant_of(system.b)
     b = np.ascontiguousarray(system.b[slab.rows]) if value is None else constant(value.item(), slab.size, matrix.dtype)
-    return dataclasses.replace(system, operator=rows, b=b, grid=None, phase=None, coefficients=None, slab=slab)
+    return dataclasses.replace(system, operator=rows, given_b=b, grid=None, phase=None, coefficients=None, slab=slab)
 
 
 def problem_from_text(text: str) -> Problem:

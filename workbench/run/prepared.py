@@ -233,7 +233,8 @@ class Prepared:
         """The full setup. Nothing of this object is changed where it fails."""
         empty = np.zeros(system.operator.shape[0], system.operator.dtype)
         # No right-hand side of a file or a list counts here, and zero is in the range of every A.
-        setup = set_up(self.configuration, dataclasses.replace(system, b=empty, random_start=False, given_rhs_name=""))
+        prepared = dataclasses.replace(system, given_b=empty, random_start=False, given_rhs_name="")
+        setup = set_up(self.configuration, prepared)
         for change in setup.changes:
             setup.notes.remove(change)
         self._b, self._x = setup.device.copy(setup.b), setup.device.copy(setup.x)
@@ -245,7 +246,7 @@ class Prepared:
 
     def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
-        system = setup.system = setup.system.with_parts(b=b)
+        system = setup.system = setup.system.with_parts(given_b=b)
         vectors = prepare_vectors(
             self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], stopped
         )
