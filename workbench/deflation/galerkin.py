@@ -89,14 +89,7 @@ class PlacedMatrix:
     @functools.cached_property
     def on_host(self) -> sparse.csr_array:
         """A copy in host memory."""
-        csr = self.csr if isinstance(self.csr[0], np.ndarray) else map(self.device.to_host, self.csr)
-        data, indices, indptr = csr
-        if data.size <= np.iinfo(np.int32).max:
-            # SciPy takes the larger type for both, and would copy the indices.
-            indptr = indptr.astype(np.int32)
-        return sparse.csr_array(
-            (data if self.divisor is None else data / self.divisor, indices, indptr), shape=self.shape
-        )
+        return _on_host(map(self.device.to_host, self.csr), self.divisor)
 
 
 def in_host_memory(matrix: sparse.csr_array | PlacedMatrix) -> sparse.csr_array:
@@ -109,5 +102,17 @@ def matrix_of_rows(
 ) -> sparse.csr_array | PlacedMatrix:
     """E of parts of boxes over a divisor, of what `Stencil.box_matrix` returns; where it is large, in the memory of the
     device that made it."""
+    if isinstance(rows[0], np.ndarray):
+        return _on_host(rows, divisor)
     made = PlacedMatrix(device, rows, divisor)
-    return made.on_host if isinstance(rows[0], np.ndarray) or made.shape[0] < LEAST_ON_DEVICE else made
+    return made.on_host if made.shape[0] < LEAST_ON_DEVICE else made
+
+
+def _on_host(rows: Iterable[np.ndarray], divisor: float | None) -> sparse.csr_array:
+    data, indices, indptr = rows
+    if data.size <= np.iinfo(np.int32).max:
+        # SciPy takes the larger type for both, and would copy the indices.
+        indptr = indptr.astype(np.int32)
+    return sparse.csr_array(
+        (data if divisor is None else data / divisor, indices, indptr), shape=(indptr.size - 1,) * 2
+    )
