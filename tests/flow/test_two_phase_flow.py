@@ -248,7 +248,7 @@ def test_a_flow_on_an_accelerator_is_that_of_the_cpu(accelerator, box):
     ours, theirs = {}, {}
     for half in range(2):
         for side in sides:
-            advance(side.flow, 4)
+            advance(side.flow, 2)
         ours, theirs = (side.state() for side in sides)
         for name, values in ours.items():
             np.testing.assert_allclose(theirs[name], values, rtol=0, atol=1e-10 * np.abs(values).max(), err_msg=name)

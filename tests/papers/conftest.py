@@ -22,10 +22,12 @@ def no_downloads(monkeypatch, tmp_path):
     monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
 
 
-@functools.cache
+reproduced = functools.cache(reproduce)
+
+
 def small(paper, target):
     """A target as small as it gets."""
-    return reproduce(paper, target, PAPERS[paper][target].smallest)
+    return reproduced(paper, target, PAPERS[paper][target].smallest)
 
 
 @pytest.fixture

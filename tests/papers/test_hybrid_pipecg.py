@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.papers.conftest import small
+from tests.papers.conftest import reproduced, small
 from workbench.analysis.cuts import largest_share
 from workbench.analysis.schedules import LIBRARY, expected
-from workbench.papers import reproduce
 from workbench.papers.hybrid_claims import over_cores, share_for
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
@@ -33,7 +32,7 @@ def test_ranges_of_rows_are_those_printed():
 
 
 def test_sizes_are_those_printed():
-    rows = reproduce("hybrid-pipecg", "table1", max_n=40).rows
+    rows = reproduced("hybrid-pipecg", "table1", max_n=40).rows
     assert len(rows) == 14
     for row in rows:
         assert row["N"] == row["printed_N"]
@@ -44,23 +43,23 @@ def test_sizes_are_those_printed():
 
 def test_real_matrices_are_used_if_available(monkeypatch, real_matrices):
     monkeypatch.setenv("WORKBENCH_MATRICES", str(real_matrices))
-    (row, *_) = reproduce("hybrid-pipecg", "table1", max_n=40).rows
+    (row, *_) = reproduced("hybrid-pipecg", "table1", max_n=40).rows
     assert row["ours_is"] == "the real file"
     assert (row["N"], row["nnz"]) == (3948, 117816)
-    (row, *_) = reproduce("hybrid-pipecg", "iterations", max_n=40).rows
+    (row, *_) = reproduced("hybrid-pipecg", "iterations", max_n=40).rows
     assert row["said"] == "converged"
     assert abs(row["cg"] - row["pipecg"]) <= 0.02 * row["cg"]
 
 
 def test_missing_matrices_are_reported():
-    rows = reproduce("hybrid-pipecg", "iterations", max_n=40).rows
+    rows = reproduced("hybrid-pipecg", "iterations", max_n=40).rows
     assert rows[0]["cg"] is None
     assert "bcsstk15" in rows[0]["said"]
     assert all(row["said"] == "converged" for row in rows[1:])
 
 
 def test_the_same_systems_fit_the_gpus_in_the_papers_and_in_the_model():
-    rows = reproduce("hybrid-pipecg", "best").rows
+    rows = reproduced("hybrid-pipecg", "best").rows
     at = {(row["machine"], row["matrix"]): row for row in rows}
     for name, _, machines in systems():
         for where in machines:
@@ -98,7 +97,7 @@ def test_the_product_hides_the_copies_from_a_number_of_entries_per_row():
 
 def test_assumptions_are_noted():
     for target in ("best", "claims", "crossover"):
-        notes = " ".join(reproduce("hybrid-pipecg", target).notes)
+        notes = " ".join(reproduced("hybrid-pipecg", target).notes)
         assert "assumed" in notes
         assert "modelled" in notes
     for name in HOSTS:
@@ -112,7 +111,7 @@ def test_measured_times_name_the_machine():
 
 
 def test_the_model_with_one_pass_per_line_agrees_with_most_claims():
-    rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
+    rows = [row for row in reproduced("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
     agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     assert (len(agreeing), len(rows)) == (12, 14)
 
@@ -152,7 +151,7 @@ def test_the_entries_per_row_stated_in_docs_and_notebook():
 def test_fused_vector_operations_by_hand():
     """Fused: z, n, s, w, p, x, r and 1/D are read, z, s, p, x, r, w and m written. By lines: nine updates of three
     words, two dot products of two vectors and two of one."""
-    fused, by_lines = reproduce("hybrid-pipecg", "fig5-2021").rows
+    fused, by_lines = reproduced("hybrid-pipecg", "fig5-2021").rows
     assert (fused["passes"], by_lines["passes"]) == (1, 9 + 4)
     assert (fused["words_per_unknown"], by_lines["words_per_unknown"]) == (15, 9 * 3 + 2 * 2 + 2)
     assert 1 / 3 < fused["ms"] / by_lines["ms"] < 15 / 33 + 0.02

@@ -87,8 +87,10 @@ def _edges(free: np.ndarray, ring: int, rng: np.random.Generator) -> np.ndarray:
         _, place = np.unique(codes, return_index=True)
         new = np.zeros(len(couples), bool)
         new[place] = True
-        new &= (couples[:, 0] != couples[:, 1]) & ~np.isin(codes, found)
-        found = np.union1d(found, codes[new])
+        known = np.searchsorted(found, codes) < np.searchsorted(found, codes, "right")
+        new &= (couples[:, 0] != couples[:, 1]) & ~known
+        # Those found ascend and none is there twice, which NumPy's functions of sets would establish anew.
+        found = np.sort(np.concatenate([found, codes[new]]))
         ends = np.concatenate([couples[~new].ravel(), ends[ends.size // 2 * 2 :]])
     for first, second in ends[: ends.size // 2 * 2].reshape(-1, 2):
         found = _exchanged(found, int(first), int(second), nodes, rng)
