@@ -49,6 +49,7 @@ def test_a_bubble_is_dragged_before_the_start_and_refused_at_a_wall(page, reques
     canvas.focus()
     page.keyboard.press("Tab")
     bench.until(lambda: "Bubble 1 at 0.5, 0.5, radius 0.25." in said())
+    assert said().startswith("1 bubble on x and y. ")
     # The box of 1 x 2 widths lies within margins and a band of walls.
     box = canvas.bounding_box()
     scale = (box["height"] - 24 - 42 - 2 * 9) / 2

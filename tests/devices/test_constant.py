@@ -73,7 +73,7 @@ def test_the_setup_copies_b_and_the_start_once(accelerator, transfers, problem, 
     n = 64
     system = configure(problem, n=n).problem.assemble()
     if given:
-        system = dataclasses.replace(system, b=np.array(system.b))
+        system = dataclasses.replace(system, given_b=np.array(system.b))
     start = np.random.default_rng(3).random(n * n)
     Run(configure(problem, n=n, device=accelerator.spec), system, start)
     copied = [sum(np.array_equal(found, values) for found in transfers["upload"]) for values in (system.b, start)]
