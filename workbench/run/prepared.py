@@ -247,9 +247,8 @@ class Prepared:
     def _solved(self, b: Any, x0: Any, begun: float, stopped: Callable[[], bool], like: Any = None) -> PreparedResult:
         setup = self._setup
         system = setup.system = setup.system.with_parts(given_b=b)
-        vectors = prepare_vectors(
-            self.configuration, system, x0, setup.bound, setup.device, setup.null_space, [], stopped
-        )
+        where = setup.bound, setup.device, setup.null_space
+        vectors = prepare_vectors(self.configuration, system, x0, *where, [], stopped)
         setup.b, setup.x = self._b, self._x
         setup.take(vectors)
         recurrence, self._recurrence = self._recurrence, None
