@@ -219,8 +219,9 @@ def _group(
     drafts: list[_Draft] = []
     for line in lines:
         last = drafts[-1] if drafts else None
-        # Other dot products may come first.
-        owner = drafts[-2] if last and len(drafts) > 1 and last.only_dots else last
+        # Dot products of other scalars may come first.
+        passed = last and len(drafts) > 1 and last.only_dots and line.target not in last.pending
+        owner = drafts[-2] if passed else last
         if isinstance(line, Application):
             drafts.append(_Draft(application=line))
         elif isinstance(line, Dot) and owner and fuse and (which := _operator_dot(owner, line, fused_dots)):

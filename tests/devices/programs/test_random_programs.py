@@ -299,6 +299,7 @@ PAIRS = programs(most=6, depth=1), st.data()
 @example("t = a*x\ng = (t, t)\na = 2*a\nx = x + a*t/g", "float64", True, 7)
 @example("g = (x, x)\ng = a\nx = g*x", "float64", True, 7)
 @example("x = a*x\na = (x, x)\na = (x, y)\ny = a*x", "float64", True, 7)
+@example("y = A(x)\nh = (x, x)\nh = (x, y)", "float64", True, 1)
 @example("t = x + y\ng = (t, t)\nz = t/g\nt = t*z\ng = (t, z)\nx = g*t", "float64", True, 7)
 def test_a_plan_gives_what_its_lines_give(text, dtype, fuse, offered):
     size = 5
