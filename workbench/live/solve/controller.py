@@ -174,6 +174,8 @@ class Controller:
     def publish(self) -> PollAgain:
         """Update the view; returns when to do it again, see `PollAgain`."""
         job, alive = self.present, self.alive
+        # Before anything is shown: what ends from here on is shown the next time.
+        again = alive > 0 or any(other.lingering for other in self.jobs)
         # The bar first: it answers a press.
         self._say(job)
         self._show_buttons()
@@ -184,7 +186,7 @@ class Controller:
             return POLL_SOON
         if alive == 1 and job.steady:
             return self._period
-        return alive > 0 or any(other.lingering for other in self.jobs)
+        return again
 
     def _show_buttons(self) -> None:
         wrong = self._why_not()
