@@ -14,6 +14,7 @@ from workbench.devices.accelerator.runtime import Function, Vector
 from workbench.devices.accelerator.scan import scan
 from workbench.devices.interchange import array_of, kept
 from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.source import read
 from workbench.errors import InputError
 from workbench.flow.padded_grid import GHOSTS, PaddedGrid
 from workbench.jit.compiled import Kernel
@@ -74,20 +75,16 @@ KERNEL add_up(GLOBAL const I64* RESTRICT rows, GLOBAL const I64* RESTRICT owner,
     }
 }
 """
-_OF_BUCKETS = """
+_OF_BUCKETS = f"""
 KERNEL add_buckets(GLOBAL const double* RESTRICT sums, GLOBAL double* RESTRICT totals, const I64 n)
-{
+{{
     SHARED(double, room, GROUP);
     double total = 0;
     for (I64 bucket = LOCAL_ID; bucket < n; bucket += GROUP) total += sums[GROUP_ID*n + bucket];
     room[LOCAL_ID] = total;
-    BARRIER;
-    for (int reach = GROUP/2; reach > 0; reach /= 2) {
-        if (LOCAL_ID < reach) room[LOCAL_ID] += room[LOCAL_ID + reach];
-        BARRIER;
-    }
+    {read("tree_sum")}
     if (LOCAL_ID == 0) totals[GROUP_ID] = room[0];
-}
+}}
 """
 _LISTED = """
 KERNEL list_cells(GLOBAL const int* RESTRICT ends, GLOBAL I64* RESTRICT places, const I64 n)

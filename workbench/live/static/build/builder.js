@@ -115,8 +115,8 @@ function render({ model, el }) {
     const { columns = 0, segments = 0, cells = 0 } = { ...shown.picture, columns: shown.picture?.width };
     const seen = rowsOf(shown).filter((each) => circleOf(each, shown)).length;
     const held = Object.keys(sides).filter((side) => sides[side] === "dirichlet").join();
-    const told = { bubbles: bubbles.length, selected, seen, columns, segments, cells, held, refused: refused?.index ?? "" };
-    Object.assign(plane.canvas.dataset, told);
+    const drawn = { bubbles: bubbles.length, selected, seen, columns, segments, cells, held, refused: refused?.index ?? "" };
+    Object.assign(plane.canvas.dataset, drawn);
     plane.canvas.setAttribute("aria-label", inWords());
     wire.painted(spoken);
   }
