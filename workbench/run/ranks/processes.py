@@ -22,6 +22,7 @@ from typing import Any
 from workbench.errors import DeviceError, InputError, one_line
 from workbench.run.cancellation import check_stopped
 from workbench.run.ranks import launcher
+from workbench.run.ranks.ended_first import EndedFirst
 from workbench.run.ranks.messages import ERROR, RANKS, REPLY, Job, Present, read
 
 FOLDER = "workbench-ranks-"
@@ -69,13 +70,14 @@ class RankProcesses:
         self._last_words: collections.deque[str] = collections.deque(maxlen=20)
         self._banner: list[str] = []
         self._alone: list[BaseException] = []
+        self._ended_first = EndedFirst()
         self._readers = [
             threading.Thread(target=_read_errors, args=(self._process, self._last_words, self._alone), daemon=True),
             threading.Thread(target=_read, args=(self._process, self._messages, self._banner), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
-        self.end = weakref.finalize(self, _end, self._process, folder)
+        self.end = weakref.finalize(self, _end, self._process, folder, self._ended_first)
         """End the ranks: in order where they can, else by force. Cost: some milliseconds, at most `GRACE`."""
 
     def ask(self, do: str, others: Callable[[Any], object], **more: Any) -> Any:
@@ -121,6 +123,7 @@ class RankProcesses:
                 raise data
             if kind == RANKS:
                 self.present = data
+                self._ended_first.watch(data.processes)
             return message
 
     def kill(self) -> None:
@@ -131,10 +134,10 @@ class RankProcesses:
     def _lost(self) -> Exception:
         """Why the ranks have ended, though they were not to."""
         self._readers[0].join(GRACE)
+        error = f"{self._how_it_ended()} {self.doing}"
         self.end()
         if self._alone:
             return self._alone[0] if isinstance(self._alone[0], Exception) else InputError(str(self._alone[0]))
-        error = f"{self._how_it_ended()} {self.doing}"
         return DeviceError(error) if self.present else InputError(error)
 
     def _how_it_ended(self) -> str:
@@ -142,8 +145,10 @@ class RankProcesses:
         banner = "\n".join(self._banner)
         dead = DEAD.search(banner)
         if dead and self.present:
-            which = (dead[2], int(dead[1]))
+            which, first = (dead[2], int(dead[1])), self._ended_first.rank()
             named = [rank for rank, process in enumerate(self.present.processes) if process == which]
+            if named and first not in (None, *named):
+                return f"rank {first} ended, and mpiexec then ended the others,"
             name = f"rank {named[0]}" if named else f"process {dead[1]} on {dead[2]}"
             return f"{name} {_ended(banner)}"
         # Open MPI frames its sentences with lines of dashes.
@@ -205,7 +210,8 @@ def _kill(process: subprocess.Popen[str]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _end(process: subprocess.Popen[str], folder: Path) -> None:
+def _end(process: subprocess.Popen[str], folder: Path, ended_first: EndedFirst) -> None:
+    ended_first.close()
     # The end of their standard input ends the ranks.
     with contextlib.suppress(OSError, ValueError):
         assert process.stdin is not None
