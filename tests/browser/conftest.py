@@ -140,9 +140,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     owner = next((node for node in reversed(item.listchain()) if PAGE in node.stash), None)
     if report.failed and owner is not None:
         page = owner.stash[PAGE]
+        for log in lab.LOGS:
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            report.sections.append((f"end of {log.parent.name}/{log.name}", "\n".join(lines[-MOST_LINES:])))
         report.sections.append(("console of the page", "\n".join(owner.stash[CONSOLE][-MOST_LINES:])))
         # A page that is gone or hangs has no view.
         with contextlib.suppress(Exception):
+            report.sections.append(("all status lines, also hidden ones", lab.said(page, also_hidden=True)))
             report.sections.append(("status lines of the page", lab.said(page)))
             report.sections.append(("picture of the page", str(keep(page, f"failed {report.when} {item.name}"))))
     return report

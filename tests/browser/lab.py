@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -60,6 +61,8 @@ IS_OPEN = "() => Boolean(window.jupyterapp)"
 NO_MODEL = "Error displaying widget: model not found"
 RELOADS = 4
 """How many times a page of JupyterLab is loaded again at most, where it says so."""
+LOGS: list[Path] = []
+"""Files in which servers that run write, and their kernels."""
 BLANK = "about:blank"
 CLEAR = """async () => {
   const { commands, serviceManager, shell } = window.jupyterapp;
@@ -130,13 +133,16 @@ def serving(command: Sequence[str], folder: Path, env: dict[str, str]) -> Iterat
     """A server as a process of its own, which runs in a folder and is ended with the block. Yields its URL."""
     port = _free_port()
     command = [*command, "--no-browser", f"--port={port}"]
-    with (folder / "server.log").open("wb") as log:
+    written = folder / "server.log"
+    with written.open("wb") as log:
         server = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
+        LOGS.append(written)
         try:
             url = f"http://127.0.0.1:{port}"
-            _wait_for(url, server, folder / "server.log")
+            _wait_for(url, server, written)
             yield url
         finally:
+            LOGS.remove(written)
             server.terminate()
             try:
                 server.wait(TO_END)
@@ -263,18 +269,27 @@ def button(page: Any, name: str) -> Any:
     return page.get_by_role("button", name=name, exact=True).and_(page.locator("button:not(th button)"))
 
 
-def said(page: Any) -> str:
-    """The texts of all visible status lines."""
-    return " | ".join(page.locator("[role=status]").locator("visible=true").all_inner_texts())
+def said(page: Any, *, also_hidden: bool = False) -> str:
+    """The texts of all visible status lines, or also of those on pages that are not in front."""
+    lines = page.locator("[role=status]")
+    texts = lines.all_text_contents() if also_hidden else lines.locator("visible=true").all_inner_texts()
+    return " | ".join(filter(None, texts))
 
 
 def until(page: Any, condition: Callable[[], Any], what: str = "it did not happen in time") -> Any:
     """Wait until something is true of a page, and return it. what: what is wrong otherwise."""
     end = time.monotonic() + LIMIT
     while not (value := condition()):
-        assert time.monotonic() < end, f"{what}; the page says: {said(page)}"
+        assert time.monotonic() < end, f"{what} ({_line_of_test()}); the page says: {said(page)}"
         page.wait_for_timeout(30)
     return value
+
+
+def _line_of_test() -> str:
+    """Where a test waits, for the one line of the summary."""
+    return next(
+        (f"{at.name}:{each.lineno}" for each in inspect.stack() if (at := Path(each.filename)).match("test_*.py")), ""
+    )
 
 
 def unchanging(page: Any, read: Callable[[], Any], reads: int = 8) -> Any:

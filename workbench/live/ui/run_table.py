@@ -89,8 +89,9 @@ class RunTable:
         if not self._changed and now < self._next:
             # A run that has ended since is still shown as active.
             return self._active and self._next - now
-        self._active = any(run.active for run in self.runs.runs)
+        # Before the list is read: what comes from here on is shown the next time.
         self._changed, self._next = False, now + PERIOD
+        self._active = any(run.active for run in self.runs.runs)
         self._show()
         return self._active and PERIOD
 
