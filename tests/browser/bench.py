@@ -27,6 +27,15 @@ ALL_OF_RUN = """([number, words]) => {
 }"""
 """Whether all parts of Solve, which are updated one after another, show that a run has ended."""
 
+STORED = """(name) => new Promise((resolve, reject) => {
+  const opening = indexedDB.open("workbench", 1);
+  opening.onerror = () => reject(opening.error);
+  opening.onsuccess = () => {
+    const all = opening.result.transaction([name]).objectStore(name).getAll();
+    all.onsuccess = () => (opening.result.close(), resolve(all.result.map(({ content, ...rest }) => rest)));
+  };
+})"""
+
 
 def tick(page: Any, box: Any) -> None:
     """Tick a box of a form. An answer to what was changed before may show it without the tick for a moment."""
@@ -43,6 +52,11 @@ def solved(page: Any, words: str = "Converged") -> int:
     page.locator('.wb-solving [data-act="run"]').click()
     until(page, lambda: page.evaluate(ALL_OF_RUN, [number, words]))
     return number
+
+
+def stored(page: Any, name: str = "runs") -> list[dict[str, Any]]:
+    """What a served page keeps in its browser under a name, without the contents of files."""
+    return page.evaluate(STORED, name)
 
 
 def run_to_the_end(page: Any) -> None:

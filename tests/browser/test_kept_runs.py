@@ -6,21 +6,13 @@ import pytest
 
 from tests.browser import lab
 from tests.browser.bench import ROWS as IN_SOLVE
-from tests.browser.bench import Bench, opened, run_to_the_end, until
+from tests.browser.bench import Bench, opened, run_to_the_end, stored, until
 from workbench.run import configure
 from workbench.run.share_link import from_link, to_link
 
 pytestmark = pytest.mark.browser
 
 ROWS = ".wb-runspage tbody tr"
-STORED = """(name) => new Promise((resolve, reject) => {
-  const opening = indexedDB.open("workbench", 1);
-  opening.onerror = () => reject(opening.error);
-  opening.onsuccess = () => {
-    const all = opening.result.transaction([name]).objectStore(name).getAll();
-    all.onsuccess = () => (opening.result.close(), resolve(all.result.map(({ content, ...rest }) => rest)));
-  };
-})"""
 CHANGE = """([name, changes]) => new Promise((resolve, reject) => {
   const opening = indexedDB.open("workbench", 1);
   opening.onerror = () => reject(opening.error);
@@ -42,10 +34,6 @@ def bench(page, request, shoot):
     made.open_link(to_link(configure("bubbles-2d", n=24)))
     made.turn_to("Solve", ".wb-solving canvas")
     return made
-
-
-def stored(page, name="runs"):
-    return page.evaluate(STORED, name)
 
 
 def looks(page):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.browser import lab
-from tests.browser.bench import Bench, opened
+from tests.browser.bench import Bench, opened, stored
 from tests.browser.conftest import keep
 from workbench.run import configure
 from workbench.run.share_link import from_link, to_link
@@ -154,6 +154,8 @@ def come_back_served(bench, url):
     """A reloaded Voila page has a new kernel and shows the view, the problem and the runs again; so does another page
     of this browser, when the first one is closed and it is asked to."""
     page = bench.page
+    # The last one has just been opened.
+    bench.until(lambda: len(stored(page)) == 5)
     page.reload()
     page.locator(".wb-replay").locator("visible=true").wait_for()
     bench.turn_to("Build", ".wb-building canvas")

@@ -90,7 +90,7 @@ class Keeper(LiveWidget):
     def _keep(self) -> None:
         """Send what is new or has changed since it was sent."""
         listed = self._runs.runs
-        self.busy = any(run.active for run in listed)
+        active = any(run.active for run in listed)
         present = {run.number for run in listed}
         gone = [number for number in self._known if number not in present]
         if gone:
@@ -100,6 +100,8 @@ class Keeper(LiveWidget):
             if not run.active and run.record is not None and before != _facts(run):
                 self._known[run.number] = (token, _facts(run))
                 self._hand_over(run, token)
+        # After what has ended is sent, which a page that is left before would lose.
+        self.busy = active
 
     def _hand_over(self, run: ListedRun, token: str) -> None:
         try:
