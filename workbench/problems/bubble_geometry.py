@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 
 import numpy as np
@@ -16,6 +17,8 @@ RANDOM_GAP = 0.1
 """Minimum gap between random bubbles in radii, so that grid refinement separates them."""
 RANDOM_SHARE = 0.8
 """Ratio of the default radius of random bubbles to that of bubbles on a grid, which leaves space to place them."""
+KNOWN = 8
+"""Geometries that are kept, read-only: a page asks for those that it shows many times."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,14 +41,18 @@ class Geometry:
             )
         top = np.ones(self.centres.shape[1])
         top[-1] = self.height
-        for k, (centre, radius) in enumerate(zip(self.centres, self.radii, strict=True), start=1):
-            if not 0 < radius <= 0.5:
-                raise InputError(f"bubble {k} has radius {radius:g}; a radius must be above 0 and at most 0.5")
-            if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= top + ROUNDING)):
-                raise InputError(
-                    f"bubble {k} at {_point(centre)} with radius {radius:.3g} extends beyond the "
-                    f"{'unit ' * (self.height == 1)}box; move it inwards or make it smaller"
-                )
+        sized, reach = (self.radii > 0) & (self.radii <= 0.5), self.radii[:, None]
+        inside = (self.centres - reach >= -ROUNDING) & (self.centres + reach <= top + ROUNDING)
+        wrong = np.flatnonzero(~(sized & inside.all(axis=1)))
+        if wrong.size:
+            k = int(wrong[0])
+            centre, radius = self.centres[k], self.radii[k]
+            if not sized[k]:
+                raise InputError(f"bubble {k + 1} has radius {radius:g}; a radius must be above 0 and at most 0.5")
+            raise InputError(
+                f"bubble {k + 1} at {_point(centre)} with radius {radius:.3g} extends beyond the "
+                f"{'unit ' * (self.height == 1)}box; move it inwards or make it smaller"
+            )
         self._check_overlap()
 
     def _check_overlap(self) -> None:
@@ -124,6 +131,7 @@ def on_grid(count: int, radius: float, dimensions: int) -> Geometry:
     return Geometry(centres, np.full(count, radius))
 
 
+@functools.lru_cache(maxsize=KNOWN)
 def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry:
     """Equal bubbles placed one by one, uniformly at random without overlap, independent of the cells.
 
@@ -145,9 +153,13 @@ def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry
                 f"only {placed} of {count} bubbles with radius {radius:g} could be placed (layout seed {seed}); "
                 "use fewer or smaller bubbles, or another seed"
             )
-    return Geometry(centres, np.full(count, radius))
+    radii = np.full(count, radius)
+    for kept in (centres, radii):
+        kept.setflags(write=False)
+    return Geometry(centres, radii)
 
 
+@functools.lru_cache(maxsize=KNOWN)
 def from_text(text: str, dimensions: int, height: float = 1.0) -> Geometry:
     """Parse bubbles written as "x,y,r; x,y,r" or "x,y,z,r; ...", in a box of a height. Raises InputError for others."""
     form = "x,y,r" if dimensions == 2 else "x,y,z,r"
@@ -163,6 +175,7 @@ def from_text(text: str, dimensions: int, height: float = 1.0) -> Geometry:
     if not rows:
         raise InputError(f"layout list needs bubbles written {form}; {form}; ..., got none")
     values = np.array(rows)
+    values.setflags(write=False)
     return Geometry(values[:, :-1], values[:, -1], height)
 
 

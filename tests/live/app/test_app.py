@@ -40,6 +40,13 @@ def test_what_is_built_is_what_the_other_pages_work_on(bench):
     assert bench.configuration.stopping.rtol == 1e-4
 
 
+def test_a_run_that_is_started_while_its_page_opens_is_of_what_is_drawn(bench):
+    bench._worker.close()
+    built = add_bubble(bench)
+    bench.turn_to("Solve")
+    assert bench.explorer.run().configuration.problem == built
+
+
 def test_a_wrong_value_in_the_form_loses_nothing_of_what_is_built(bench):
     bench.explorer.form.settings["rtol"].value = "small"
     built = add_bubble(bench)

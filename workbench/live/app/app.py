@@ -79,6 +79,7 @@ class Workbench(View):
         collected = room is not None and room.facts["collects"]
         # A notebook's kernel keeps all of it itself.
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
+        self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
         self.notice = widgets.HTML()
         self._taking = threading.RLock()
@@ -155,7 +156,10 @@ class Workbench(View):
         super().close()
 
     def _turned(self) -> None:
-        """Pages may take their time, and callbacks may not; only the page that is in front is worth the work."""
+        """Pages may take their time, and callbacks may not; only the page that is in front is worth the work. What is
+        drawn is taken over at once, since Run may be pressed before its page is made."""
+        with contextlib.suppress(InputError):
+            self._take_over()
         shown = self.frame.in_front
         for page in self.pages.values():
             if page is not shown:
@@ -257,11 +261,8 @@ class Workbench(View):
 
     def _runs(self) -> RunsPage:
         made = RunsPage(self.runs, self.folder)
-        made.box.children = (*self._kept(), *made.box.children)
+        made.box.children = (*self._kept, *made.box.children)
         return made
-
-    def _kept(self) -> list[Keeper]:
-        return [self.keeper] if self.keeper is not None else []
 
     def _inside(self) -> InsidePage:
         made = InsidePage(self.runs, self.explorer.publisher, self.folder, lambda: self.turn_to(SOLVE))
@@ -315,7 +316,7 @@ class Workbench(View):
         chosen = self.explorer.form.configuration()
         made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration, self._solve_built)
         made.on_change(self._name_problem)
-        made.box.children = (*self._kept(), self.notice, *made.box.children, self.share)
+        made.box.children = (*self._kept, self.notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
         return made
 
