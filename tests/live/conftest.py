@@ -12,6 +12,7 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 from tests.waiting import LIMIT, LONGEST, until
+from workbench.live.ui.view import sheet
 from workbench.run import Session, Stopping, configure, setup
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
@@ -129,6 +130,8 @@ def opened() -> Iterator[Callable[[Any], Any]]:
 
 def widgets() -> set[str]:
     """The widgets that are open, by their ids. ipywidgets has no public list of them."""
+    # It stays as long as the kernel.
+    sheet()
     return set(_instances)
 
 

@@ -6,13 +6,14 @@ import weakref
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from ipywidgets.embed import dependency_state
 
 import workbench.live as live
 from tests.live.conftest import ended, page_says, widgets
 from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.live.transport import cells
-from workbench.live.ui.view import CLOSED, LiveWidget, View
+from workbench.live.ui.view import CLOSED, LiveWidget, View, sheet
 from workbench.run import Session, configure
 
 NO_VIEWS = ("Lesson", "RunList", "explore", "flow", "html_of", "open_run", "page_of", "workbench")
@@ -124,6 +125,21 @@ def test_a_closed_view_leaves_nothing(name, made, served):
     kept = weakref.ref(view)
     del view
     until(lambda: gc.collect() + 1 and kept() is None)
+
+
+def test_widgets_share_a_style_sheet_which_is_saved_with_them():
+    one, other = LiveWidget(), LiveWidget()
+    shared = sheet()
+    assert {one._sheet, other._sheet} == {shared}
+    saved = dependency_state([one], drop_defaults=False)
+    assert [name for name, model in saved.items() if "_css" in model["state"]] == [shared.model_id]
+    # As by `Widget.close_all`.
+    shared.close()
+    third = LiveWidget()
+    assert third._sheet is sheet() is not shared
+    assert third._sheet.comm is not None
+    for made in (one, other, third):
+        made.close()
 
 
 @pytest.fixture

@@ -31,14 +31,36 @@ class View:
         return show(**options) if show else _closed()
 
 
+class StyleSheet(anywidget.AnyWidget):
+    """The style sheet of all views, which a page has once for all of a kernel; it has no view."""
+
+    _esm = "export default {};"
+    _css = style_sheet()
+
+
+_SHEETS: list[StyleSheet] = []
+
+
+def sheet() -> StyleSheet:
+    """The style sheet of this kernel; another where the last one was closed with all widgets."""
+    if not _SHEETS or _SHEETS[-1].comm is None:
+        _SHEETS[:] = [StyleSheet()]
+    return _SHEETS[-1]
+
+
 class LiveWidget(anywidget.AnyWidget):
     """A widget of the workbench's own. One that is closed leaves nothing, and says so where it is displayed."""
 
     _esm = module("transport/once.js")
-    _css = style_sheet()
+    _sheet = traitlets.Instance(StyleSheet).tag(sync=True, **widgets.widget_serialization)
+    """By this reference a page that is saved with the widget has it too; made before the widget, it is there first."""
     _script = traitlets.Unicode("").tag(sync=True)
     """Its module, by `script`; the page makes each once, for all widgets that hold it. What works before that has its
     module in `_esm`."""
+
+    @traitlets.default("_sheet")
+    def _of_kernel(self) -> StyleSheet:
+        return sheet()
 
     def close(self) -> None:
         """Take it off the page."""
