@@ -139,11 +139,7 @@ def prepare(
         )
     workers = _connected(configuration.cluster) if configuration.cluster else None
     try:
-        inner, product = system, bound
-        if configuration.precision == MIXED:
-            assert isinstance(operator, TwoPhaseStencil | SlabStencil)
-            inner = system.with_operator(operator.on(SINGLE))
-            product = inner.operator.bind(device)
+        inner, product = _inner(configuration, system, bound, device)
         levels = _levels(configuration, inner, product, device, vectors, null_space, notes, stopped, workers, phases)
     except BaseException:
         if workers:
@@ -185,15 +181,11 @@ def renewed(
     levels below the finest one of a preconditioner that has some. Raises InputError as `prepare`, and for keep_coarse
     with any other method.
     """
-    device, operator = setup.device, system.operator
+    device = setup.device
     notes: list[str] = []
     device.forget_copies()
-    bound = product = operator.bind(device)
-    inner = system
-    if configuration.precision == MIXED:
-        assert isinstance(operator, TwoPhaseStencil)
-        inner = system.with_operator(operator.on(SINGLE))
-        product = inner.operator.bind(device)
+    bound = system.operator.bind(device)
+    inner, product = _inner(configuration, system, bound, device)
     levels = _levels(
         configuration, inner, product, device, None, setup.null_space, notes, lambda: False, None,
         lambda _name: contextlib.nullcontext(), Before(setup, cells, keep_coarse),
@@ -231,6 +223,17 @@ def _connected(cluster: str) -> Workers:
     from workbench.domain_decomposition.workers import Workers
 
     return Workers(cluster)
+
+
+def _inner(
+    configuration: Configuration, system: LinearSystem, bound: BoundOperator, device: Device
+) -> tuple[LinearSystem, BoundOperator]:
+    """What both levels are made from, and its A on the device: in single precision where the precision is mixed."""
+    if configuration.precision != MIXED:
+        return system, bound
+    assert isinstance(system.operator, TwoPhaseStencil | SlabStencil)
+    inner = system.with_operator(system.operator.on(SINGLE))
+    return inner, inner.operator.bind(device)
 
 
 def _levels(

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 class EndedFirst:
     """Which process of this machine ended first, as Linux notes it; unknown on other systems, and of other machines.
 
-    mpiexec kills all ranks when one is lost, and names the first one in its list that it then finds ended.
+    mpiexec kills all ranks when one is lost, and names the first one in its list that it then finds ended. It does so
+    as soon as the files of the lost one are closed, shortly before that has ended; so on an overloaded machine one that
+    mpiexec has killed may be first.
     """
 
     def __init__(self) -> None:

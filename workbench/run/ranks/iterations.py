@@ -35,7 +35,7 @@ class RankIterations(Iterations):
         self.chunks, self.norm_of_b, self.threshold = facts.chunks, facts.norm_of_b, facts.threshold
         self._seconds = 0.0
         self._final: Found | None = None
-        self._ranks.doing = "at the start; x is lost"
+        self._ranks.doing = "in the iterations; x is lost"
 
     @property
     def history(self) -> History:
@@ -111,7 +111,6 @@ class RankIterations(Iterations):
         self._history.follow(reply.rows)
         self._seconds = reply.seconds
         self._ranks_setup.all_notes = reply.notes
-        self._ranks.doing = f"at iteration {max(0, self._history.count - 1)}; x is lost"
         if self._lanes:
             self._lanes.take(reply.events)
         return reply.ending
