@@ -154,7 +154,7 @@ def test_a_choice_is_found_by_searching_and_says_what_it_is(used):
     field.locator(".wb-pick").click()
     name = field.locator('.wb-option[data-value="jacobi"] .wb-name')
     name.evaluate("name => name.scrollIntoView({ block: 'nearest' })")
-    box = until(used, name.bounding_box)
+    box = unchanging(used, name.bounding_box)
     used.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     used.mouse.down()
     field.locator(".wb-menu").evaluate("menu => menu.refresh()")
