@@ -45,7 +45,8 @@ def real_matrices() -> Path:
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIDE_BY_SIDE = "opencl:side-by-side"
-"""The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
+"""The same OpenCL device with its work cut as on a GPU, groups of several work-items that share rows and sums, and
+recorded as there."""
 CUDA = ("cuda",) if importlib.util.find_spec("cupy") else ()
 """Where there is no CuPy, a thousand tests more would be collected to be skipped."""
 IN_BOTH_LAYOUTS = ("contracts", "devices", "host", "kernel_language")
@@ -58,13 +59,12 @@ def pytest_report_header() -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what runs once more in the second layout without being a test of kernels."""
+    """Mark as slow what runs once more in the second layout without being a test of kernels, or asking for it."""
     for item in items:
         choices = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        if folder not in IN_BOTH_LAYOUTS and any(
-            choices.get(name) == SIDE_BY_SIDE for name in ("accelerator", "device")
-        ):
+        asked = any(marker.args[0] == "accelerator" for marker in item.iter_markers("parametrize"))
+        if folder not in IN_BOTH_LAYOUTS and not asked and SIDE_BY_SIDE in map(choices.get, ("accelerator", "device")):
             item.add_marker(pytest.mark.slow)
 
 
@@ -130,11 +130,12 @@ def _device(spec):
 
 
 def side_by_side():
+    from tests.device_graphs import RecordingOpenCL
     from workbench.devices.accelerator.device import Accelerator
     from workbench.devices.kernels.prelude import Layout
-    from workbench.devices.opencl import OpenCL, choose
+    from workbench.devices.opencl import choose
 
-    runtime = OpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40))
+    runtime = RecordingOpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40))
     # It stands for a GPU, on which another compiler optimizes; PoCL's optimization takes most of the time of a test.
     runtime.flags = (*runtime.flags, "-cl-opt-disable")
     return Accelerator(runtime)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import SIDE_BY_SIDE
 from workbench import devices
 from workbench.deflation import DeflationContext, PiecewiseConstant
 from workbench.deflation.blocks import Blocks
@@ -117,58 +118,20 @@ def test_an_update_that_merges_components_is_full():
     assert not prepared.update(nearer).full
 
 
-@pytest.fixture
-def recorder(accelerator, monkeypatch):
-    """The accelerator with launches that are recorded: what is repeated works on the memory that it had at first."""
-    runtime = accelerator.runtime
-
-    def record(work):
-        noted = []
-
-        def note(name):
-            real = getattr(runtime, name)
-            return lambda *given, **more: noted.append((real, given, more))
-
-        with monkeypatch.context() as patch:
-            for name, value in {name: note(name) for name in ("launch", "copy", "clear")}.items():
-                patch.setattr(runtime, name, value)
-            patch.setattr(runtime, "recording", True)
-            work()
-
-        def repeat():
-            for real, given, more in noted:
-                real(*given, **more)
-
-        return repeat
-
-    def repeated(work, unit, scalars):
-        one = record(work)
-
-        def several(times):
-            for _ in range(times):
-                one()
-
-        return several
-
-    if accelerator.layout.language == "opencl":
-        monkeypatch.setattr(runtime, "record", record)
-        monkeypatch.setattr(runtime, "repeated", repeated)
-    return accelerator
-
-
+@pytest.mark.parametrize("accelerator", [SIDE_BY_SIDE, "cuda"], indirect=True)
 @pytest.mark.parametrize("method", [MOVED[0], MOVED[4], MOVED[7], MOVED[9]])
-def test_an_accelerator_keeps_programs_and_renews_what_they_have_recorded(recorder, method):
+def test_an_accelerator_keeps_programs_and_renews_what_they_have_recorded(accelerator, method):
     """After each update, of phases in its memory or the host's, solves equal those of a fresh setup."""
     draw, grid = np.random.default_rng(1), (19, 22)
     phases = [discs(grid, [(6 + step, 6), (13, 16 - step)], 4.3) for step in (0, 0.6, 1.3)]
     phases = [numbered_components(phase, grid) for phase in phases]
-    prepared = prepare(of_phase(phases[0].reshape(grid)), device=recorder.spec, **method)
+    prepared = prepare(of_phase(phases[0].reshape(grid)), device=accelerator.spec, **method)
     kept = []
     for before, phase in zip(phases[:1] + phases, phases, strict=False):
         moved = np.flatnonzero(phase != before)
-        given = PlacedPhase.of(recorder, phase) if len(kept) < 4 else phase
+        given = PlacedPhase.of(accelerator, phase) if len(kept) < 4 else phase
         assert prepared.update(given, numbered=True, moved=moved).changed == moved.size
-        fresh = prepare(of_phase(phase.reshape(grid)), device=recorder.spec, **method)
+        fresh = prepare(of_phase(phase.reshape(grid)), device=accelerator.spec, **method)
         for _ in range(2):
             b, x0 = draw.standard_normal((2, phase.size))
             b -= b.mean()

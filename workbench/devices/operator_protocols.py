@@ -173,10 +173,15 @@ class PieceVectors(Protocol):
         """local = the entries of v in each piece."""
         ...
 
-    def combine(self, rows: Sequence[DeviceVector], weights: np.ndarray, target: DeviceVector, *, add: bool) -> None:
+    def fixed(self, weights: np.ndarray) -> Any:
+        """The weights for many calls of `combine`, where the device holds them."""
+        ...
+
+    def combine(self, rows: Sequence[DeviceVector], weights: Any, target: DeviceVector, *, add: bool) -> None:
         """target = the sum of weights[row, piece] times the pieces of the rows, each at its place; plus target if add.
 
-        rows: at most `pieces.ROWS_AT_ONCE` local vectors.
+        rows: at most `pieces.ROWS_AT_ONCE` local vectors. weights: shape (rows, pieces), or what `fixed` has made of
+        them.
         """
         ...
 

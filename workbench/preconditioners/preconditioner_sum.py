@@ -28,7 +28,7 @@ class PreconditionerSum(Members):
     def times(self, factor: float) -> PreconditionerSum:
         """The sum times a number, with the same members."""
         made = copy.copy(self)
-        made._weights = factor * self._weights
+        made._weigh(factor * self._factor)
         return made
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:

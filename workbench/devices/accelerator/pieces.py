@@ -36,16 +36,25 @@ class PieceVectors:
         """local = the entries of v in each piece."""
         self._device.launch_over(self._gather, local.size, v, self._unknowns, local)
 
-    def combine(self, rows: Sequence[Vector], weights: np.ndarray, target: Vector, *, add: bool) -> None:
+    def fixed(self, weights: np.ndarray) -> Vector:
+        """The weights for many calls of `combine`, which can be recorded then."""
+        return self._device.array(self._of_all_rows(weights), self.dtype)
+
+    def combine(self, rows: Sequence[Vector], weights: np.ndarray | Vector, target: Vector, *, add: bool) -> None:
         """target = the sum of weights[row, piece] times the pieces of the rows, each at its place; plus target if add.
 
-        rows: at most `ROWS_AT_ONCE` local vectors. weights: shape (rows, pieces).
+        rows: at most `ROWS_AT_ONCE` local vectors. weights: shape (rows, pieces), or `fixed` ones.
         """
-        values = np.zeros((self.pieces.count, ROWS_AT_ONCE), self.dtype)
-        values[:, : len(rows)] = weights.T
-        self._device.runtime.upload(self._weights.handle, values)
-        arguments = (*_filled(rows), self._weights, target, *self._segments, np.int32(add))
+        if isinstance(weights, np.ndarray):
+            self._device.runtime.upload(self._weights.handle, self._of_all_rows(weights))
+            weights = self._weights
+        arguments = (*_filled(rows), weights, target, *self._segments, np.int32(add))
         self._device.launch_over(self._combine, target.size, *arguments)
+
+    def _of_all_rows(self, weights: np.ndarray) -> np.ndarray:
+        values = np.zeros((self.pieces.count, ROWS_AT_ONCE), self.dtype)
+        values[:, : len(weights)] = weights.T
+        return values
 
     def panel(self, count: int) -> Sequence[Vector]:
         """`count` vectors to multiply with."""

@@ -35,6 +35,10 @@ class PieceVectors:
         """local = the entries of v in each piece."""
         launch(local.size, _gather, v, local, *self._runs)
 
+    def fixed(self, weights: np.ndarray) -> np.ndarray:
+        """The weights for many calls of `combine`."""
+        return weights
+
     def combine(self, rows: Sequence[np.ndarray], weights: np.ndarray, target: np.ndarray, *, add: bool) -> None:
         """target = the sum of weights[row, piece] times the pieces of the rows, each at its place; plus target if add.
 

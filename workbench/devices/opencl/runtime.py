@@ -154,11 +154,13 @@ class OpenCL:
         with self._errors():
             self._cl.enqueue_barrier(self._queue, wait_for=[signal.event])
 
-    def record(self, work: Callable[[], None]) -> None:
+    def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
         """None: OpenCL has no recording that all drivers support."""
+        return None
 
-    def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
         """None, as for `record`."""
+        return None
 
     def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         # The lock keeps other threads from launching: their launches would be skipped too.

@@ -84,7 +84,7 @@ class Members(OperatorTraits):
         """The preconditioners of each member."""
         self.count = int(ends[-1])
         """The number of preconditioners."""
-        self._weights = np.ones((1, self.count))
+        self._weigh(1.0)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,8 +110,14 @@ class Members(OperatorTraits):
             member.apply(r, local)
 
     def sum(self, terms: Sequence[DeviceVector], u: DeviceVector) -> None:
-        """u = the sum of the terms."""
-        self.combine([terms], self._weights, u)
+        """u = the sum of the terms, times the number of `_weigh`."""
+        for place, (member, term, weights) in enumerate(zip(self.members, terms, self._weights, strict=True)):
+            member.vectors.combine([term], weights, u, add=place > 0)
+
+    def _weigh(self, factor: float) -> None:
+        self._factor = factor
+        weights = [np.full((1, member.vectors.pieces.count), factor) for member in self.members]
+        self._weights = [member.vectors.fixed(each) for member, each in zip(self.members, weights, strict=True)]
 
     def combine(self, terms: Sequence[Sequence[DeviceVector]], weights: np.ndarray, target: DeviceVector) -> None:
         """target = the sum of the terms of several residuals times their weights, shape (len(terms), k)."""
