@@ -25,6 +25,12 @@ class RecordingOpenCL(OpenCL):
 
     _tape: list[Callable[[], None]] | None = None
 
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._kernels: list[int] = []
+        self._iteration: tuple[int, ...] = ()
+        self._ahead = set[Any]()
+
     def allocate(self, nbytes: int) -> cl.Buffer:
         if nbytes > self.largest:
             return super().allocate(nbytes)
@@ -34,6 +40,8 @@ class RecordingOpenCL(OpenCL):
     def launch(
         self, function: Any, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
     ) -> None:
+        if self._tape is not None:
+            self._kernels.append(id(function))
         self._do(super().launch, function, groups, group, arguments)
 
     def copy(self, target: Any, source: Any, nbytes: int, *, target_at: int = 0, source_at: int = 0) -> None:
@@ -67,6 +75,7 @@ class RecordingOpenCL(OpenCL):
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Any) -> Callable[[int], None]:
         tape = self._recorded(work)
+        self._iteration = tuple(self._kernels)
         unit = min(unit, MOST_LAUNCHES // max(1, len(tape)))
         unit = unit if unit > 2 else 1
         one, many = self._played(tape), self._played([act for _ in range(unit) for act in self._recorded(work)])
@@ -79,10 +88,16 @@ class RecordingOpenCL(OpenCL):
 
         return in_units
 
+    def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
+        known = texts, self._iteration
+        if known not in self._ahead or not texts:
+            super().compile_ahead(work, texts)
+            self._ahead.add(known)
+
     def _recorded(self, work: Callable[[], None]) -> list[Callable[[], None]]:
         with self._errors():
             assert self._tape is None, "a graph is recorded while another one is"
-            self._tape, self.recording = [], True
+            self._tape, self._kernels, self.recording = [], [], True
             try:
                 work()
                 return self._tape
