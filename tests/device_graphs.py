@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from workbench.devices.cuda.runtime import MOST_LAUNCHES
+from workbench.devices.cuda.runtime import in_units, iterations_of_graph
 from workbench.devices.opencl import OpenCL
 
 
@@ -76,17 +76,9 @@ class RecordingOpenCL(OpenCL):
     def repeated(self, work: Callable[[], None], unit: int, scalars: Any) -> Callable[[int], None]:
         tape = self._recorded(work)
         self._iteration = tuple(self._kernels)
-        unit = min(unit, MOST_LAUNCHES // max(1, len(tape)))
-        unit = unit if unit > 2 else 1
-        one, many = self._played(tape), self._played([act for _ in range(unit) for act in self._recorded(work)])
-
-        def in_units(times: int) -> None:
-            for _ in range(times // unit):
-                many()
-            for _ in range(times % unit):
-                one()
-
-        return in_units
+        unit = iterations_of_graph(unit, len(tape))
+        many = [act for _ in range(unit) for act in self._recorded(work)]
+        return in_units(self._played(tape), self._played(many), unit)
 
     def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         known = texts, self._iteration

@@ -276,10 +276,7 @@ class Cuda:
                 self.launch(launch.function, launch.groups, launch.group, launch.arguments)
 
         again = replay if only_kernels else work
-        # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
-        unit = min(unit, MOST_LAUNCHES // max(1, len(launches)))
-        # Two iterations in a graph save less than recording them takes.
-        unit = unit if unit > 2 else 1
+        unit = iterations_of_graph(unit, len(launches))
 
         def some() -> None:
             for _ in range(unit):
@@ -287,16 +284,7 @@ class Cuda:
 
         one = self.record(again)
         many = one if unit == 1 else self.record(some)
-        if many is None or one is None:
-            return None
-
-        def in_units(times: int) -> None:
-            for _ in range(times // unit):
-                many()
-            for _ in range(times % unit):
-                one()
-
-        return in_units
+        return None if many is None or one is None else in_units(one, many, unit)
 
     def compile_ahead(self, work: Callable[[], None], texts: tuple[str, ...] = ()) -> None:
         known = texts, self._thread.iteration if texts else ()
@@ -380,3 +368,23 @@ class Cuda:
     def _guarded(self) -> Guard:
         """A context with the device selected and locked; errors of CUDA are raised as one sentence."""
         return self._guard
+
+
+def iterations_of_graph(most: int, launches: int) -> int:
+    """How many iterations of so many launches a graph has, at most `most`."""
+    # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
+    unit = min(most, MOST_LAUNCHES // max(1, launches))
+    # Two iterations in a graph save less than recording them takes.
+    return unit if unit > 2 else 1
+
+
+def in_units(one: Callable[[], None], many: Callable[[], None], unit: int) -> Callable[[int], None]:
+    """Makes so many iterations by graphs of one and of `unit` iterations."""
+
+    def repeat(times: int) -> None:
+        for _ in range(times // unit):
+            many()
+        for _ in range(times % unit):
+            one()
+
+    return repeat
