@@ -52,6 +52,10 @@ assert run.setup.phases.done[0].name == "start of the device" and run.setup.phas
 assert 0.95 * seconds <= run.setup_seconds <= seconds, (seconds, run.setup.phases.done)
 assert main(["solve", "poisson5", "--n", "4", "--json"]) == 0
 """
+ON_AN_ACCELERATOR = """
+from workbench.cli import main
+assert main(["solve", "poisson5", "--n", "4", "--device", "opencl", "--json"]) == 0
+"""
 
 
 def imported_by(code):
@@ -77,6 +81,13 @@ def test_a_small_solve_imports_no_more_than_it_uses_and_says_what_starting_took(
     modules = imported_by(SMALL_SOLVE)
     assert "workbench.devices.cpu" in modules
     assert not modules.intersection({*HEAVY, *OF_SOME_RUNS, *OF_OTHER_COMMANDS} - {"numba", "workbench.devices.cpu"})
+
+
+def test_a_small_solve_on_an_accelerator_imports_no_more_of_scipy():
+    pytest.importorskip("pyopencl")
+    modules = imported_by(ON_AN_ACCELERATOR)
+    assert "workbench.devices.accelerator.device" in modules
+    assert not modules.intersection(name for name in HEAVY if name != "numba")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"]])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from workbench.devices.accelerator.cycles import DeviceCycles
 from workbench.devices.accelerator.dots import Dots
@@ -18,6 +17,7 @@ from workbench.devices.coarse import MOST_DENSE_ON_GPU, Banded, Dense, Form, Lev
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.ops.levels import solution
+from workbench.lazy import linalg
 
 BAND_GROUP = 64
 """Work-items that share a column of a band factor."""
