@@ -44,11 +44,12 @@ class Segments(NamedTuple):
 
 
 class Pieces:
-    """Pieces of a vector of `size` entries. parts: sorted indices of unknowns, an array for each piece, none empty."""
+    """Pieces of a vector of `size` entries. parts: sorted indices of unknowns, an array or a range for each piece, none
+    empty."""
 
-    def __init__(self, size: int, parts: Sequence[np.ndarray]) -> None:
+    def __init__(self, size: int, parts: Sequence[np.ndarray | range]) -> None:
         self.size = size
-        self.firsts = np.concatenate([[0], np.cumsum([part.size for part in parts])]).astype(np.int64)
+        self.firsts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
         """The first local entry of each piece, and their number."""
         found = [_runs(part) for part in parts]
         self.runs = Runs(
@@ -67,6 +68,11 @@ class Pieces:
     def local_size(self) -> int:
         """Entries of a local vector."""
         return int(self.firsts[-1])
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is one piece, of all unknowns."""
+        return self.count == 1 and self.local_size == self.size
 
     @functools.cached_property
     def indices(self) -> np.ndarray:
@@ -149,8 +155,10 @@ class Couplings:
         return runs, panel[self.pairs[runs.piece, 1]]
 
 
-def _runs(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _runs(indices: np.ndarray | range) -> tuple[np.ndarray, np.ndarray]:
     """The first index of each run of consecutive ones, and its length."""
+    if isinstance(indices, range):
+        return np.array([indices.start]), np.array([len(indices)])
     first = np.flatnonzero(np.diff(indices, prepend=indices[0] - 2) != 1)
     return indices[first].astype(np.int64), np.diff(np.append(first, indices.size))
 

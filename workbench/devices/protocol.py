@@ -252,6 +252,10 @@ class Operators(Protocol):
         """The same for codes of faces, for vectors of that dtype."""
         ...
 
+    def inverse_diagonal(self, faces: FaceCodes, dtype: np.dtype) -> DeviceVector:
+        """D^-1 of codes of faces on the device, shape (N,); 0 where D is 0."""
+        ...
+
     def csr_terms(
         self, lower: sparse.csr_array, scale: DeviceVector, upper: sparse.csr_array | None = None
     ) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:

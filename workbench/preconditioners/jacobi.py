@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.devices.constant import constant_of
 from workbench.devices.protocol import Device
-from workbench.operators import Operator, Size
+from workbench.operators import Operator, Size, TwoPhaseStencil
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
 
@@ -34,6 +34,8 @@ class Jacobi(Preconditioner):
         return 0 if size.constant_diagonal else item * size.unknowns
 
     def setup(self, operator: Operator, device: Device) -> ElementWise:
+        if isinstance(operator, TwoPhaseStencil):
+            return ElementWise("d*v", {"d": device.inverse_diagonal(operator.faces, operator.dtype)})
         diagonal = operator.diagonal()
         if constant_of(diagonal) is not None or np.all(diagonal == diagonal[0]):
             return ElementWise(f"{float(1 / np.real(diagonal[0]))!r}*v", {})

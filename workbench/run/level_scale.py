@@ -61,18 +61,21 @@ def _largest_of(operator: Operator, bound: BoundOperator, device: Device) -> flo
 
 
 def largest_eigenvalue(bound: BoundOperator, M: BoundOperator | None, operator: Operator, device: Device) -> float:
-    """That of M^-1 A, from below, by the power method."""
+    """That of M^-1 A, from below, by the power method. Waits for the device once a step."""
     size, dtype = operator.shape[0], operator.dtype
-    v = np.random.default_rng(0).standard_normal(size).astype(dtype)
+    v = device.array(np.random.default_rng(0).random(size) - 0.5, dtype)
     product, image = (device.zeros(size, dtype) for _ in range(2))
-    largest = 0.0
+    u = product if M is None else image
+    scale = device.lines("v = f*u")
+    largest, before = 0.0, device.norm(v)
     for _ in range(STEPS):
-        bound.apply(device.array(v, dtype), product)
+        bound.apply(v, product)
         if M is not None:
             M.apply(product, image)
-        u = device.to_host(product if M is None else image)
-        largest = float(np.linalg.norm(u) / np.linalg.norm(v))
+        norm = device.norm(u)
+        largest = norm / before
         if not 0 < largest < np.inf:
             break
-        v = u / np.linalg.norm(u)
+        scale(v=v, u=u, f=1 / norm)
+        before = 1.0
     return largest

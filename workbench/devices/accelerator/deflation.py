@@ -12,7 +12,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.parts import PlacedBoxes
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import scan
+from workbench.devices.accelerator.scan import COUNTS, scan, scan_kernels
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.kernels import faces as face_texts
 from workbench.host.boxes import Boxes
@@ -190,6 +190,7 @@ def _rows_of_boxes(
 ) -> CsrVectors | None:
     placed = PlacedBoxes.of(device, boxes)
     parts, kernel = placed.count, device.kernel(text, "box_matrix", dtype)
+    scan_kernels(device, COUNTS, {"counts": np.int64}, np.int64)
     grid, per_side = boxes.sides
     places = [device.to_device(labels), placed.placed["box"]]
     sides = (np.int64(number) for number in (*grid, *per_side, shift, labels.size))
@@ -197,7 +198,7 @@ def _rows_of_boxes(
     counts = device.empty((parts,), np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
     device.launch_over(kernel, parts, *stencil, np.int32(0), counts, *nothing)
-    indptr, entries, least, _ = scan(device, "counts[i]", {"counts": counts}, parts, np.int64)
+    indptr, entries, least, _ = scan(device, COUNTS, {"counts": counts}, parts, np.int64)
     if least < 0:
         return None
     indices, data = device.empty((entries,), np.int32), device.empty((entries,), dtype)

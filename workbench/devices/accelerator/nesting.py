@@ -14,11 +14,13 @@ import numpy as np
 from workbench.devices.accelerator.deflation import CsrVectors
 from workbench.devices.accelerator.parts import SINGLE, Merge
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import running_sums, scan
+from workbench.devices.accelerator.scan import COUNTS, running_sums, scan, scan_kernels
 from workbench.devices.kernels import nesting as texts
 
 DOUBLE = np.dtype(np.float64)
 """Of E and of all sums."""
+CHILDREN, LENGTHS = "children[order[i]]", "indptr[order[i] + 1] - indptr[order[i]]"
+"""What is summed: rows of each parent, and entries of each row."""
 
 
 @dataclasses.dataclass
@@ -42,6 +44,20 @@ class _Rows:
     @property
     def arrays(self) -> tuple[Vector, ...]:
         return self.data, self.columns, self.begins, self.ends
+
+
+class _Kernels:
+    """Those that are always needed, asked for at once so that they are compiled side by side: the host reads what one
+    has found before it launches the next."""
+
+    def __init__(self, device: Any) -> None:
+        self.order = device.kernel(texts.ORDER, "nested_order", SINGLE)
+        self.first = device.kernel(texts.first(), "nested_first", DOUBLE)
+        self.sum = device.kernel(texts.summed(), "nested_sum", DOUBLE)
+        self.dense = device.kernel(texts.DENSE, "nested_dense", DOUBLE)
+        scan_kernels(device, CHILDREN, {"children": np.int32, "order": np.int32})
+        scan_kernels(device, LENGTHS, {"indptr": np.int64, "order": np.int32}, np.int64)
+        scan_kernels(device, COUNTS, {"counts": np.int32}, np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,21 +101,22 @@ def nested(
     """
     if csr[0].dtype != DOUBLE or not merges:
         return None
-    order, places, groups = _ordered(device, merges, last)
-    rows, (least, most, sums, size) = _first(device, csr, order, places)
+    kernels = _Kernels(device)
+    order, places, groups = _ordered(device, kernels, merges, last)
+    rows, (least, most, sums, size) = _first(device, kernels, csr, order, places)
     if not least > 0:
         return None
     stored = DOUBLE if most > most_in_single * least else SINGLE
     levels, scales = list[NestedLevel](), list[Vector]()
     for starts, parents in groups:
-        below, least = _summed(device, rows, starts, parents)
+        below, least = _summed(device, kernels, rows, starts, parents)
         if not least > 0:
             return None
         level, scale = _scaled(device, rows, starts, parents, below, divisor, stored)
         levels.append(level)
         scales.append(scale)
         rows = below
-    return Nested(tuple(levels), order, scales[0], *_dense(device, rows), sums / size)
+    return Nested(tuple(levels), order, scales[0], *_dense(device, kernels, rows), sums / size)
 
 
 def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
@@ -126,46 +143,45 @@ def inverse(device: Any, found: Nested, null_tolerance: float) -> Vector | None:
     return target
 
 
-def _ordered(device: Any, merges: Sequence[Merge], last: int) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
+def _ordered(
+    device: Any, kernels: _Kernels, merges: Sequence[Merge], last: int
+) -> tuple[Vector, Vector, list[tuple[Vector, Vector]]]:
     """The part at each row of the first level and its inverse, such that the parts of a parent are consecutive on every
     level; for each level the first row of each parent, and the parent of each row."""
-    kernel = device.kernel(texts.ORDER, "nested_order", SINGLE)
     order = places = device.array(np.arange(last, dtype=np.int32), np.int32)
     groups = []
     for merge in reversed(merges):
         given = {"children": merge.children, "order": order}
-        starts, _ = running_sums(device, "children[order[i]]", given, order.size)
+        starts, _ = running_sums(device, CHILDREN, given, order.size)
         above, (order, places, rows) = places, (device.empty(merge.parents.shape, np.int32) for _ in range(3))
-        device.launch_over(kernel, order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
+        device.launch_over(kernels.order, order.size, merge.parents, merge.ranks, above, starts, order, places, rows)
         groups.insert(0, (starts, rows))
     return order, places, groups
 
 
-def _first(device: Any, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
+def _first(device: Any, kernels: _Kernels, csr: CsrVectors, order: Vector, places: Vector) -> tuple[_Rows, np.ndarray]:
     """E in the order of the first level; the extremes of its diagonal, the largest |sum of a row|, and of |entries|."""
     data, indices, indptr = csr
     count = order.size
     given = {"indptr": indptr, "order": order}
-    ends, entries, *_ = scan(device, "indptr[order[i] + 1] - indptr[order[i]]", given, count, np.int64)
+    ends, entries, *_ = scan(device, LENGTHS, given, count, np.int64)
     begins, columns = device.empty((count,), np.int64), device.empty(indices.shape, np.int32)
     scale, room = device.empty((count,), DOUBLE), device.empty((4, device.layout.groups_for(count)), DOUBLE)
-    kernel = device.kernel(texts.first(), "nested_first", DOUBLE)
-    device.launch_over(kernel, count, data, indices, indptr, order, places, begins, columns, scale, room)
+    device.launch_over(kernels.first, count, data, indices, indptr, order, places, begins, columns, scale, room)
     least, *others = device.to_host(room)
     extremes = np.array([least.min(), *(most.max() for most in others)])
     return _Rows(data, columns, begins, ends, entries, scale), extremes
 
 
-def _summed(device: Any, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
+def _summed(device: Any, kernels: _Kernels, rows: _Rows, starts: Vector, parents: Vector) -> tuple[_Rows, float]:
     """P^T E P, and its least diagonal entry."""
     groups = starts.size - 1
     data, columns = device.empty((rows.entries,), DOUBLE), device.empty((rows.entries,), np.int32)
     begins, counts = device.empty((groups,), np.int64), device.empty((groups,), np.int32)
     scale, room = device.empty((groups,), DOUBLE), device.empty((device.layout.groups_for(groups),), DOUBLE)
     made = (data, columns, begins, counts, scale, room)
-    kernel = device.kernel(texts.summed(), "nested_sum", DOUBLE)
-    device.launch_over(kernel, groups, *rows.arrays, starts, parents, *made)
-    ends, entries, *_ = scan(device, "counts[i]", {"counts": counts}, groups, np.int64)
+    device.launch_over(kernels.sum, groups, *rows.arrays, starts, parents, *made)
+    ends, entries, *_ = scan(device, COUNTS, {"counts": counts}, groups, np.int64)
     return _Rows(data, columns, begins, ends, entries, scale), float(device.to_host(room).min())
 
 
@@ -184,12 +200,11 @@ def _scaled(
     return NestedLevel(data, indices, rows.ends, parents, starts, weights, bound), scale
 
 
-def _dense(device: Any, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
+def _dense(device: Any, kernels: _Kernels, rows: _Rows) -> tuple[Vector, np.ndarray, float]:
     """The last level with unit diagonal, its possible null vector, and the largest entry of their product."""
     count = rows.count
     matrix, sums = device.zero_block(count, count, DOUBLE), device.empty((count,), DOUBLE)
-    kernel = device.kernel(texts.DENSE, "nested_dense", DOUBLE)
-    device.launch_over(kernel, count, *rows.arrays, rows.scale, matrix, sums)
+    device.launch_over(kernels.dense, count, *rows.arrays, rows.scale, matrix, sums)
     scale = device.to_host(rows.scale)
     length = float(np.linalg.norm(1 / scale))
     return matrix, 1 / scale / length, float(np.abs(device.to_host(sums) * scale).max()) / length

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.placed_phase import SINGLE, PlacedPhase
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.accelerator.scan import scan
+from workbench.devices.accelerator.scan import COUNTS, scan, scan_kernels
 from workbench.devices.kernels import deflation as texts
 from workbench.devices.kernels import nesting
 from workbench.host.boxes import Boxes, check_count, sides
@@ -78,11 +78,12 @@ def numbered_parts(
         flat = phase.reshape(-1)
         placed = device.to_device(flat if flat.dtype in PHASES else flat.astype(np.int32))
     kernel = device.kernel(texts.number_parts(PHASES[placed.dtype]), "number_parts", SINGLE)
+    scan_kernels(device, COUNTS, {"counts": np.int32})
     read = (placed, *(np.int64(side) for side in (*shape, *boxes)))
     nothing = device.empty((1,), np.int32)
     counts = device.empty((count,), np.int32)
     device.launch_over(kernel, count, *read, np.int32(0), counts, nothing, nothing, nothing, nothing)
-    firsts, parts, least, most = scan(device, "counts[i]", {"counts": counts}, count)
+    firsts, parts, least, most = scan(device, COUNTS, {"counts": counts}, count)
     if least < 0:
         return None
     check_count(parts)
@@ -110,10 +111,11 @@ def merged_parts(
     coarse = tuple(-(-boxes // 2) for boxes in per_side)
     count = math.prod(coarse)
     kernel = device.kernel(nesting.MERGE, "nested_merge", SINGLE)
+    scan_kernels(device, COUNTS, {"counts": np.int32})
     read = (firsts, phases, *(np.int64(side) for side in sides(per_side, per_side)[1]))
     counts = device.empty((count,), np.int32)
     device.launch_over(kernel, count, *read, np.int32(0), counts, *[counts] * 5)
-    ends, parts, *_ = scan(device, "counts[i]", {"counts": counts}, count)
+    ends, parts, *_ = scan(device, COUNTS, {"counts": counts}, count)
     merged, children = (device.empty((parts,), np.int32) for _ in range(2))
     parents, ranks = (device.empty(phases.shape, np.int32) for _ in range(2))
     device.launch_over(kernel, count, *read, np.int32(1), counts, ends, merged, children, parents, ranks)

@@ -24,7 +24,7 @@ class PieceVectors:
         self._device, self.pieces, self.dtype = device, pieces, np.dtype(dtype)
         segments = pieces.segments
         index = self._index = np.int64 if pieces.local_size > np.iinfo(np.int32).max else np.int32
-        self._unknowns = device.array(pieces.indices, index)
+        self._unknowns = None if pieces.whole else device.array(pieces.indices, index)
         owners = np.repeat(np.arange(segments.bounds.size - 1), np.diff(segments.bounds))
         places = (owners, segments.bounds, segments.first, segments.piece, segments.local)
         self._segments = [device.array(place, index) for place in places]
@@ -34,6 +34,9 @@ class PieceVectors:
 
     def gather(self, v: Vector, local: Vector) -> None:
         """local = the entries of v in each piece."""
+        if self._unknowns is None:
+            self._device.assign(local, v)
+            return
         self._device.launch_over(self._gather, local.size, v, self._unknowns, local)
 
     def fixed(self, weights: np.ndarray) -> Vector:

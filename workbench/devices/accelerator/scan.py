@@ -11,6 +11,8 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import nesting as texts
 
+COUNTS = "counts[i]"
+"""The value where vectors of counts are summed."""
 TYPES = {np.dtype(np.int32): "int", np.dtype(np.int64): "I64", np.dtype(np.float64): "double"}
 
 
@@ -38,13 +40,19 @@ def running_sums(
     device: Launcher, value: str, given: Mapping[str, Vector], items: int, dtype: np.dtype | type = np.int32
 ) -> tuple[Vector, Vector]:
     """The sums alone, without waiting for the device, and what `scan` reads."""
-    kinds = {name: TYPES[vector.dtype] for name, vector in given.items()}
-    single = np.dtype(np.float32)
-    of_sums, of_ends = texts.scan(value, kinds, TYPES[np.dtype(dtype)])
-    add, fill = device.kernel(of_sums, "scan_sums", single), device.kernel(of_ends, "scan_ends", single)
+    add, fill = scan_kernels(device, value, {name: vector.dtype for name, vector in given.items()}, dtype)
     groups = device.layout.groups_for(items)
     sums, ends = device.empty((3, groups), np.int64), device.empty((items + 1,), dtype)
     arguments: tuple[Any, ...] = tuple(given.values())
     device.launch(add, groups, *arguments, sums, np.int64(items))
     device.launch(fill, groups, *arguments, sums, ends, np.int64(items))
     return ends, sums
+
+
+def scan_kernels(
+    device: Launcher, value: str, given: Mapping[str, np.dtype | type], dtype: np.dtype | type = np.int32
+) -> tuple[Any, Any]:
+    """Those of `running_sums` for vectors of these types; asked for early, they are compiled next to others."""
+    kinds, single = {name: TYPES[np.dtype(kind)] for name, kind in given.items()}, np.dtype(np.float32)
+    of_sums, of_ends = texts.scan(value, kinds, TYPES[np.dtype(dtype)])
+    return device.kernel(of_sums, "scan_sums", single), device.kernel(of_ends, "scan_ends", single)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench import compiling
-from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
+from workbench.devices.accelerator.runtime import Handle, Span, Vector
 from workbench.devices.cuda import cholesky, persistent, staging
 from workbench.devices.cuda.guard import Guard
+from workbench.devices.cuda.kernel import Kernel, Kernels
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
@@ -73,9 +73,7 @@ class Cuda:
         with self._device:
             # Blocking: it synchronizes with copies from and to the host, which use CUDA's default stream.
             self._stream = cupy.cuda.Stream()
-        self.functions: dict[tuple[str, str], Any] = {}
-        """Compiled kernels, by text and name."""
-        self._sources: dict[int, tuple[str, KernelText]] = {}
+        self._kernels = Kernels(self._compiled)
         self.recording = False
         self.persist: bool | None = None
         """Whether iterations run in a persistent kernel; None: where their memory fits the last-level cache."""
@@ -138,45 +136,43 @@ class Cuda:
                 self._only_kernels = False
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
-    def compile(self, prelude: str, kernel: KernelText) -> Function:
-        function = self._build(prelude + kernel.text, kernel.name)
-        self._sources[id(function)] = prelude, kernel
-        return function
-
-    def _build(self, text: str, name: str) -> Function:
+    def compile(self, prelude: str, kernel: KernelText) -> Kernel:
         with self._guarded():
-            if (text, name) not in self.functions:
-                with compiling.here():
-                    module = self._cupy.RawModule(code=text, backend="nvrtc")
-                    # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
-                    self.functions[text, name] = module.get_function(name).kernel
-            return self.functions[text, name]
+            return self._kernels.get(prelude + kernel.text, kernel.name, (prelude, kernel))
+
+    def _compiled(self, text: str, name: str) -> Any:
+        """On any thread, without the lock: the thread that has it may be waiting for this kernel."""
+        with self._device:
+            # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
+            return self._cupy.RawModule(code=text, backend="nvrtc").get_function(name).kernel
 
     def launch(
-        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+        self, function: Kernel, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
     ) -> None:
         with self._guarded():
             if self._collected is not None:
-                source = self._sources[id(function)]
-                self._collected.append(persistent.Launch(*source, groups, group, arguments, spread, function))
+                assert function.source
+                self._collected.append(persistent.Launch(*function.source, groups, group, arguments, spread, function))
                 return
-            function((groups,), (group,), arguments, stream=self._stream)
+            (function.ready or function.wait())((groups,), (group,), arguments, stream=self._stream)
             self._launched()
 
-    def resident(self, function: Function, group: int) -> int:
-        if not self._cooperates:
-            return 0
-        with self._guarded():
-            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, 0)
-        return held * self._multiprocessors
+    def resident(self, function: Kernel, group: int) -> int:
+        return self._held(function, group, 0) * self._multiprocessors if self._cooperates else 0
 
-    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def _held(self, kernel: Kernel, group: int, nbytes: int) -> int:
+        """Groups that a multiprocessor holds at once. nbytes: shared memory of a group that its launch adds."""
+        with self._guarded():
+            function = kernel.wait()
+            return self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, nbytes)
+
+    def launch_together(self, function: Kernel, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
         with self._guarded():
             if self._collected is not None:
                 # It has barriers of its own, so it cannot be a step of another persistent kernel.
                 self._only_kernels = False
                 return
-            function((groups,), (group,), arguments, 0, self._stream, enable_cooperative_groups=True)
+            function.wait()((groups,), (group,), arguments, 0, self._stream, enable_cooperative_groups=True)
             self._launched()
 
     def synchronize(self) -> None:
@@ -277,6 +273,7 @@ class Cuda:
 
         again = replay if only_kernels else work
         unit = iterations_of_graph(unit, len(launches))
+        self._compile_all()
 
         def some() -> None:
             for _ in range(unit):
@@ -291,6 +288,12 @@ class Cuda:
         if known not in self._ahead or not texts:
             self._collect(work)
             self._ahead.add(known)
+        self._compile_all()
+
+    def _compile_all(self) -> None:
+        """Wait for the kernels that are being compiled."""
+        with self._guarded():
+            self._kernels.wait()
 
     @property
     def _launches_here(self) -> int:
@@ -315,11 +318,11 @@ class Cuda:
     def _iterations(self, launches: list[persistent.Launch], scalars: Vector) -> Callable[[int], None] | None:
         """Iterations as one cooperative launch, of as many groups as the chip holds; None if it holds none."""
         text, arguments = persistent.source(launches, scalars.handle, scalars.size)
-        function, group, arena = self._build(text, persistent.NAME), launches[0].group, persistent.ARENA
-        with self._guarded():
-            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, arena)
-        if not held:
+        kernel = self._kernels.get(text, persistent.NAME)
+        group, arena = launches[0].group, persistent.ARENA
+        if not (held := self._held(kernel, group, arena)):
             return None
+        function = kernel.wait()
         most = max(launch.groups for launch in launches)
         wanted = -(-most // (PASS_GROUPS_PER_GROUP * self._multiprocessors))
         groups = min(held, wanted, MOST_GROUPS_PER_MULTIPROCESSOR) * self._multiprocessors

@@ -141,10 +141,16 @@ def diagonal(faces: FaceCodes, dtype: np.dtype, *, inverse: bool = False) -> np.
     return out
 
 
+def inverse_diagonal(device: Any, faces: FaceCodes, dtype: np.dtype) -> Any:
+    """D^-1, made in the memory of a device, shape (N,); 0 where D is 0."""
+    made = device.zeros(faces.size, dtype)
+    device.bind(_diagonal_request(faces, faces.stored, dtype, inverse=True))(made)
+    return made
+
+
 def series(device: Any, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
-    """K^H D^-1 K, K the Neumann series of that order, term by term; D^-1 is made on the device."""
-    scale = device.zeros(faces.size, dtype)
-    device.bind(_diagonal_request(faces, faces.stored, dtype, inverse=True))(scale)
+    """K^H D^-1 K, K the Neumann series of that order, term by term."""
+    scale = inverse_diagonal(device, faces, dtype)
 
     def term(*, upper: bool, raw: bool = False) -> Applied:
         form, fixed = {"upper": upper, "raw": raw}, {"scale": scale}

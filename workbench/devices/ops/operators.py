@@ -9,7 +9,7 @@ from workbench.devices.ops import csr as of_csr
 from workbench.devices.ops import stencil as of_stencil
 from workbench.devices.ops.csr import CsrProduct, FactorizedInverse
 from workbench.devices.ops.diagonal_columns import DiagonalColumns
-from workbench.devices.ops.faces import FaceProduct
+from workbench.devices.ops.faces import FaceProduct, inverse_diagonal
 from workbench.devices.ops.stencil import StencilProduct
 from workbench.devices.ops.storage import stored
 from workbench.devices.ops.triangular import CsrFactor
@@ -34,6 +34,7 @@ class OperatorsOfAllDevices:
     """Whether products with block vectors compute (x_j, out_j) along."""
     stencil = method(StencilProduct)
     faces = method(FaceProduct)
+    inverse_diagonal = method(inverse_diagonal)
     csr = method(CsrProduct)
     stored = method(stored)
     diagonal_columns = method(DiagonalColumns)

@@ -52,7 +52,7 @@ class Whole(OperatorTraits):
     def __init__(self, name: str, M: Any, device: Device, size: int, dtype: np.dtype) -> None:
         self._bound = device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
         self.names = (name,)
-        self.vectors = device.pieces(Pieces(size, [np.arange(size)]), dtype)
+        self.vectors = device.pieces(Pieces(size, [range(size)]), dtype)
         self.waits, self.varies = self._bound.waits, self._bound.varies
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
