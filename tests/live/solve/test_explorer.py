@@ -354,7 +354,7 @@ def test_choices_that_do_not_go_together_are_all_marked_and_mended_by_one_press(
     assert "Hermitian positive definite" not in explorer.status.text
     explorer.controls.mend.click()
     eventually(lambda: not explorer.controls.run.disabled)
-    assert (explorer.controls.mend.disabled, explorer.form.box.state["wrong"]) == (True, {})
+    eventually(lambda: (explorer.controls.mend.disabled, explorer.form.box.state["wrong"]) == (True, {}))
     assert explorer.run().wait(LIMIT).converged
     explorer.form.undo()
     assert explorer.form.configuration().preconditioner.name == "neumann"
