@@ -31,8 +31,9 @@ def test_counts_and_x_are_those_of_the_cores(problem, n, blocks, rtol, device):
     assert ranks.summary["converged"]
     assert abs(ranks.iterations - cores.iterations) <= 1
     size = min(9, cores.iterations)
-    # Levels of E are in single precision.
-    np.testing.assert_allclose(ranks.history["residual"][:size], cores.history["residual"][:size], rtol=1e-4)
+    # Levels of E are in single precision, and a GPU may choose another cycle over them than the cores.
+    rtol_of_levels = 1e-4 if n < 100 else 1e-2
+    np.testing.assert_allclose(ranks.history["residual"][:size], cores.history["residual"][:size], rtol=rtol_of_levels)
     np.testing.assert_allclose(ranks.x, cores.x, atol=100 * rtol * abs(cores.x).max())
     apart = device == "cuda" and len(cuda_devices().devices) > 1
     which, link = ("one for each rank", "NCCL") if apart else ("1 shared by 2 ranks", "pinned")
