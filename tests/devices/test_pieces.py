@@ -26,6 +26,17 @@ def test_runs_and_segments_by_hand():
     np.testing.assert_array_equal(segments.local, [0, 2, 4, 5, 3])
 
 
+def test_one_piece_of_all_unknowns_is_the_vector(device):
+    pieces, same = Pieces(61, [range(61)]), Pieces(61, [np.arange(61)])
+    assert (pieces.whole, same.whole, Pieces(62, [range(61)]).whole) == (True, True, False)
+    for name in ("start", "length", "local", "piece"):
+        np.testing.assert_array_equal(getattr(pieces.runs, name), getattr(same.runs, name))
+    v, dtype = np.random.default_rng(0).random(61), np.dtype(float)
+    local = device.zeros(61, dtype)
+    device.pieces(pieces, dtype).gather(device.array(v, dtype), local)
+    np.testing.assert_array_equal(device.to_host(local), v)
+
+
 def test_colours_of_columns_that_overlap_differ():
     columns = sparse.csc_array(np.array([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0]]))
     np.testing.assert_array_equal(colours(columns), [0, 1, 0, 1])
