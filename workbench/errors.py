@@ -49,6 +49,8 @@ MOST_UNKNOWNS = "WORKBENCH_MOST_UNKNOWNS"
 """The environment variable for the limit on the number of unknowns of a problem on a page."""
 CLASS = "WORKBENCH_CLASS"
 """The environment variable by which the kernel of a page connects to its server, as port:token."""
+RANKS_WAIT = "WORKBENCH_RANKS_WAIT"
+"""The environment variable for the seconds that a rank waits for the others in one call."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from workbench.errors import MOST_UNKNOWNS, RUN_SECONDS, InputError, quoted
+from workbench.errors import MOST_UNKNOWNS, RANKS_WAIT, RUN_SECONDS, InputError, quoted
 
 try:
     import resource
@@ -23,6 +23,9 @@ UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 50
 matrices and traces 10."""
 MOST_MEMBERS = 10_000
 """Members of an archive."""
+RANKS_WAIT_SECONDS = 600.0
+"""Seconds that a rank waits for the others in one call: the longest wait of a run in order is for one that compiles or
+assembles what the others have already, some minutes on a loaded machine."""
 
 
 def unpacked(packed: int) -> int:
@@ -110,10 +113,20 @@ def page_unknowns(text: str) -> float:
 
 def page_seconds(text: str) -> float:
     """The iteration time that a page allows each run, in s, infinite for an empty text. Raises InputError."""
+    return _seconds(RUN_SECONDS, text, math.inf)
+
+
+def ranks_wait(text: str) -> float:
+    """The time that a rank waits for the others in one call, in s. Raises InputError."""
+    return _seconds(RANKS_WAIT, text, RANKS_WAIT_SECONDS)
+
+
+def _seconds(name: str, text: str, default: float) -> float:
     try:
-        seconds = float(text or "inf")
+        seconds = float(text or default)
     except ValueError:
         seconds = math.nan
     if not seconds > 0:
-        raise InputError(f"{RUN_SECONDS} must be seconds above 0, got {quoted(text)}; leave it empty for no limit")
+        empty = f"{default:g} s" if math.isfinite(default) else "no limit"
+        raise InputError(f"{name} must be seconds above 0, got {quoted(text)}; leave it empty for {empty}")
     return seconds

@@ -24,8 +24,13 @@ def test_a_constant_vector_takes_no_memory(dtype):
     assert entries(made).tolist() == [-2.5]
 
 
+def test_a_part_of_one_entry_is_constant_as_the_whole():
+    """Ranks with parts of one vector see the same in them."""
+    assert constant_of(constant(2, 5, float)[3:4]) == constant_of(constant(2, 1, float)) == 2
+
+
 def test_what_is_written_out_is_no_constant():
-    for values in (np.ones(3), np.ones(1), constant(1, 1, float), np.ones((3, 3)), None, 4.0):
+    for values in (np.ones(3), np.ones(1), np.ones((3, 1))[:, 0], np.ones((3, 3)), None, 4.0):
         assert constant_of(values) is None
     assert largest(np.array([1.0, -3.0, 2.0])) == 3
     assert largest(np.array([3j, 4.0])) == 4

@@ -100,7 +100,7 @@ class Projection(Corrections):
         on_host = device.name == "cpu"
         chosen, reason = device.agreed(coarse.resolved(matrix, basis.parts, on_host=on_host, exact=exact))
         self._factorize(chosen, basis, singular)
-        if self._in_doubt(basis) and (left := self._left_by_a_solve(matrix, singular)) > MOST_LEFT:
+        if self._in_doubt(basis) and (left := device.agreed(self._left_by_a_solve(matrix, singular))) > MOST_LEFT:
             poor = f"coarse solver {chosen.text} leaves {min(1.0, left):.0%} of some errors for this E"
             chosen, reason = coarse.resolved(matrix, basis.parts, on_host=on_host, exact=True)
             if chosen is coarse:

@@ -32,3 +32,7 @@ class AmongRanks(Protocol):
     def gathered(self, value: Any) -> list[Any]:
         """What each rank has."""
         return [value]
+
+    def common(self, value: Any) -> Any:
+        """What every rank has, None where they differ."""
+        return value if all(other == value for other in self.gathered(value)) else None

@@ -9,14 +9,13 @@ import numpy as np
 
 def constant(value: complex, size: int, dtype: np.dtype | type) -> np.ndarray:
     """A read-only vector of shape (size,) whose entries are all `value`, kept as one number."""
-    if size < 2:
-        return np.full(size, value, dtype)
     return np.broadcast_to(np.asarray(value, dtype), (size,))
 
 
 def constant_of(values: Any) -> np.generic | None:
-    """The entry of a vector made by `constant`, else None; no other vector is recognized, whatever its entries."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.size > 1 and values.strides == (0,):
+    """The entry of a vector made by `constant`, else None; no other vector is recognized, whatever its entries, and a
+    part of one entry is: ranks that have parts of one vector must see the same in them."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.size and values.strides == (0,):
         return values[0]
     return None
 

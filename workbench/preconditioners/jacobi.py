@@ -37,6 +37,8 @@ class Jacobi(Preconditioner):
         if isinstance(operator, TwoPhaseStencil):
             return ElementWise("d*v", {"d": device.inverse_diagonal(operator.faces, operator.dtype)})
         diagonal = operator.diagonal()
-        if constant_of(diagonal) is not None or np.all(diagonal == diagonal[0]):
-            return ElementWise(f"{float(1 / np.real(diagonal[0]))!r}*v", {})
+        is_constant = constant_of(diagonal) is not None or np.all(diagonal == diagonal[0])
+        # All ranks have the same lines, hence the same sums.
+        if (entry := device.common(float(np.real(diagonal[0])) if is_constant else None)) is not None:
+            return ElementWise(f"{1 / entry!r}*v", {})
         return ElementWise("d*v", {"d": device.array(1 / diagonal, operator.dtype)})

@@ -32,10 +32,14 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
                 report(_sendable(error))
             world.Barrier()
             raise SystemExit(0) from None
-        alone = InputError(f"rank {world.rank} failed: {error_message(error)}")
-        print(line(ERROR, alone), file=sys.stderr, flush=True)
+        say_alone(InputError(f"rank {world.rank} failed: {error_message(error)}"))
         world.Abort(1)
         os._exit(1)
+
+
+def say_alone(error: Exception) -> None:
+    """Write the error of this rank to its standard error, for the process that has started the ranks."""
+    print(line(ERROR, error), file=sys.stderr, flush=True)
 
 
 def met(world: Any, seconds: float = OF_INPUT) -> bool:

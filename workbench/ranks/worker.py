@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.ranks import enter, library
-from workbench.errors import InputError
+from workbench.errors import DeviceError, InputError
 from workbench.ranks import rows
 from workbench.ranks.commands import Commands
 from workbench.ranks.events import RankEvents
-from workbench.ranks.together import failing_together
+from workbench.ranks.together import failing_together, say_alone
 from workbench.recording import BlockHistory
 from workbench.run.driver import Run
 from workbench.run.ranks.messages import (
@@ -82,7 +82,7 @@ def work(world: Any, folder: Path) -> None:
                 f"mpiexec started {job.configuration.ranks} ranks, of which each is alone: mpi4py uses {library()}, "
                 "and mpiexec is of another MPI; put that of the same one first in PATH, or set WORKBENCH_MPIEXEC"
             )
-        enter(world)
+        enter(world, lambda sentence: say_alone(DeviceError(sentence)))
         run = _set_up(job, speaker)
         _Worker(run, world, own, speaker).follow(commands)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from workbench import devices
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator, TwoPhaseStencil
+from workbench.operators import Operator, Size, TwoPhaseStencil
 from workbench.run.compatibility import (
     check_az,
     check_cluster,
@@ -64,7 +64,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     """
     size = configuration.problem.known_size
     if (known := operator if operator is not None else size) is not None:
-        check_unknowns(configuration.problem, known.shape[0])
+        check_unknowns(configuration.problem, _unknowns(known))
     check_norm(configuration)
     # A form asks this whenever it changes: nothing is downloaded for it.
     if (configuration.rhs != GIVEN or configuration.problem.at_hand) and asks_for_blocks(configuration, None):
@@ -80,7 +80,7 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
     else:
         check_symmetry(configuration, operator)
         check_precision(configuration, two_phases=isinstance(getattr(operator, "tall", operator), TwoPhaseStencil))
-        configuration.deflation.check(configuration.problem.grid or operator.shape[:1])
+        configuration.deflation.check(configuration.problem.grid or (_unknowns(operator),))
     configuration.preconditioner.check(device)
     if configuration.deflation.name != "none":
         configuration.variant.check(configuration.deflation.name, device)
@@ -92,6 +92,12 @@ def check(configuration: Configuration, device: Device, operator: Operator | Non
         configuration.solver.check_memory(device, size)
         configuration.problem.check_memory()
     return need
+
+
+def _unknowns(known: Operator | Size) -> int:
+    """Those of all ranks, which by their own rows would not all refuse."""
+    slab = getattr(known, "slab", None)
+    return slab.whole if slab else known.shape[0]
 
 
 def conflicts(

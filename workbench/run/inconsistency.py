@@ -45,13 +45,15 @@ def null_component(setup: SolveSetup, reason: Reason, b: DeviceVector, true_resi
     Cost: at most as many iterations of CG as the failed run made, or for a small A `ROUNDS` times as many; four vectors
     on the device more than CG needs, and ten in host memory.
     """
-    limited = reason is Reason.MAXITER and iterations < setup.operator.shape[0]
+    # All ranks take the same decisions, whatever the rows that they have.
+    unknowns = setup.system.unknowns
+    limited = reason is Reason.MAXITER and iterations < unknowns
     low = limited or true_residual <= np.sqrt(np.finfo(b.dtype).eps)
     mixed = setup.product is not setup.bound
     if reason not in FAILED or low or mixed or setup.solver.complex_symmetric or setup.solver.has_user_lines:
         return ""
     try:
-        most = max(iterations, min(LEAST, ROWS // setup.operator.shape[0]))
+        most = max(iterations, min(LEAST, ROWS // unknowns))
         share = _share_of_null_vector(setup, b, most)
     # There may be no room for it.
     except InputError:
@@ -77,13 +79,15 @@ def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -
 
     def is_null() -> bool:
         found = device.to_host(device.whole(v))
-        if not found.any():
+        largest = device.largest(float(np.abs(found).max()))
+        if not largest > 0:
             return False
-        return excess_of_products(product(device.whole(v)), found, others, SINGULAR * eps) is None
+        excess = excess_of_products(product(device.whole(v)), np.array([largest]), others, SINGULAR * eps)
+        return device.largest(float(excess is not None)) == 0
 
     vectors, operators = {"b": device.zeros(size, b.dtype), "x": v}, {"A": setup.bound, "M": setup.first_level}
     workspace = device.workspace(size, np.dtype(b.dtype), vectors=vectors, operators=operators)
-    for _ in range(max(1, min(ROUNDS, ROWS // max(1, iterations * size)))):
+    for _ in range(max(1, min(ROUNDS, ROWS // max(1, iterations * setup.system.unknowns)))):
         first = math.inf
         for _ in itertools.islice(CG().iterates(workspace), iterations + 1):
             square = float(np.real(workspace.scalar("rr")))

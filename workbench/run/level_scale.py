@@ -55,7 +55,7 @@ def _reciprocal(value: float) -> float:
 def _largest_of(operator: Operator, bound: BoundOperator, device: Device) -> float:
     """The largest diagonal entry of A, or its largest eigenvalue where the diagonal is not available."""
     try:
-        return float(np.abs(operator.diagonal()).max())
+        return device.largest(float(np.abs(operator.diagonal()).max()))
     except InputError:
         return largest_eigenvalue(bound, None, operator, device)
 

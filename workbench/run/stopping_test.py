@@ -351,7 +351,8 @@ class StoppingTest:
         if reason not in (Reason.INDEFINITE, Reason.INCONSISTENT):
             detail += self._far_start()
         reason, detail = self._with_best(reason, detail, row.iteration)
-        if self._setup.exponent and not np.isfinite(measures.returned_x()).all():
+        overflows = self._setup.exponent and not np.isfinite(measures.returned_x()).all()
+        if self._setup.device.largest(float(overflows)):
             detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"
         return Termination(reason, detail)
 

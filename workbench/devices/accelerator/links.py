@@ -67,7 +67,7 @@ class PinnedMemory:
             signal.wait()
         requests = [communicator.Irecv(room, piece.rank) for room, piece in zip(to_here, received, strict=True)]
         requests += [communicator.Isend(room, piece.rank) for room, piece in zip(from_here, sent, strict=True)]
-        self._mpi.Request.Waitall(requests)
+        communicator.wait_all(requests)
         for room, piece in zip(to_here, received, strict=True):
             self._runtime.hold(self._stream.to_device(piece.handle, room, None, piece.first))
 

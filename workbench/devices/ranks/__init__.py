@@ -8,21 +8,40 @@ has the same scalars and takes the same decisions.
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import RANKS_WAIT
+
+if TYPE_CHECKING:
+    from workbench.devices.ranks.watched import Watch
 
 __all__ = ["described", "enter", "library", "world"]
 
-_entered: list[Any] = []
+WAITED = f"run without ranks, or raise {RANKS_WAIT} where a rank is only slow"
+"""What to do where a rank has waited too long for the others."""
+_entered: list[tuple[Any, Watch]] = []
 
 
-def enter(communicator: Any) -> None:
-    """Let the runs of this process be those of a rank of an mpi4py communicator; None: no more."""
-    _entered[:] = [] if communicator is None else [communicator]
+def enter(communicator: Any, report: Callable[[str], object] | None = None) -> None:
+    """Let the runs of this process be those of a rank of an mpi4py communicator; None: no more.
+
+    report: what is done with the sentence of a rank that waits too long for the others, see `Watch`; to be called by
+    the thread that makes the runs.
+    """
+    for _, watch in _entered:
+        watch.close()
+    _entered.clear()
+    if communicator is not None:
+        from workbench.devices.ranks.watched import Watch, Watched
+
+        watched = communicator if isinstance(communicator, Watched) else Watched(communicator)
+        _entered.append((watched, Watch(watched, report)))
 
 
 def world() -> Any:
-    """The communicator of the ranks, None where this process is no rank."""
-    return _entered[0] if _entered else None
+    """The communicator of the ranks, `Watched`; None where this process is no rank."""
+    return _entered[0][0] if _entered else None
 
 
 def library() -> str:

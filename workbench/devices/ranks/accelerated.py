@@ -104,7 +104,8 @@ class AcceleratorRanks(PartsOnAccelerator):
         self, labels: Any, count: int, dtype: np.dtype, boxes: Boxes | None = None
     ) -> SummedRuns | BoxesOfSlab:
         """labels: in host memory, or on the device numbered from the first part of this rank."""
-        if boxes is not None and (made := BoxesOfSlab.of(self, labels, boxes, dtype)):
+        made = BoxesOfSlab.of(self, labels, boxes, dtype) if boxes is not None else None
+        if all(self.gathered(made is not None)) and made:
             return made
         return SummedRuns(self, labels, count, dtype)
 

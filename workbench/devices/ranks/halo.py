@@ -27,9 +27,7 @@ class Halo:
     """
 
     def __init__(self, communicator: Any, slab: Slab) -> None:
-        from mpi4py import MPI
-
-        self.slab, self._communicator, self._mpi = slab, communicator, MPI
+        self.slab, self._communicator = slab, communicator
         self._rooms: dict[int, weakref.ref[np.ndarray]] = {}
         """The memory of the vectors made here, by its id."""
 
@@ -84,7 +82,7 @@ class Halo:
 
     def wait(self, requests: list[Any]) -> None:
         """Wait for an exchange."""
-        self._mpi.Request.Waitall(requests)
+        self._communicator.wait_all(requests)
 
     def _pieces(self, depth: int, reach: int) -> tuple[list[Piece], list[Piece]]:
         """The rows of a taller vector that are received, and those that are sent."""

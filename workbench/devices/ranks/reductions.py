@@ -75,8 +75,7 @@ class OnRanks:
         requests = [self.communicator.isend(labels + np.int32(first), to) for labels, to in ends if to is not None]
         nothing = np.empty(0, np.int32)
         found = [nothing if of is None else self.communicator.recv(source=of) for of in (below, above)]
-        for request in requests:
-            request.wait()
+        self.communicator.wait_all(requests)
         return found[0] - np.int32(first), found[1] - np.int32(first)
 
     def joined_rows(self, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:

@@ -82,7 +82,7 @@ class Sums:
 
     def wait(self, request: Any) -> None:
         """Wait for one sum."""
-        request.Wait()
+        self._communicator.wait_all([request])
 
     def beginning(self, run: Callable[[], None], scalars: np.ndarray, slots: list[int]) -> Callable[[], None]:
         """A pass that reads scalars, and whose dot products begin to be summed when it ends."""

@@ -106,6 +106,8 @@ class Chunk:
                 due = np.nanmin(np.where(active & (rates > 0), np.log(norms / limits) / rates, np.inf), initial=np.inf)
         longest = SECONDS / self._pace if self._pace else 1
         count = max(1, int(min(most, due, longest, GROWTH * self._interval, self._watch.most)))
+        # It depends on a clock, and all ranks must make as many.
+        count = self._setup.device.agreed(count)
         self._norms, self._interval = norms, count
         return count
 

@@ -82,8 +82,8 @@ class BlockDiagnostics(Diagnostics):
             self._set(np.where(which, setup.device.to_host(self.X), made))
 
     def _starts(self) -> DeviceVector:
-        X0 = self._sides.X0
-        return self._setup.device.array(X0, self._setup.operator.dtype) if X0.any() else None
+        X0, device = self._sides.X0, self._setup.device
+        return device.array(X0, self._setup.operator.dtype) if device.largest(float(X0.any())) else None
 
     def _choose(self, chosen: np.ndarray, best: DeviceVector) -> None:
         made = self.solution_on_host()

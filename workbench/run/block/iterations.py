@@ -141,6 +141,9 @@ class BlockIterations(Iterations):
         self._setup.device.synchronize()
         several = len(kept["rr"]) if kept else 0
         seconds = (time.perf_counter() - begun) / (several + len(rows))
+        if math.isfinite(self._configuration.stopping.time_limit[0]):
+            # All ranks end with the same iteration.
+            seconds = self._setup.device.agreed(seconds)
         if chunk.iterations < 0:
             self._note_dependencies(rows[0].rank)
         if several and not self._writer.append_at_once(kept, seconds, chunk):

@@ -35,6 +35,8 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
     room = setup.device.available_memory(stored_bytes(setup.operator))
     if room is not None:
         most = next((s for s in range(most, 0, -1) if bytes_of(setup, s) <= room), 0)
+        # As many as fit on every rank.
+        most = -int(setup.device.largest(-most))
         if not most:
             raise InputError(
                 f"one right-hand side needs {bytes_of(setup, 1) / 1e6:.4g} MB for the vectors of solver "

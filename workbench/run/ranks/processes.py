@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.devices.ranks import WAITED
 from workbench.errors import DeviceError, InputError, one_line
 from workbench.run.cancellation import check_stopped
 from workbench.run.ranks import launcher
@@ -136,6 +137,9 @@ class RankProcesses:
         self._readers[0].join(GRACE)
         error = f"{self._how_it_ended()} {self.doing}"
         self.end()
+        if any(isinstance(alone, DeviceError) for alone in self._alone):
+            waited = "; ".join(sorted(map(str, self._alone)))
+            return DeviceError(f"{waited}, {self.doing}; {WAITED}")
         if self._alone:
             return self._alone[0] if isinstance(self._alone[0], Exception) else InputError(str(self._alone[0]))
         return DeviceError(error) if self.present else InputError(error)
