@@ -58,12 +58,14 @@ def _one_by_one(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _compile(request: bytes, part: slice) -> bytes | None:
-    """Machine code, empty after an error: the parent then compiles and reports it. None where it is left to makers
-    that are not of this part."""
+    """Machine code, empty after an error, and where the parent has other source: the parent then compiles and reports
+    it. None where it is left to makers that are not of this part."""
     from workbench.jit import compiled, front_end
 
     try:
-        source, kinds = pickle.loads(request)
+        source, kinds, key = pickle.loads(request)
+        if compiled.named(source).key(kinds) != key:
+            return b""
         return compiled.compiled_bytes(source, kinds, compiled.MAKERS[part])
     except front_end.UnsupportedError:
         return None

@@ -34,6 +34,7 @@ from workbench.jit import (
     c_abi,
     cache_lines,
     compiler,
+    dependencies,
     dot_sums,
     elements,
     linking,
@@ -140,7 +141,7 @@ class Kernel:
             finally:
                 coming.set_result(done.result())
 
-        compiler.compile_elsewhere(self.source, kinds).add_done_callback(keep)
+        compiler.compile_elsewhere(self.source, kinds, key).add_done_callback(keep)
         return coming
 
     def compile_here(self, kinds: tuple) -> None:
@@ -159,8 +160,10 @@ class Kernel:
         return True
 
     def key(self, kinds: tuple) -> str:
-        """Under which the code for these types is stored."""
-        text = "\n".join((*_environment(), *map(str, self.source), _text_of(self.source.module), repr(kinds)))
+        """Under which the code for these types is stored: all that the code depends on."""
+        # A generated kernel is its own text, and calls the common vocabulary only.
+        read = () if self.source.text else dependencies.of(self.py_func)
+        text = "\n".join((*_environment(), *map(str, self.source), *read, repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -208,6 +211,11 @@ def generated(text: str) -> Kernel:
         return _generated[text]
 
 
+def named(source: Source) -> Kernel:
+    """The kernel of a source in this process."""
+    return generated(source.text) if source.text else getattr(importlib.import_module(source.module), source.name)
+
+
 def compiled_bytes(source: Source, kinds: tuple, makers: Sequence[Any] = MAKERS) -> bytes:
     """The object file of a kernel for these types, by the first of these makers that supports it.
 
@@ -219,7 +227,7 @@ def compiled_bytes(source: Source, kinds: tuple, makers: Sequence[Any] = MAKERS)
         module = sys.modules.setdefault(source.module, types.ModuleType(source.module))
         namespace = vars(module) | {"np": np}
     else:
-        function = getattr(importlib.import_module(source.module), source.name).py_func
+        function = named(source).py_func
         lines, line = inspect.getsourcelines(function)
         text, file, namespace = "".join(lines), inspect.getsourcefile(function) or "", dict(function.__globals__)
     made = by_threads.by_threads(text, source.name)
@@ -254,12 +262,6 @@ def _vocabulary() -> dict[str, Any]:
 def _sorted(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     plain = [(name, tuple(sorted(value)) if isinstance(value, set) else value) for name, value in options.items()]
     return tuple(sorted(plain))
-
-
-@functools.cache
-def _text_of(module: str) -> str:
-    """The source of a module whose kernels it defines; a generated kernel is its own text."""
-    return "" if module.startswith(GENERATED) else inspect.getsource(sys.modules[module])
 
 
 @functools.cache

@@ -38,11 +38,12 @@ _ending = False
 """Whether the interpreter is shutting down."""
 
 
-def compile_elsewhere(source: Any, kinds: tuple) -> Future[bytes]:
-    """Request the machine code of a kernel for these types; the result is empty after a failure."""
+def compile_elsewhere(source: Any, kinds: tuple, key: str) -> Future[bytes]:
+    """Request the machine code of a kernel for these types, to be stored under a key; the result is empty after a
+    failure, and where that process has another key, since it has loaded other source."""
     coming: Future[bytes] = Future()
     try:
-        request = pickle.dumps((source, kinds))
+        request = pickle.dumps((source, kinds, key))
     except Exception:  # types of numba that cannot leave this process
         coming.set_result(b"")
         return coming

@@ -1,0 +1,162 @@
+"""Machine code is found again only while nothing that it depends on has changed, wherever that is defined."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import workbench
+from tests.jit.test_cache import start
+from workbench.jit import compiled, compiler, dependencies
+from workbench.jit.compiled import Kernel
+
+KERNEL = """
+from helpers import scaled
+from workbench.jit.compiled import kernel
+from workbench.jit.work_stealing import shared, threads
+
+
+@kernel()
+def scale(taken, x):
+    for thread in threads(taken):
+        for k in shared(taken, thread, x.size):
+            x[k] = scaled(x[k])
+"""
+HELPERS = """
+import far
+from numba import njit
+
+
+@njit
+def scaled(value):
+    return far.added(value * far.FACTOR)
+"""
+FAR = """
+from constants import SHIFT
+from numba import njit
+
+FACTOR = {factor}
+
+
+@njit
+def added(value):
+    return value {sign} SHIFT
+"""
+RUN = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from kernels import scale
+from workbench.jit import compiler
+from workbench.jit.threads import launch
+
+asked, ask = [], compiler.compile_elsewhere
+compiler.compile_elsewhere = lambda *kernel: asked.append(kernel) or ask(*kernel)
+x = np.ones(3)
+launch(1, scale, x)
+print(json.dumps({"x": x.tolist(), "compiled": len(asked)}))
+"""
+
+
+def program(folder, *, factor=2.0, sign="+", shift=1.0):
+    """Write a kernel, its helpers one and two modules away, and a constant three away."""
+    texts = {
+        "kernels": KERNEL,
+        "helpers": HELPERS,
+        "far": FAR.format(factor=factor, sign=sign),
+        "constants": f"SHIFT = {shift}\n",
+    }
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def test_changed_helpers_and_constants_of_other_modules_run_and_unchanged_ones_are_not_compiled_again(tmp_path):
+    def result(**changed):
+        program(tmp_path / "source", **changed)
+        return start(tmp_path / "cache", tmp_path / "source", script=RUN, PYTHONDONTWRITEBYTECODE=1)
+
+    assert result() == {"x": [3.0] * 3, "compiled": 1}
+    assert result(sign="-") == {"x": [1.0] * 3, "compiled": 1}
+    assert result(factor=5.0) == {"x": [6.0] * 3, "compiled": 1}
+    assert result(shift=10.0) == {"x": [12.0] * 3, "compiled": 1}
+    assert result() == {"x": [3.0] * 3, "compiled": 0}
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """The kernel of this program in this process."""
+    program(tmp_path / "source")
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path / "source")
+    yield importlib.import_module("kernels")
+    for name in ("kernels", "helpers", "far", "constants"):
+        sys.modules.pop(name, None)
+    dependencies._text_of.cache_clear()
+
+
+def test_a_process_with_other_values_than_the_one_that_compiles_keeps_its_own(kernels, monkeypatch):
+    """A module may be changed on disk while it runs, or in memory only."""
+    here = []
+    compile_here = Kernel.compile_here
+    monkeypatch.setattr(Kernel, "compile_here", lambda *one: here.append(one) or compile_here(*one))
+    monkeypatch.setattr(compiler, "running", None)
+    monkeypatch.setattr(sys.modules["far"], "SHIFT", 7.0)
+    x = np.ones(3)
+    compiled_code = kernels.scale.compile(compiled.kinds_of((np.zeros((1, 8), np.int64), x)))
+    assert compiled_code
+    assert len(here) == 1
+    compiler.running.end()
+
+
+def test_all_kernels_read_only_what_their_keys_hold():
+    found = 0
+    for module in pkgutil.walk_packages(workbench.__path__, "workbench."):
+        if module.name.endswith("__main__"):
+            continue
+        try:
+            members = vars(importlib.import_module(module.name))
+        except ImportError:  # what is not installed here
+            continue
+        for value in list(members.values()):
+            if isinstance(value, Kernel) and not value.source.text:
+                assert dependencies.of(value.py_func)
+                found += 1
+    assert found > 30
+
+
+def of(text, **known):
+    """The dependencies of the function `f` of a text."""
+    module = types.ModuleType("made_here")
+    vars(module).update(known)
+    exec(text, vars(module))
+    return dependencies.of(vars(module)["f"])
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("def f(x): return x + C", {"C": 1}, {"C": 2}),
+        ("def f(x): return x + C", {"C": 1}, {"C": 1.0}),
+        ("def f(x): return x + C[0]", {"C": (1, 2)}, {"C": (1, 3)}),
+        ("def f(x): return x + C[0]", {"C": np.zeros(3)}, {"C": np.array([0, 0, -0.0])}),
+        ("def f(x): return [C for _ in range(x)]", {"C": np.float32(1)}, {"C": np.float64(1)}),
+        ("def g(C):\n    return lambda x: x + C\nf = g(D)", {"D": 1}, {"D": 2}),
+        ("def f(x): return m.C + x", {"m": types.SimpleNamespace}, {"m": int}),
+    ],
+)
+def test_a_value_that_a_kernel_reads_is_part_of_its_key(text, first, second, monkeypatch):
+    monkeypatch.setattr(dependencies, "_text_of", lambda module: "")
+    assert of(text, **first) == of(text, **first)
+    assert of(text, **first) != of(text, **second)
+
+
+def test_what_has_no_value_for_a_key_is_refused(monkeypatch):
+    monkeypatch.setattr(dependencies, "_text_of", lambda module: "")
+    with pytest.raises(TypeError, match="made_here.C, a dict, whose value is no part of its key"):
+        of("def f(x): return C[x]", C={1: 2})
