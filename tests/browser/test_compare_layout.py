@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser import lab
 from tests.browser.bench import Bench, opened, until
 from workbench.run import configure
 from workbench.run.share_link import to_link
@@ -67,11 +66,9 @@ def test_a_race_is_by_time_with_setup_and_its_table_is_not_cut(bench):
     page = bench.page
     race = page.locator(".wb-race:not(.wb-sweep)")
     bench.turn_to("Race", ".wb-race:not(.wb-sweep)")
-    lab.pick(race, "preconditioner", "ic")
-    bench.button("Add entry").click()
-    bench.until_said("2 entries: press Start")
+    bench.until_said("4 entries: press Start")
     race.locator('[data-act="run"]').click()
-    bench.until_said("2 entries: all have ended")
+    bench.until_said("4 entries: all have ended")
     bench.until_said("wins by seconds with setup|win together by seconds with setup")
     assert bench.seen(".wb-race:not(.wb-sweep) .wb-convergence canvas")["axis"] == "seconds"
     for width, mode in ((640, ""), (1280, ""), (1280, "projector"), (1600, "")):

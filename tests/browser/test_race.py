@@ -177,18 +177,16 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
 
 
 @pytest.mark.slow
-def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
+def test_results_stay_until_the_start_on_what_was_chosen_elsewhere(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "elsewhere.ipynb", ELSEWHERE)
     until_seen(page, "curves", "2")
-    page.get_by_text("Chosen elsewhere: another problem and stopping rule. Taking it over").wait_for()
-    page.locator("[role=status]", has_text=", 64², 2 entries: all have ended").first.wait_for(state="attached")
-    shoot("race_offers_what_was_chosen_elsewhere")
-    press(page, "Take over Poisson, 48²")
-    page.locator(
-        "[role=status]", has_text="Poisson, 48², 2 entries. The problem or the stopping rule changed. Press Start"
-    ).first.wait_for(state="attached")
-    page.get_by_text("Chosen elsewhere").wait_for(state="hidden")
+    page.get_by_text("These results are of Two layers, 64². Start races the same methods on Poisson, 48².").wait_for()
+    page.locator("[role=status]", has_text="Poisson, 48², 2 entries: press Start").first.wait_for(state="attached")
+    shoot("race_with_results_of_another_problem")
+    press(page, "Start")
+    page.locator("[role=status]", has_text="Poisson, 48², 2 entries: all have ended").first.wait_for(state="attached")
+    page.get_by_text("These results are of").wait_for(state="hidden")
     until(page, lambda: page.locator(".wb-race input[type=text]").first.input_value() == "0.0001")
 
 

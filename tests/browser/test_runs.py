@@ -57,7 +57,7 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     lab.turn_to(app, "Race")
     app.locator(".wb-race .wb-sorted tbody tr").first.wait_for()
     press(app, "Start")
-    app.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
+    app.locator(".wb-race [role=status]", has_text="4 entries: all have ended").first.wait_for(state="attached")
     # The entry has a colour of its own from its start on, when it has a number.
     entry = app.locator(".wb-race .wb-sorted tbody tr", has_text="2: ")
     colour = entry.locator(".wb-sample").get_attribute("style")
@@ -70,9 +70,9 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.locator('.wb-sweep [data-act="run"]').click()
     app.locator(".wb-sweep [role=status]", has_text="6 of 6 runs done").wait_for(state="attached")
     lab.turn_to(app, "Runs")
-    app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 8")
+    app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 11")
     origins = lab.column(app.locator(".wb-runspage table"), "from")
-    assert (origins.count("Sweep"), origins.count("Race"), origins.count("Solve")) == (6, 1, 1)
+    assert (origins.count("Sweep"), origins.count("Race"), origins.count("Solve")) == (6, 4, 1)
     assert row(app, 2).locator(".wb-sample").get_attribute("style") == colour
     # Names are edited in place, by keyboard.
     row(app, 1).locator("input[type=checkbox]").focus()
@@ -105,7 +105,7 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.wait_for_function(
         "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.startsWith('8:')"
     )
-    until(app, lambda: chosen.locator("option").count() == 8)
+    until(app, lambda: chosen.locator("option").count() == 11)
     app.get_by_role("button", name="Run again with timings").locator("visible=true").first.click()
     app.wait_for_function(
         "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.endsWith('timings')"

@@ -74,30 +74,27 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     page.locator(".wb-solving .wb-table tbody", has_text="5 bubbles in a square").wait_for()
     bench.shoot("solve")
 
-    # Race it against the same without a second level.
+    # Race it against the three others that are there.
     bench.turn_to("Race", ".wb-race")
-    bench.until_said("5 bubbles .*, 1 entry")
-    lab.pick(page.locator(".wb-race"), "deflation", "none")
-    bench.button("Add entry").click()
-    bench.until_said("2 entries: press Start")
+    bench.until_said("5 bubbles .*, 4 entries: press Start")
     bench.button("Start").click()
-    bench.until_said("2 entries: all have ended")
+    bench.until_said("4 entries: all have ended")
     bench.button("iterations").or_(page.get_by_role("radio", name="iterations", exact=True)).first.click()
-    bench.until_said(r"entry 2 .* wins by iterations")
-    bench.until(lambda: bench.seen(CURVES).get("first", "").startswith("2:"))
+    winner = bench.until_said(r"entry (\d) .* wins by iterations")[1]
+    bench.until(lambda: bench.seen(CURVES).get("first", "").startswith(f"{winner}:"))
     bench.shoot("race")
 
     # Look inside an entry, and make it again with timings.
     bench.turn_to("Look inside", ".wb-inside")
     menu = page.locator(".wb-insidepage select").first
-    # Two entries and the run of Solve, with spaces that do not break.
-    bench.until(lambda: menu.locator("option").count() == 3)
-    assert re.match(r"3:\s", menu.locator("option").nth(0).inner_text())
+    # Four entries and the run of Solve, with spaces that do not break.
+    bench.until(lambda: menu.locator("option").count() == 5)
+    assert re.match(r"5:\s", menu.locator("option").nth(0).inner_text())
     menu.select_option(index=1)
     bench.until_said("without kernel timings")
     bench.shoot("inside_a_lane")
     bench.button("Run again with timings").click()
-    bench.until(lambda: re.match(r"4:\s.*with\stimings", menu.locator("option").first.inner_text()))
+    bench.until(lambda: re.match(r"6:\s.*with\stimings", menu.locator("option").first.inner_text()))
     bench.until(lambda: not bench.button("Run again with timings").count())
 
     # Look inside the run.
@@ -122,7 +119,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     into = page.locator(".wb-solving .wb-save select").nth(2)
     assert into.is_visible() == (place == "lab")
     name, path = lab.download(page, bench.button("Run files").click)
-    assert re.fullmatch(r"5-bubbles-in-a-square-\d+x\d+-layout-[0-9a-f]{6}-CG-.*-run4\.run\.npz", name)
+    assert re.fullmatch(r"5-bubbles-in-a-square-\d+x\d+-layout-[0-9a-f]{6}-CG-.*-run6\.run\.npz", name)
     bench.until_said(f"downloaded {re.escape(name)}")
     bench.turn_to("Open a run", ".wb-replay")
     mine = tmp_path / name
@@ -146,7 +143,7 @@ def come_back(bench):
     bench.turn_to("Build", ".wb-building canvas")
     bench.until_said("5 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
-    bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 5)
+    bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 7)
     bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas").get("curves") == "2")
 
 
@@ -155,7 +152,7 @@ def come_back_served(bench, url):
     of this browser, when the first one is closed and it is asked to."""
     page = bench.page
     # The last one has just been opened.
-    bench.until(lambda: len(stored(page)) == 5)
+    bench.until(lambda: len(stored(page)) == 7)
     page.reload()
     page.locator(".wb-replay").locator("visible=true").wait_for()
     bench.turn_to("Build", ".wb-building canvas")
@@ -163,7 +160,7 @@ def come_back_served(bench, url):
     assert not bench.button(REOPEN).count()
     bench.turn_to("Solve", ".wb-solving canvas")
     rows = ".wb-solving .wb-table tbody tr"
-    bench.until(lambda: page.locator(rows).count() == 5)
+    bench.until(lambda: page.locator(rows).count() == 7)
     bench.until(lambda: "view=solve.solve" in page.url)
 
     # A second page has nothing to reopen, and a problem that is too long for an address is in its storage.
@@ -182,7 +179,7 @@ def come_back_served(bench, url):
     second.shoot("offered")
     second.button(REOPEN).click()
     page.locator(".wb-solving canvas").locator("visible=true").first.wait_for()
-    second.until(lambda: page.locator(rows).count() == 5)
+    second.until(lambda: page.locator(rows).count() == 7)
     # What is active is lost, so the browser asks; until that is answered the kernel stays.
     page.locator('.wb-solving [data-act="step"]').click()
     second.until_said("paused, iteration")

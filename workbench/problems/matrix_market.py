@@ -20,7 +20,8 @@ def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[s
     """Read a matrix from a file in Matrix Market or PETSc's binary format, plain, gzipped, or in an archive of the
     SuiteSparse collection; which of these it is follows from its content (see `workbench.files.unpacking`).
 
-    kind: the class of the matrix, which checks it. Returned with it: the names of the .mtx files in an archive.
+    kind: the class of the matrix, which checks it: what it refuses was read, and cannot be used. Returned with it: the
+    names of the .mtx files in an archive.
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the file and, if known, the line
     or the entry.
     """
@@ -30,7 +31,7 @@ def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> tuple[Matrix, list[s
     try:
         return kind(entries), members
     except InputError as error:
-        raise InputError(f"{refusal}: {error}", changes=error.changes) from None
+        raise InputError(f"cannot use {printable_path(path)}: {error}", changes=error.changes) from None
     except MemoryError:
         raise InputError(f"{refusal}: the matrix does not fit into memory") from None
 

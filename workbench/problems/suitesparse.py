@@ -104,7 +104,7 @@ class SuiteSparse(Problem):
         try:
             return matrix_system(kind(entries), given_rhs_name(path, members))
         except InputError as error:
-            raise InputError(f"cannot use {path}: {error}") from None
+            raise InputError(f"cannot use {path}: {error}", changes=error.changes) from None
 
     def _fetch(self) -> tuple[Path, sparse.csr_array, list[str]]:
         """Download the archive into the cache: its path, the entries of the matrix, and the names of its files."""

@@ -11,6 +11,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.app.page import Page
+from workbench.live.compare.race_opening import opening
 from workbench.run import State, configure
 from workbench.run.share_link import to_link
 
@@ -69,16 +70,49 @@ def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
     assert builder(bench).deflation.name == "stripes"
 
 
-def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_for_it(bench):
+def test_what_is_wrong_in_build_is_said_until_it_is_mended_and_the_pages_work_on_what_the_header_names(
+    bench, eventually
+):
+    before = bench.configuration.problem
     bench.view("Build").kind.value = "Poisson"
     builder(bench).form.set("a", "1+*x")
     for _ in range(2):
         with pytest.raises(InputError):
             _ = bench.configuration
-    bench.pages["Race"].turn_to()
-    assert "column" in bench.pages["Race"].message.value
+    eventually(lambda: bench.view("Build").wrong)
+    eventually(lambda: bench.view("Build").press.disabled)
+    bench.turn_to("Race")
+    eventually(lambda: ". This page works on 4 bubbles in a square, 24²" in bench.unbuilt.value)
+    eventually(lambda: bench.pages["Race"].view is not None)
+    assert bench.pages["Race"].message.value == ""
+    assert bench.view("Race").base.problem == before == bench.configuration.problem
+    bench.turn_to("Build")
+    eventually(lambda: bench.unbuilt.value == "")
     builder(bench).form.set("a", "1+x")
     assert bench.configuration.problem.a == "1+x"
+
+
+def test_what_is_wrong_in_build_is_said_no_more_once_another_problem_is_chosen(bench, eventually):
+    bench.view("Build").kind.value = "Poisson"
+    builder(bench).form.set("a", "1+*x")
+    eventually(lambda: bench.view("Build").wrong)
+    bench.turn_to("Solve")
+    eventually(lambda: "In Build: " in bench.unbuilt.value)
+    bench.explorer.form.load(configure("bubbles-2d", n=20))
+    assert bench.unbuilt.value == ""
+    bench.turn_to("Race")
+    eventually(lambda: bench.pages["Race"].view is not None and bench.unbuilt.value == "")
+    # Build shows it too, in place of what was wrong.
+    bench.turn_to("Build")
+    eventually(lambda: bench.view("Build").kind.value == "Bubbles" and not bench.view("Build").wrong)
+    assert bench.view("Build").problem == bench.configuration.problem
+
+
+def test_a_builder_that_has_nothing_yet_is_nothing_wrong(bench, eventually):
+    bench.view("Build").kind.value = "Matrix"
+    bench.turn_to("Solve")
+    eventually(lambda: bench.frame.in_front is bench.pages["Solve"])
+    assert (bench.unbuilt.value, bench.pages["Solve"].message.value) == ("", "")
 
 
 def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path, opened):
@@ -122,35 +156,49 @@ def test_runs_are_looked_into_the_latest_first(bench):
 
 def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     race, sweep = bench.view("Race"), bench.view("Sweep")
-    race.add_from_form()
     race.start()
     race.race.wait(LIMIT)
     own = bench.view("Your method").race()
     own.race.wait(LIMIT)
     sweep.choices.rows[0].text.value = "16"
     sweep.wait(LIMIT)
-    assert [run.origin for run in bench.runs.runs] == ["Race"] * 2 + ["Your method"] * 2 + ["Sweep"] * 3
-    assert len({run.style for run in bench.runs.runs}) == 7
+    assert [run.origin for run in bench.runs.runs] == ["Race"] * 4 + ["Your method"] * 2 + ["Sweep"] * 3
+    assert len({run.style for run in bench.runs.runs}) == 9
     inside = bench.view("Look inside")
-    assert [name.partition(":")[0] for name, _ in inside.choice.options] == ["7", "6", "5", "4", "3", "2", "1"]
+    assert [name.partition(":")[0] for name, _ in inside.choice.options] == [*map(str, range(9, 0, -1))]
     bench.runs.acts["inside"]([bench.runs.find(1)])
     assert inside.inside.source is race.race.entries[0].result
-    bench.runs.acts["inside"]([bench.runs.find(7)])
+    bench.runs.acts["inside"]([bench.runs.find(9)])
     assert inside.inside.source.summary["iterations"] == sweep.rows[2]["iterations"]
 
 
-def test_a_method_of_the_list_is_added_to_the_race_and_one_on_another_system_is_refused(bench):
+def test_a_method_of_the_list_is_added_to_the_race_on_the_problem_that_the_header_names(bench):
     solved = bench.explorer
     solved.run().wait(LIMIT)
     race = bench.view("Race")
     bench.runs.acts["race"]([bench.runs.find(1)])
     assert race.race.entries[-1].configuration == bench.runs.find(1).handle.configuration()
+    solved.form.load(configure("poisson5", n=8, preconditioner="ic"))
+    solved.run().wait(LIMIT)
+    bench.runs.acts["race"]([bench.runs.of("Solve")[-1]])
+    assert race.race.entries[-1].configuration.preconditioner.name == "ic"
+    assert {entry.configuration.problem.label for entry in race.race.entries} == {"Poisson, 8²"}
+
+
+def test_compare_opens_with_four_methods_and_races_what_the_header_names(bench, eventually):
+    bench.turn_to("Race")
+    race = bench.view("Race")
+    assert [entry.configuration for entry in race.race.entries] == opening(bench.configuration)
     race.start()
     race.race.wait(LIMIT)
-    solved.form.load(configure("poisson5", n=8))
-    solved.run().wait(LIMIT)
-    with pytest.raises(InputError, match="is on another system than this race"):
-        bench.runs.acts["race"]([bench.runs.of("Solve")[-1]])
+    form = bench.explorer.form
+    form.blocks["problem"].fields["n"].value = 20
+    bench.turn_to("Solve")
+    bench.turn_to("Race")
+    eventually(lambda: "These results are of 4 bubbles in a square, 24²" in race.belongs.value)
+    # The header's link takes it back while the race is in front.
+    page_says(bench.frame.shell, {"kind": "undo"})
+    eventually(lambda: bench.frame.shell.problem["facts"].startswith("24²") and race.belongs.value == "")
 
 
 def test_suggested_pairs_replace_the_entries_of_the_race_and_are_taken_into_the_form(bench):

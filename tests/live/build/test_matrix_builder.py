@@ -19,9 +19,13 @@ from workbench.live.ui.form_fields import Field
 from workbench.live.ui.words import shown
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse
-from workbench.run import configure
+from workbench.run import Run, configure
 
 SMALL = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 4\n3 3 4\n3 1 -1\n"
+HERMITIAN = b"%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 4 0\n2 2 4 0\n2 1 1 1\n"
+COMPLEX_SYMMETRIC = b"%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n1 1 4 1\n2 2 -4 1\n2 1 1 1\n"
+SINGULAR = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 1\n2 1 -1\n"
+INDEFINITE = b"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 2 -1\n2 1 1\n"
 UNSYMMETRIC = b"%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 4\n1 2 1\n"
 
 
@@ -146,6 +150,68 @@ def test_a_matrix_that_is_refused_is_no_problem_and_the_next_one_is(builder):
     assert len(heard) == 3
     upload(builder, "a.mtx", SMALL)
     assert builder.problem.label == "Matrix a"
+
+
+@pytest.mark.parametrize(
+    ("content", "chosen", "says", "offers", "method"),
+    [
+        (SMALL, {"deflation": "levelset:2"}, "2 unknowns", "", "cg jacobi none"),
+        (SINGULAR, {}, "A is singular: b = 1 is all of b", "Use right-hand side b: Random in [0, 1)", "cg jacobi none"),
+        (HERMITIAN, {}, "2 unknowns", "", "cg jacobi none"),
+        (HERMITIAN, {"solver": "cocg"}, "A is Hermitian", "Use Conjugate gradients", "cg jacobi none"),
+        (
+            COMPLEX_SYMMETRIC,
+            {"preconditioner": "neumann:2", "deflation": "blocks:1"},
+            "A is complex symmetric",
+            "Use COCG for complex symmetric A, Jacobi (diagonal), no deflation",
+            "cocg jacobi none",
+        ),
+        (COMPLEX_SYMMETRIC, {"solver": "block-cocg"}, "2 unknowns", "", "block-cocg jacobi none"),
+    ],
+    ids=[
+        "real",
+        "singular",
+        "hermitian",
+        "hermitian for cocg",
+        "complex symmetric",
+        "complex symmetric for block-cocg",
+    ],
+)
+def test_a_matrix_that_can_be_read_is_solved_with_after_one_press(content, chosen, says, offers, method):
+    present = [configure("bubbles-2d", n=16, **chosen)]
+    builder = MatrixBuilder(configuration=lambda: present[0], use=lambda made: present.insert(0, made))
+    upload(builder, "a.mtx", content)
+    assert says.replace("2 unknowns", "unknowns") in builder.status.text
+    assert (builder.mend.description, builder.mend.layout.display) == (offers, None if offers else "none")
+    assert (builder.unfit == "") == (offers == "")
+    assert builder.facts is not None
+    if offers:
+        builder.mend.click()
+        assert (builder.unfit, builder.mend.layout.display, builder.status.tone) == ("", "none", "good")
+        assert present[0].problem == builder.problem
+    made = builder._solved()
+    assert " ".join(getattr(made, kind).text for kind in ("solver", "preconditioner", "deflation")) == method
+    assert Run(made).setup.system.operator.shape == builder.facts.like.shape
+
+
+@pytest.mark.parametrize("content", [UNSYMMETRIC, INDEFINITE])
+def test_a_matrix_that_no_method_solves_with_is_refused_and_was_read(builder, content):
+    upload(builder, "a.mtx", content)
+    assert builder.status.text.startswith("cannot use a.mtx: the matrix is not ")
+
+
+def test_a_method_that_is_changed_elsewhere_is_weighed_when_the_page_is_in_front_again():
+    present = [configure("bubbles-2d", n=16)]
+    page = Builder(configuration=lambda: present[0], solve=lambda: None)
+    page.kind.value = "Matrix"
+    upload(page.builder, "a.mtx", COMPLEX_SYMMETRIC)
+    assert page.press.disabled
+    assert page.press.tooltip.startswith("A is complex symmetric")
+    assert page.wrong == ""
+    present[0] = configure("bubbles-2d", n=16, solver="cocg")
+    page.hide(False)
+    assert not page.press.disabled
+    page.close()
 
 
 def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):

@@ -79,7 +79,8 @@ def test_another_problem_is_refused(builder):
 
 def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
     reported = []
-    builder.on_change(reported.append)
+    # None: that there is no problem.
+    builder.on_change(lambda built: built and reported.append(built))
     type_into(builder, "a", "1 + sine(x)")
     sentence = "column 5: unknown function 'sine'; did you mean sin?"
     assert state(builder, "a", "wrong") == sentence

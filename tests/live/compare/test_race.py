@@ -10,6 +10,8 @@ from tests.live.conftest import ENDLESS, page_says
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
+from workbench.live.compare.race_form import method_of
+from workbench.live.compare.race_opening import opening
 from workbench.number_text import amount, duration
 from workbench.recording import History, load
 from workbench.run import Race, Run, Session, State, Stopping, configure
@@ -183,7 +185,6 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     view.tolerance.set(1e-2)
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
     assert view.race.entries == lanes
-    assert view.offer.box.layout.display == "none"
     assert view.tolerance.value == 1e-2
     assert {curve.line for curve in view.convergence.curves} == {1e-2}
 
@@ -240,50 +241,110 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually, opened)
     assert not view.race.alive
 
 
-def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, eventually):
+def test_results_stay_and_are_said_to_be_of_their_problem_until_the_next_start_is_on_the_one_chosen(view, eventually):
     finished(view, eventually)
+    lanes, before = view.race.entries, view.base
+    methods = [method_of(lane.configuration) for lane in lanes]
     other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
     with pytest.raises(InputError, match="rebase the race"):
         view.add(other)
-    methods = [lane.name for lane in view.race.entries]
     view.rebase(other)
-    view.take_over()
-    assert [lane.name for lane in view.race.entries] == methods
+    assert (view.race.entries, view.base) == (lanes, before)
+    assert len(view.export("csv")) == 2
+    # The bar is on what Start does, the sentence below it on what is shown.
+    eventually(lambda: view.status.text == "Poisson, 16², 2 entries: press Start")
+    assert view.status.run.description == "Start"
+    assert "These results are of Two layers, 24². Start races the same methods on Poisson, 16²." in view.belongs.value
+    view.status.run.click()
+    assert [method_of(lane.configuration) for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
-    eventually(lambda: "changed. Press Start to race on it" in view.status.text)
-    assert len(view.table.rows) == 2
-    assert not view.convergence.curves
-    assert view.form.blocks["solver"].choice.value == "pipecg"
+    assert view.tolerance.value == 1e-4
+    view.race.wait(LIMIT)
+    eventually(lambda: view.status.text == "Poisson, 16², 2 entries: all have ended")
+    assert view.belongs.value == ""
+    assert len(view.runs.of("Race")) == 4
+
+
+def test_what_is_added_after_another_problem_was_chosen_is_on_that(view, eventually):
+    finished(view, eventually)
+    other = configure("poisson5", n=16, solver="pipecg")
+    view.rebase(other)
     assert view.add_from_form().configuration == other
-    run(view)
-    eventually(lambda: view.status.state == "done")
+    assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
+    eventually(lambda: len(view.table.rows) == 3 and view.status.text == "Poisson, 16², 3 entries: press Start")
+    assert not view.convergence.curves
 
 
-def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
+def test_what_was_chosen_and_is_so_no_more_leaves_no_mark(view, eventually):
     finished(view, eventually)
     lanes, before = view.race.entries, view.base
-    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
-    assert (view.race.entries, view.base) == (lanes, before)
-    assert "another problem and stopping rule. Taking it over ends these entries" in view.offer.text.value
-    assert view.offer.box.layout.display is None
-    view.offer.press.click()
-    assert view.offer.box.layout.display == "none"
-    assert [lane.configuration.problem.label for lane in view.race.entries] == ["Poisson, 16²"] * 2
-    assert view.tolerance.value == 1e-4
+    view.rebase(configure("poisson5", n=16))
+    eventually(lambda: "These results are of" in view.belongs.value)
+    view.rebase(before)
+    eventually(lambda: view.belongs.value == "" and view.status.run.description == "Start again")
+    view.rebase(lane_of(rhs="random", stopping=Stopping(rtol=1e-4)))
+    words = "of another right-hand side and stopping rule than chosen now"
+    eventually(lambda: f"These results are {words}. Start races the same methods" in view.belongs.value)
+    assert view.race.entries == lanes
+
+
+def test_an_active_race_ends_on_its_problem_and_the_next_start_is_on_the_one_chosen(eventually, opened):
+    view = opened(RaceView(lane_of(stopping=ENDLESS, solver="sd")))
+    view.start()
+    (entry,) = view.race.entries
+    view.rebase(configure("poisson5", n=16))
+    eventually(lambda: "This race is of Two layers, 24²; when it has ended, press Start to race" in view.belongs.value)
+    assert view.status.text.startswith("Two layers, 24², 1 entry: ")
+    # What joins it is on its system.
+    assert view.add_from_form().configuration.problem == entry.configuration.problem
+    view.stop()
+    eventually(lambda: not view.race.alive and not view.status.run.disabled)
+    view.start()
+    assert {lane.configuration.problem.label for lane in view.race.entries} == {"Poisson, 16²"}
+
+
+def test_one_entry_wins_against_nothing(eventually, opened):
+    view = opened(RaceView(lane_of()))
     run(view)
-    view.rebase(configure("poisson5", n=20))
-    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
-    # What was offered is chosen no more.
-    assert view.offer.box.layout.display == "none"
-    assert all(lane.result for lane in view.race.entries)
+    words = "Reached a relative residual of 10⁻⁶ in "
+    eventually(lambda: view.winner.text.startswith(words) and "; add a method to compare." in view.winner.text)
+    assert "wins" not in view.winner.text
+    assert view.fastest.value == ""
+    (mark,) = view.table.marks
+    assert mark == ""
+    view.tolerance.set(1e-9)
+    again = "A relative residual of 10⁻⁹ was not reached: the entry stops at 10⁻⁶; run it again to 10⁻⁹."
+    eventually(lambda: view.winner.text.startswith(again))
+
+
+def test_a_race_opens_with_methods_of_its_problem_which_follow_it_until_they_are_changed(eventually, opened):
+    view = opened(RaceView(lane_of(), opening=opening))
+    assert [lane.configuration for lane in view.race.entries] == opening(lane_of())
+    assert view.adding.selected_index is None
+    view.rebase(configure("stand-in"))
+    assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
+    view.rebase(lane_of())
+    run(view)
+    # After a start they stay where they fit.
+    view.rebase(configure("two-layer", n=20, solver="pipecg"))
+    view._move()
+    assert {lane.configuration.solver.name for lane in view.race.entries} == {"cg"}
+    run(view)
+    view.rebase(configure("stand-in"))
+    view._move()
+    assert [lane.configuration for lane in view.race.entries] == opening(configure("stand-in"))
+    view.remove(view.race.entries[0])
+    left = [method_of(lane.configuration) for lane in view.race.entries]
+    view.rebase(lane_of())
+    assert [method_of(lane.configuration) for lane in view.race.entries] == left
 
 
 def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view, eventually):
     view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert view.tolerance.value == 1e-9
-    eventually(lambda: "changed. Press Start to race on it" in view.status.text)
+    eventually(lambda: view.status.text == "Two layers, 24², 2 entries: press Start")
     view.tolerance.set(1e-3)
     view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
     assert view.tolerance.value == 1e-3

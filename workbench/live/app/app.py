@@ -22,6 +22,7 @@ from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
+from workbench.live.compare.race_opening import opening
 from workbench.live.compare.storage import StorageView
 from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
@@ -81,7 +82,9 @@ class Workbench(View):
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
-        self.notice = widgets.HTML()
+        self.notice, self.unbuilt = widgets.HTML(), widgets.HTML()
+        self._wrong: tuple[str, Problem | None] = ("", None)
+        """What is wrong in Build, and the problem that was chosen when that was found."""
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
@@ -107,6 +110,7 @@ class Workbench(View):
             self.frame.add_above(self.class_bar)
             if room.facts["teacher"]:
                 self.frame.add("class", CLASS, Page(lambda: ClassPage(room, self._link, self.folder)))
+        self.frame.add_above(self.unbuilt)
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -117,7 +121,8 @@ class Workbench(View):
 
     @property
     def configuration(self) -> Configuration:
-        """What is built and chosen. Raises InputError with the sentence for the first wrong value."""
+        """What is built and chosen. Raises InputError with the sentence for the first wrong value; for one of what is
+        built only while Build is in front, since the other pages work on what the header names."""
         self._take_over()
         return self.explorer.form.configuration()
 
@@ -172,6 +177,7 @@ class Workbench(View):
         shown; a wrong value changes no name."""
         self._worker.ask(self._note_place, "place")
         builder = self.pages[BUILD].view
+        self._name_wrong(builder)
         with contextlib.suppress(InputError):
             form, inside = self.explorer.form, self.pages[INSIDE]
             # What is not whole, or has been refused, is not what the other pages have.
@@ -182,6 +188,20 @@ class Workbench(View):
             drawn = played.sequence.problem if played else drawn
             can_undo = form.can_undo if drawn is None else not played and self._undoable(builder)
             self.frame.name(drawn or chosen.problem, can_undo=can_undo)
+
+    def _name_wrong(self, builder: Builder | None) -> None:
+        """Say on the other pages that what is built is wrong and not what they work on, until it is mended or another
+        problem is chosen."""
+        said = builder.wrong if builder else ""
+        chosen = None
+        with contextlib.suppress(InputError):
+            chosen = self.explorer.form.configuration().problem
+        if said != self._wrong[0]:
+            self._wrong = said, chosen
+        told = said and chosen is not None and chosen == self._wrong[1] and self.frame.in_front is not self.pages[BUILD]
+        words = f"In Build: {said.rstrip('.')}. This page works on {chosen.label}." if told and chosen else ""
+        self.unbuilt.value = f'<p class="wb-status wb-busy" role="status">{html.escape(words)}</p>' if words else ""
+        self.unbuilt.layout.display = None if words else "none"
 
     def _note_place(self) -> None:
         """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
@@ -216,6 +236,8 @@ class Workbench(View):
             builder.builder.undo()
         else:
             self.explorer.form.undo()
+            # What is in front works on what the header names.
+            self._turned()
 
     def _run_for_tour(self) -> None:
         """Make what the tour points at: a run with timings, unless there is one that ended or is active."""
@@ -235,7 +257,9 @@ class Workbench(View):
         view.rebase(self.configuration)
 
     def _race(self) -> RaceView:
-        return RaceView(self.configuration, folder=self.folder, runs=self.runs)
+        # What Solve knows of A rules out more.
+        first = lambda chosen: opening(chosen, self.explorer.form.operator_of)  # noqa: E731
+        return RaceView(self.configuration, folder=self.folder, runs=self.runs, opening=first)
 
     def _sweep(self) -> SweepView:
         return SweepView(self.configuration, folder=self.folder, runs=self.runs)
@@ -299,11 +323,12 @@ class Workbench(View):
         self.turn_to(INSIDE)
 
     def _add_to_race(self, runs: Sequence[ListedRun]) -> None:
-        """Add the methods of runs to the race. Raises InputError for a run on another system than that of the race."""
+        """Add the methods of runs to the race, which is on the present problem."""
         configurations = [run.handle.configuration() for run in runs]
         race: RaceView = self.view(RACE)
+        self._rebase(race)
         for configuration in configurations:
-            race.add(configuration)
+            race.add_method(configuration)
         self.turn_to(RACE)
 
     def _own(self) -> OwnMethod:
@@ -314,7 +339,8 @@ class Workbench(View):
 
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
-        made = Builder(chosen.problem, chosen.deflation, self.explorer.form.configuration, self._solve_built)
+        form = self.explorer.form.configuration
+        made = Builder(chosen.problem, chosen.deflation, form, self._solve_built, self.load)
         made.on_change(self._name_problem)
         made.box.children = (*self._kept, self.notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
@@ -328,12 +354,19 @@ class Workbench(View):
             self.explorer.controller.attempt(self.explorer.run)()
 
     def _take_over(self) -> None:
-        """What was changed on the canvas since it was looked at last goes into the form, where all pages find it."""
+        """What was changed on the canvas since it was looked at last goes into the form, where all pages find it. What
+        is wrong stays in Build."""
         with self._taking:
             builder = self.pages[BUILD].view
             if builder is None:
                 return
-            if chosen := self._drawn():
+            try:
+                chosen = self._drawn()
+            except InputError:
+                if self.frame.in_front is self.pages[BUILD]:
+                    raise
+                return
+            if chosen:
                 self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
                 self._note(builder, builder.problem)
 
@@ -347,9 +380,11 @@ class Workbench(View):
     def _renew_builder(self, builder: Builder) -> None:
         """Show what was chosen elsewhere, where it is something that is built."""
         with self._taking:
-            if _built(builder) != self._taken:
-                return
             chosen = self.explorer.form.configuration()
+            # What is wrong there is left alone, until something else is chosen.
+            superseded = builder.wrong and chosen.problem != self._wrong[1]
+            if _built(builder) != self._taken and not superseded:
+                return
             problem, deflation = self._taken
             same = chosen.problem == problem and deflation in (None, chosen.deflation)
             if kind_of(chosen.problem) and not same:

@@ -17,6 +17,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.ui.controls import button
 from workbench.live.ui.listeners import Listeners
 from workbench.live.ui.rows import row
+from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.problems import Problem
 from workbench.problems.bubbles import Bubbles
@@ -39,8 +40,9 @@ KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
 class Builder(View):
     """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
 
-    problem and deflation: at first, see `load`. configuration: see `BubbleBuilder`. solve: what a button to solve what
-    is built does; None for no button. Display it. A builder is made when it is first looked at.
+    problem and deflation: at first, see `load`. configuration: how its page solves, see `BubbleBuilder` and
+    `MatrixBuilder`, which calls `use`. solve: what a button to solve what is built does; None for no button. Display
+    it. A builder is made when it is first looked at.
 
     Examples:
         >>> from workbench.live import Builder
@@ -56,8 +58,9 @@ class Builder(View):
         deflation: Deflation | None = None,
         configuration: Callable[[], Configuration] | None = None,
         solve: Callable[[], object] | None = None,
+        use: Callable[[Configuration], object] | None = None,
     ) -> None:
-        self._configuration = configuration
+        self._configuration, self._use = configuration, use
         self.publisher = Publisher()
         self._made: dict[str, Any] = {}
         self._listeners = Listeners("the builder")
@@ -78,7 +81,8 @@ class Builder(View):
         with self._lock:
             kind = str(self.kind.value)
             if kind not in self._made:
-                more = {"configuration": self._configuration} if kind == BUBBLES else {}
+                more: dict[str, Any] = {} if kind == POISSON else {"configuration": self._configuration}
+                more |= {"use": self._use} if kind == MATRIX else {}
                 self._made[kind] = KINDS[kind][0](publisher=self.publisher, **more)
                 self._made[kind].on_change(lambda _built: self._changed())
             return self._made[kind]
@@ -87,6 +91,16 @@ class Builder(View):
     def problem(self) -> Problem:
         """What is built. Raises InputError with the sentence for what is wrong or missing."""
         return self.builder.problem
+
+    @property
+    def wrong(self) -> str:
+        """What is wrong with what is built; empty also where nothing is built yet."""
+        try:
+            _ = self.problem
+        except InputError:
+            status: StatusLine = self.builder.status
+            return status.text if status.tone == "bad" else ""
+        return ""
 
     @property
     def deflation(self) -> Deflation | None:
@@ -111,8 +125,8 @@ class Builder(View):
 
     def hide(self, hidden: bool) -> None:
         """Another page is in front, or this one is again."""
-        if BUBBLES in self._made:
-            self._made[BUBBLES].hide(hidden)
+        for kind in {BUBBLES, MATRIX} & set(self._made):
+            self._made[kind].hide(hidden)
 
     def close(self) -> None:
         """Take it off the page."""
@@ -127,9 +141,9 @@ class Builder(View):
 
     def _changed(self) -> None:
         """Offer to solve what is built, or say why that cannot be."""
-        why = ""
         try:
             _ = self.problem
+            why = getattr(self.builder, "unfit", "")
         except InputError as error:
             why = str(error)
         self.press.disabled, self.press.tooltip = bool(why), why or SOLVES

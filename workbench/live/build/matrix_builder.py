@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -18,7 +19,9 @@ from workbench.live.field.preview import MOST_BYTES
 from workbench.live.plots.chart import ChartView
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
+from workbench.live.ui.controls import button
 from workbench.live.ui.listeners import Listeners
+from workbench.live.ui.rows import row
 from workbench.live.ui.status import StatusLine
 from workbench.live.ui.view import View
 from workbench.live.ui.words import shown
@@ -27,7 +30,12 @@ from workbench.problems import Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse, cached
+from workbench.run import Configuration
+from workbench.run.compatibility import unmet
+from workbench.run.conflicts import Conflict, changed, changes_of, conflicts
+from workbench.run.right_hand_side import NOTHING_LEFT
 from workbench.scenes.row_lengths import row_lengths_scene
+from workbench.settings import RUN
 
 START = "Upload a matrix, name one, or give a path."
 HEIGHT = 300
@@ -36,25 +44,34 @@ HEIGHT = 300
 class MatrixBuilder(View):
     """A matrix from a file of the reader's, from the SuiteSparse collection, or from a path. Display it.
 
-    problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares. Before the button is
-    pressed nothing is downloaded, and no file of more than 32 MiB is read.
+    problem: what it shows at first, see `load`. publisher: of a dashboard whose thread it shares. configuration:
+    returns how its page solves; what of that does not go with the matrix is said, and a button calls `use` with what
+    does. Before "Load" is pressed nothing is downloaded, and no file of more than 32 MiB is read.
 
     Examples:
         >>> from workbench.live import MatrixBuilder
         >>> MatrixBuilder().close()
     """
 
-    def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        publisher: Publisher | None = None,
+        configuration: Callable[[], Configuration] | None = None,
+        use: Callable[[Configuration], object] | None = None,
+    ) -> None:
+        self._configuration, self._use = configuration, use
         self._listeners = Listeners("the matrix builder")
         self._problem: Problem | None = None
         self._refused = ""
-        """Why the matrix chosen cannot be solved with; it can be loaded again."""
+        """Why the matrix chosen cannot be read or solved with; it can be loaded again."""
         self._worker = LatestOnly("workbench-matrix")
         self._choices = 0
         """How often something was chosen; what an upload becomes is taken only if nothing was chosen since."""
         self.facts: Facts | None = None
         self.form = MatrixForm(self._take, self.show_matrix)
         self.status = StatusLine()
+        self.mend = button("", "choose these in Solve, which then runs on this matrix", self._mend, style="primary")
         self.table = widgets.HTML()
         self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
         self.histogram = ChartView(publisher, height=HEIGHT)
@@ -77,6 +94,30 @@ class MatrixBuilder(View):
         """Call with every matrix that is chosen, whether it has been read or not, when it is refused or no longer so,
         and with None when there is none any more; from any thread."""
         self._listeners.add(callback)
+
+    @property
+    def unfit(self) -> str:
+        """Why the method that is chosen does not go with the matrix, and what does; empty where it does."""
+        return self.form.conflict
+
+    def weigh(self) -> None:
+        """Find out whether the method that is chosen, here or elsewhere, goes with the matrix."""
+        before, found, solved = self.form.conflicts, self.facts, self._solved()
+        self.form.conflicts = tuple(_unfit(solved, found)) if found and solved else ()
+        self.mend.description = self.form.mending
+        self.mend.layout.display = None if self.form.mending else "none"
+        if found:
+            size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
+            said = f"{found.scene.title}: {size} unknowns, {entries} entries"
+            tone = "busy" if self.form.mending else "bad" if self.unfit else "good"
+            self.status.say(f"{said}. {self.unfit}." if self.unfit else said, tone)
+        if found and before != self.form.conflicts:
+            self._listeners.notify(self._problem)
+
+    def hide(self, hidden: bool) -> None:
+        """Another page is in front, or this one is again."""
+        if not hidden:
+            self.weigh()
 
     def load(self, problem: Problem) -> None:
         """Show a matrix file or a matrix of the collection. Raises InputError for any other problem."""
@@ -107,7 +148,7 @@ class MatrixBuilder(View):
     def _layout(self) -> widgets.Box:
         form = widgets.VBox([self.form.box, self.table]).add_class("wb-formside")
         canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
-        views = widgets.VBox([self.status, canvases]).add_class("wb-views")
+        views = widgets.VBox([row("wb-buttons", self.status, self.mend), canvases]).add_class("wb-views")
         body = widgets.HBox([form, views]).add_class("wb-body")
         return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
 
@@ -189,6 +230,7 @@ class MatrixBuilder(View):
     def _clear(self, title: str) -> None:
         """Show nothing of a matrix."""
         self.facts = None
+        self.weigh()
         self.table.value = ""
         self.histogram.layout.display = "none"
         self.pattern.say(title, "")
@@ -224,8 +266,32 @@ class MatrixBuilder(View):
         self.pattern.show(found.scene)
         self.histogram.show(row_lengths_scene(found.lengths))
         self.histogram.layout.display = None
-        size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
-        self.status.say(f"{problem.label}: {size} unknowns, {entries} entries", "good")
+        self.weigh()
+
+    def _solved(self) -> Configuration | None:
+        """How the page would solve with the matrix; None where it says nothing, or something wrong."""
+        if self._configuration is None or self._problem is None:
+            return None
+        try:
+            solved = dataclasses.replace(self._configuration(), problem=self._problem)
+        except InputError:
+            return None
+        # As the form of Solve does.
+        return dataclasses.replace(solved, deflation="none") if unmet(solved.problem, solved.deflation) else solved
+
+    def _mend(self) -> None:
+        """Hand on the matrix, with a method that goes with it."""
+        if (solved := self._solved()) and self._use is not None:
+            self._use(changed(solved, changes_of(self.form.conflicts)))
+            self.weigh()
+
+
+def _unfit(solved: Configuration, found: Facts) -> list[Conflict]:
+    """What does not go with a matrix; of b = 1 nothing is left where A maps constants to zero."""
+    against = conflicts(solved, lambda _solved: found.like)
+    if found.flat and solved.rhs == RUN["rhs"].default:
+        against.append(Conflict(NOTHING_LEFT.format("b = 1"), {"rhs": "random"}))
+    return against
 
 
 def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:

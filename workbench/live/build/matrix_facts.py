@@ -8,10 +8,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.figures import pattern_counts
+from workbench.lazy import sparse
 from workbench.live.field.pictures import MOST_PIXELS, Scene
 from workbench.number_text import amount, count, rounded, span, tick
+from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.operators.matrix import SYMMETRY_TOLERANCE
-from workbench.problems import Problem
+from workbench.problems import LinearSystem, Problem
 
 MOST_ENTRIES = 1 << 25
 """That are counted for the picture of a pattern; of a matrix with more, every k-th row is."""
@@ -19,19 +21,25 @@ MOST_ENTRIES = 1 << 25
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Facts:
-    """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: what is said, by name."""
+    """scene: the sparsity pattern. lengths: entries of each row, shape (N,). rows: what is said, by name. like: the
+    identity as a matrix of the same size, dtype and symmetry, which the rules for methods take for A. flat: A maps
+    constants to zero."""
 
     scene: Scene
     lengths: np.ndarray
     rows: dict[str, str]
+    like: Matrix
+    flat: bool
 
 
 def facts(problem: Problem) -> Facts:
-    """Read a problem's matrix and look at it. Cost: assembling it, then a pass over its indices.
+    """Read a problem's matrix and look at it. Cost: assembling it, twice if it is complex symmetric, then a pass over
+    its indices.
 
-    Raises InputError for a matrix that cannot be read or solved, and for an operator without entries.
+    Raises InputError for a matrix that cannot be read, that no method solves with, and for an operator without entries.
     """
-    matrix = problem.assemble().operator.to_csr()
+    operator = _assembled(problem).operator
+    matrix = operator.to_csr()
     lengths = np.diff(matrix.indptr).astype(np.int64)
     size, entries = lengths.size, int(matrix.nnz)
     every = -(-entries // MOST_ENTRIES)
@@ -43,14 +51,28 @@ def facts(problem: Problem) -> Facts:
     diagonal = matrix.diagonal().real
     stored = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     bound = tick(SYMMETRY_TOLERANCE, powers=True)
+    kind = ComplexSymmetricMatrix if isinstance(operator, ComplexSymmetricMatrix) else Matrix
+    like = kind(sparse.csr_array(sparse.eye_array(size, dtype=matrix.dtype, format="csr")))
+    symmetry = "complex symmetric" if kind is not Matrix else "Hermitian" if is_complex else "symmetric"
     rows = {
         "unknowns N": count(size),
         "entries (nnz)": count(entries),
         "density": f"{100 * entries / size**2:.3g} %",
         "entries per row": f"{span(int(lengths.min()), int(lengths.max()), count)}, {lengths.mean():.3g} on average",
-        "Hermitian" if is_complex else "symmetric": f"yes, to {bound} of the largest entry",
-        "diagonal": span(diagonal.min(), diagonal.max(), rounded),
+        symmetry: f"yes, to {bound} of the largest entry",
+        "diagonal" if kind is Matrix else "diagonal, real part": span(diagonal.min(), diagonal.max(), rounded),
         "values": f"{'complex' if is_complex else 'real'}, {matrix.dtype}",
         "memory": amount(stored),
     }
-    return Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows)
+    flat = bool(np.abs(matrix.sum(axis=1)).max() <= SYMMETRY_TOLERANCE * np.abs(matrix.data).max())
+    return Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows, like, flat)
+
+
+def _assembled(problem: Problem) -> LinearSystem:
+    """A problem's system, as a method that goes with its matrix takes it."""
+    try:
+        return problem.assemble()
+    except InputError as error:
+        if not error.changes:
+            raise
+        return problem.assemble_complex_symmetric()

@@ -48,6 +48,7 @@ class PoissonBuilder(View):
     def __init__(self, problem: Problem | None = None, publisher: Publisher | None = None) -> None:
         self._listeners = Listeners("the Poisson builder")
         self._reported: Problem | None = None
+        self._refused = False
         self._worker = LatestOnly("workbench-poisson")
         self.form = PoissonForm(self._changed, problem or PoissonFormulas2D(**EXAMPLES[OSCILLATING][0]))
         self.status = StatusLine()
@@ -64,8 +65,9 @@ class PoissonBuilder(View):
         """The problem as the fields say. Raises InputError with the sentence for the first wrong value."""
         return self.form.problem
 
-    def on_change(self, callback: Callable[[Problem], None]) -> None:
-        """Call with every new problem that can be assembled as far as it is drawn, in a thread of the builder's own."""
+    def on_change(self, callback: Callable[[Problem | None], None]) -> None:
+        """Call with every new problem that can be assembled as far as it is drawn, and with None when what the fields
+        say is wrong; in a thread of the builder's own."""
         self._listeners.add(callback)
 
     def undo(self) -> None:
@@ -102,7 +104,7 @@ class PoissonBuilder(View):
         try:
             problem = self.problem
         except InputError:
-            self.status.say(self.form.complaint, "bad")
+            self._refuse()
             return
         about, complaints = self._draw(problem)
         if not self.form.explain(problem, about, complaints):
@@ -111,7 +113,7 @@ class PoissonBuilder(View):
         if not complaints:
             self._report(problem)
         else:
-            self.status.say(self.form.complaint, "bad")
+            self._refuse()
 
     def _draw(self, problem: Problem) -> tuple[dict[str, str], dict[str, str]]:
         """Draw the pictures. Returns the ranges of values and what is wrong with values, by the name of the field."""
@@ -141,11 +143,18 @@ class PoissonBuilder(View):
             view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         return about, complaints
 
+    def _refuse(self) -> None:
+        """Say what is wrong, and that there is no problem."""
+        self.status.say(self.form.complaint, "bad")
+        if not self._refused:
+            self._reported, self._refused = None, True
+            self._listeners.notify(None)
+
     def _report(self, problem: Problem) -> None:
         self.status.say(f"{problem.title}, {size_text(problem)}", "good")
         if problem == self._reported:
             return
-        self._reported = problem
+        self._reported, self._refused = problem, False
         self._listeners.notify(problem)
 
 

@@ -10,10 +10,9 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.live.compare.race_entries import RaceEntries
 from workbench.live.compare.race_files import KINDS, ended, export_race, race_name
-from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
-from workbench.live.compare.race_offer import Offer
+from workbench.live.compare.race_form import EntryForm, aim_of, aimed, method_of, moved, news, same_system
 from workbench.live.compare.race_table import entry_table, show_entries
-from workbench.live.compare.race_text import compilation, fastest, finer, progress, sentence
+from workbench.live.compare.race_text import belonging, compilation, fastest, finer, progress, sentence
 from workbench.live.compare.tolerance_field import ToleranceField
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.listed_curves import ListedCurves
@@ -28,6 +27,7 @@ from workbench.live.ui.save_bar import SaveBar
 from workbench.live.ui.status import StatusLine
 from workbench.number_text import rounded
 from workbench.run import Configuration, Norm, Race, RaceEntry, configure
+from workbench.run.conflicts import conflicts
 from workbench.run.ranking import MEASURES, Ranking, rank
 from workbench.scenes.scene import Scene
 
@@ -47,7 +47,9 @@ class RaceView(PausableView):
     dragged; entries that start after it was moved also stop there. When all have ended, Start runs them again, as new
     runs of the list. Seconds count the setup unless "with setup" is unticked. folder: where `export` writes, by default
     exports/ next to the notebook. runs: the list of the page that entries are added to, with this origin; by default a
-    list of its own. Raises InputError for an entry on another system.
+    list of its own. opening: returns the entries to begin with for a configuration, in place of the given ones; as long
+    as they are neither changed nor started, they follow what `rebase` is called with. Raises InputError for an entry on
+    another system.
 
     Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the
     entry whose time slice it was. It shows as a flat piece against seconds, and the entry is named below the plot.
@@ -68,9 +70,15 @@ class RaceView(PausableView):
         folder: str | Path | None = None,
         runs: RunList | None = None,
         origin: str = RACE,
+        opening: Callable[[Configuration], Sequence[Configuration]] | None = None,
     ) -> None:
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
+        """What the entries have in common."""
         self._chosen = self.base
+        """What was chosen elsewhere last; the next start is of that."""
+        self._opening = opening
+        self._opened: list[Configuration] = []
+        """The entries that the view has chosen itself."""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
         self.runs = runs or RunList()
@@ -86,14 +94,12 @@ class RaceView(PausableView):
             indent=False,
             layout={"width": "auto"},
         )
-        self.notice = ""
-        """How the entries have changed since they were last started."""
         self.controller = Controller(
             self.publisher,
             self.start,
-            lambda _race, _state: progress(self.race, self.base.problem.label, self.notice),
+            lambda _race, _state: progress(self.race, self._next.problem.label, moved=bool(self._news)),
             refresh=self._refresh,
-            starting=lambda: "Start again" if self.entries.over else "Start",
+            starting=lambda: "Start again" if self.entries.over and not self._news else "Start",
             about="run all entries from the start",
             period=PERIOD,
         )
@@ -106,12 +112,13 @@ class RaceView(PausableView):
         )
         self.add_button = button("Add entry", ADD, self._adding)
         self._mend = button("", "make these changes in the form above", lambda: self.form.mend(), width="auto")
-        self.form = EntryForm(lambda: self.base, self._offer_entry)
+        self.form = EntryForm(self._adopted, self._offer_entry)
         self._offer_entry()
         form = widgets.VBox([self.form.box, line("wb-buttons", self.add_button, self._mend)])
         self.adding = widgets.Accordion([form], titles=("Add a method",))
         """Folded once there is something to race."""
-        self.offer = Offer(self.take_over)
+        self.belongs = widgets.HTML()
+        """Which problem the results are of, where another one is chosen by now."""
         self.table = entry_table(self._act)
         self.fastest = widgets.HTML()
         self.exports = {
@@ -125,7 +132,8 @@ class RaceView(PausableView):
             folder=self.folder,
             status=self.saved,
         )
-        for configuration in configurations:
+        self._opened = list(opening(self.base)) if opening else []
+        for configuration in self._opened or configurations:
             self.add(configuration)
         self._fold()
         self.box = self._layout()
@@ -148,6 +156,7 @@ class RaceView(PausableView):
         Raises InputError for an entry on another system than those that are there.
         """
         if not self.race.entries and not same_system(configuration, self.base):
+            self._chosen = configuration
             self._set_base(configuration)
         if not same_system(configuration, self.base):
             raise InputError(
@@ -155,12 +164,20 @@ class RaceView(PausableView):
                 "iterations and times do not compare; rebase the race, or use a sweep"
             )
         entry = self.entries.add(configuration)
+        self.controller.complaint = ""
         self.publisher.wake()
         return entry
 
     def add_from_form(self) -> RaceEntry:
         """Add an entry with the blocks of the form. Raises InputError with the sentence for a wrong value."""
-        return self.add(self.form.configuration())
+        return self.add_method(self.form.configuration())
+
+    def add_method(self, configuration: Configuration) -> RaceEntry:
+        """Add an entry with the method of a configuration: to an active race on its system, else on what was chosen
+        elsewhere last."""
+        if not self.race.alive:
+            self._move()
+        return self.add(moved(configuration, self.base))
 
     def show(self, configurations: Sequence[Configuration]) -> None:
         """Let these be the entries, on the system of the first one, and forget those before.
@@ -169,46 +186,60 @@ class RaceView(PausableView):
         """
         if any(not same_system(one, configurations[0]) for one in configurations):
             raise InputError("entries of a race solve one system; use a sweep for several problems")
-        self.offer.withdraw()
         self.tolerance.own = False
         self._set_base(configurations[0])
-        self._chosen = self.base
+        self._chosen, self._opened = self.base, []
         self.entries.replace(self.race.entries, configurations)
         self._fold()
         self.publisher.wake()
 
     def rebase(self, configuration: Configuration) -> None:
-        """Change to this configuration's system, start and stopping, and show its blocks in the form.
+        """Let the next start be on this configuration's system, start and stopping, and show its blocks in the form.
 
-        Entries on another system, or with other stopping, cannot be compared with later ones. If no entry has begun,
-        all are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does
-        nothing for the same configuration as last time, so that changes in this view since then stay.
+        Methods stay. Entries that have begun on another system, or with other stopping, stay with their results until
+        then, marked as results of that; others move at once. Does nothing for the same configuration as last time, so
+        that changes in this view since then stay.
         """
         if configuration == self._chosen:
             return
         self._chosen = configuration
-        found = news(self.base, self._adopted()) if self.race.begun else []
-        if found:
-            self.offer.make(configuration.problem.label, found)
-        else:
-            self.take_over()
-
-    def take_over(self) -> None:
-        """Make the change of the last `rebase`. Entries that cannot be compared then end, and are replaced by new ones
-        with the same methods, not started yet; their results are lost unless exported before."""
-        self.offer.withdraw()
-        adopted = self._adopted()
-        entries = self.race.entries if news(self.base, adopted) else ()
-        self._set_base(adopted)
-        self.form.load(self._chosen)
+        if not (self.race.begun and self._news):
+            self._move()
+        self.form.load(configuration)
         self.controller.complaint = ""
-        if entries:
-            self.entries.replace(entries, [moved(entry.configuration, self.base) for entry in entries])
-            self.notice = "The problem or the stopping rule changed. Press Start to race on it."
         self.publisher.wake()
 
+    def _move(self) -> None:
+        """Make the change of the last `rebase`: entries that cannot be compared on that become new ones with the same
+        methods, not started yet. Those that the view has chosen itself are chosen anew where no result is of them, or
+        where they do not fit."""
+        entries, changed, adopted = self.race.entries, self._news, self._adopted()
+        begun, untouched = self.race.begun, self._untouched
+        self._set_base(adopted)
+        methods = [moved(entry.configuration, adopted) if changed else entry.configuration for entry in entries]
+        if untouched and self._opening and (not begun or (changed and any(map(conflicts, methods)))):
+            self._opened = methods = list(self._opening(adopted))
+        if methods != [entry.configuration for entry in entries]:
+            self.entries.replace(entries, methods)
+
+    @property
+    def _news(self) -> list[str]:
+        """What the entries have in common and was chosen differently since, in words."""
+        return news(self.base, self._adopted())
+
+    @property
+    def _untouched(self) -> bool:
+        """Whether the entries are those that the view has chosen itself."""
+        entries = [method_of(each.configuration) for each in self.race.entries]
+        return bool(entries) and entries == [*map(method_of, self._opened)]
+
+    @property
+    def _next(self) -> Configuration:
+        """What the entries are on while they are active, else what the next start is on."""
+        return self.base if self.race.alive else self._adopted()
+
     def _adopted(self) -> Configuration:
-        """The configuration of the last `rebase`, with the tolerance of this race if that was set in this view."""
+        """What was chosen elsewhere last, with the tolerance of this race if that was set in this view."""
         return aim_of(self.base, self._chosen) if self.tolerance.own else self._chosen
 
     def _set_base(self, configuration: Configuration) -> None:
@@ -237,10 +268,11 @@ class RaceView(PausableView):
     def start(self) -> None:
         """Start all entries, and later ones as soon as they are added; if all have ended, run them again.
 
-        They stop at the race's tolerance, if one was set. Does nothing while the race runs.
+        They solve what was chosen last, see `rebase`, and stop at the race's tolerance, if one was set. Does nothing
+        while the race runs.
         """
-        self.notice = ""
         if not self.race.alive:
+            self._move()
             self._renew()
         missing = "there is no entry yet; choose blocks and press Add entry"
         self.controller.complaint = "" if self.race.entries else missing
@@ -276,8 +308,8 @@ class RaceView(PausableView):
         tables = [self.winner.add_class("wb-answer"), self.table, best, self.fastest]
         halves = line("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
         parts = [
-            self.offer.box,
             self.status,
+            self.belongs,
             halves,
             self.adding,
             exports,
@@ -346,16 +378,17 @@ class RaceView(PausableView):
         self.entries.update()
         entries = self.race.entries
         self.again.description = f"Run again to {rounded(self.tolerance.value)}"
-        self.again.layout.display = (
-            None if self.entries.over and finer(self.tolerance.value, self._stops_at) else "none"
-        )
+        missed = self.entries.over and finer(self.tolerance.value, self._stops_at)
+        self.again.layout.display = None if missed and not self._news else "none"
+        self.belongs.value = belonging(self.base, self._adopted(), self.race.alive) if self.race.begun else ""
+        self.belongs.layout.display = None if self.belongs.value else "none"
         for control in (*self.exports.values(), self.save_bar.press):
             control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         ordered = [*finished, *(entry for entry in entries if entry not in finished)]
         show_entries(self.table, found, ordered, self.entries.listed)
-        text = sentence(found, self._stops_at) if self.race.begun else ""
+        text = sentence(found, self._stops_at, alone=len(entries) == 1) if self.race.begun else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self.entries.repeated:
             text += FIRST_TIME
         text += compilation(entries)

@@ -48,6 +48,11 @@ def aim_of(entry: Configuration, other: Configuration) -> Configuration:
     return dataclasses.replace(other, stopping=dataclasses.replace(other.stopping, **own))
 
 
+def method_of(entry: Configuration) -> tuple[Any, ...]:
+    """What distinguishes an entry from others on its system."""
+    return tuple(getattr(entry, name) for name in METHOD)
+
+
 def moved(entry: Configuration, base: Configuration) -> Configuration:
     """The method and device of an entry, and all else from another configuration."""
     return dataclasses.replace(base, **{name: getattr(entry, name) for name in METHOD})

@@ -35,7 +35,8 @@ def show_entries(
     times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in pairs if entry.run]
     longest = max(times, default=1.0)
     rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in pairs]
-    winners = {finish.entry for finish in found.winners}
+    # One entry wins against nothing.
+    winners = {finish.entry for finish in found.winners} if len(entries) > 1 else set()
     marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in pairs]
     table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in pairs])
 

@@ -1,18 +1,22 @@
-"""The texts of a race: the winner in a sentence, a row of numbers for each entry, the fastest at each tolerance."""
+"""The texts of a race: the winner in a sentence, a row of numbers for each entry, the fastest at each tolerance, and
+which problem all that is of."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from workbench.html_table import html_table
+from workbench.live.compare.race_form import news
+from workbench.live.compare.sweep_text import each_of
 from workbench.live.ui.run_handle import RunHandle
 from workbench.live.ui.run_list import ListedRun
 from workbench.live.ui.run_table import state_words
 from workbench.live.ui.sort_table import sample, time_bar
 from workbench.number_text import amount, compiling, count, duration, number, queued, relative, rounded, tick
-from workbench.run import Race, RaceEntry, State
+from workbench.run import Configuration, Race, RaceEntry, State
 from workbench.run.held_up import held_up
 from workbench.run.ranking import Finish, Ranking, rank
 from workbench.scenes.style import curve_style
@@ -71,9 +75,10 @@ def entry_label(entry: RaceEntry, run: ListedRun | None) -> str:
 
 
 def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> str:
-    """HTML: which entry is first at each tolerance that one has reached, and by which factor the next is behind."""
+    """HTML: which entry is first at each tolerance that one has reached, and by which factor the next is behind; empty
+    where there is nothing to compare."""
     rows = []
-    for tolerance in TOLERANCES:
+    for tolerance in TOLERANCES if len(entries) > 1 else ():
         found = rank(entries, tolerance, measure, with_setup=with_setup)
         if not found.finished:
             break
@@ -93,15 +98,21 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
     return html_table(heads, rows, numbers=(2, 4)) if rows else ""
 
 
-def sentence(found: Ranking, aim: float) -> str:
-    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop."""
+def sentence(found: Ranking, aim: float, *, alone: bool = False) -> str:
+    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop. alone:
+    there is one entry, which wins against nothing."""
     at = f"At a relative residual of {rounded(found.tolerance)}"
     if not found.finished:
-        return " ".join([_why_no_winner(found, at, aim), *_left_out(found)])
+        return " ".join([_why_no_winner(found, at, aim, alone), *_left_out(found)])
     first = found.finished[0]
     parts = [] if found.measure == "iterations" else [f"{count(first.iterations)} iterations"]
     parts += [f"setup {duration(first.setup)}"] if first.setup else []
     counted = f" ({', '.join(parts)})" if parts else ""
+    if alone:
+        reached = (
+            f"Reached a relative residual of {rounded(found.tolerance)} in {_amount(first, found.measure)}{counted}"
+        )
+        return " ".join([f"{reached}; add a method to compare.", *_left_out(found)])
     by = found.measure
     by += (" with setup" if found.with_setup else " without setup") if by == "seconds" else ""
     names = " and ".join(_name(finish.entry) for finish in found.winners)
@@ -114,15 +125,28 @@ def sentence(found: Ranking, aim: float) -> str:
     return " ".join(["; ".join(parts) + ".", *_left_out(found)])
 
 
+def belonging(base: Configuration, chosen: Configuration, alive: bool) -> str:
+    """HTML: what the results are of where something else is chosen by now, and what Start does; else empty. base: what
+    the entries have in common. alive: they are active."""
+    changed = news(base, chosen)
+    if not changed:
+        return ""
+    of, on = f"of {base.problem.label}", f"on {chosen.problem.label}"
+    if "problem" not in changed:
+        of, on = f"of another {each_of(changed)} than chosen now", "on what is chosen now"
+    said = f"This race is {of}; when it has ended, " if alive else f"These results are {of}. "
+    said += f"{'press Start to race' if alive else 'Start races'} the same methods {on}."
+    return f'<p class="wb-belongs" role="status">{escape(said)}</p>'
+
+
 def compilation(entries: Sequence[RaceEntry]) -> str:
     """What compiling kernels for all entries took, as a sentence; empty for next to nothing."""
     clause = compiling(sum(entry.run.setup.phases.compile_seconds for entry in entries if entry.run))
     return f" {clause[0].upper()}{clause[1:]}." if clause else ""
 
 
-def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
-    """How far a race on a problem is, and the tone of that. notice: how its entries have changed since the last
-    start."""
+def progress(race: Race, problem: str, *, moved: bool) -> tuple[str, str]:
+    """How far a race on a problem is, and the tone of that. moved: the results there are of another one."""
     entries = race.entries
     about = f"{problem}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
     match race.state:
@@ -134,10 +158,8 @@ def progress(race: Race, problem: str, notice: str) -> tuple[str, str]:
             return f"{about}: held; press Resume", "plain"
     if race.lingering:
         return f"{about}: stopped; the current step ends in the background", "plain"
-    if race.state is State.DONE:
+    if race.state is State.DONE and not moved:
         return f"{about}: all have ended", "good"
-    if notice:
-        return f"{about}. {notice}", "plain"
     return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
 
 
@@ -146,7 +168,13 @@ def finer(tolerance: float, aim: float) -> bool:
     return tolerance < aim * (1 - 1e-9)
 
 
-def _why_no_winner(found: Ranking, at: str, aim: float) -> str:
+def _why_no_winner(found: Ranking, at: str, aim: float, alone: bool) -> str:
+    if alone:
+        if found.open:
+            return f"A relative residual of {rounded(found.tolerance)} is not reached yet."
+        again = f"; run it again to {rounded(found.tolerance)}" if finer(found.tolerance, aim) else ""
+        stops = f": the entry stops at {rounded(aim)}{again}" if again else ""
+        return f"A relative residual of {rounded(found.tolerance)} was not reached{stops}."
     if not finer(found.tolerance, aim):
         return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
     then = "" if found.open else f"; run them again to {rounded(found.tolerance)}"

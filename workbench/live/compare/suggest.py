@@ -232,7 +232,7 @@ class Suggest(ControlledView):
         ahead = f", {number(others[0].seconds / best.seconds)} times as fast as the next" if others else ""
         compiled = f"; {clause}" if (clause := compiling_text(self.compile_seconds)) else ""
         probed = duration(self.advice.probe_seconds - self.compile_seconds)
-        changed = "; the problem changed since" if self._base != self.base else ""
+        changed = "; the problem changed since" if self._base.problem != self.base.problem else ""
         said = f"fastest is {best.pair.label}, {took} ({basis}){ahead}; probed for {probed}"
         return f"{name}: {said}{compiled}{changed}", "good"
 

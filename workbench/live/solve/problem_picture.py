@@ -74,7 +74,8 @@ class ProblemPicture:
         except (InputError, MemoryError) as error:
             if isinstance(error, UnfitError) and not error.changes:
                 found = (Conflict(str(error), {}, error.kind),)
-            elif not getattr(error, "changes", None):
+            # What the form said before has no error any more.
+            elif not getattr(error, "changes", None) and self._form.describes(chosen):
                 self._complain(str(error) or "there is not enough memory to draw this problem")
             self._panel.field.say(chosen.problem.label, "")
         self._form.refuse(chosen, found or self._conflicts(chosen))

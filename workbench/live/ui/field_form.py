@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from workbench.block_facts import choice_label, facts
+from workbench.block_facts import choice_label, facts, parameter_label
 from workbench.errors import InputError
 from workbench.live.ui.form_fields import BlockChoice, Field
 from workbench.live.ui.form_schema import blocks_schema, explanation, parameter_schema
@@ -160,7 +160,7 @@ class FieldForm:
             return f"no {name}" if value == "none" else label
         field = self.fields().get(name)
         shown = "none" if value is None else choice_label(name, str(value))
-        return f"{field.label.lower() if field else name}: {shown}"
+        return f"{(field.label if field else parameter_label('run', name)).lower()}: {shown}"
 
     def offer_undo(self, *, undo: bool, redo: bool) -> None:
         """Whether there is something to undo and to redo."""

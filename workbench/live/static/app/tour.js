@@ -10,7 +10,7 @@ const STEPS = [
   ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
   ["solve", ".wb-runbar", RUN, "A run has just been started. R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
   ["solve", ".wb-solving .wb-convergence", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
-  ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the same problem; a sweep varies one or two parameters. Times include the setup."],
+  ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the problem that the header names: four that fit it are there, press Start. A sweep varies one or two parameters. Times include the setup."],
   ["inspect", ".wb-page-inspect", "Look inside a run", "Where the time went, kernel by kernel, and which eigenvalues CG has found. Learn has the method line by line."],
 ];
 

@@ -1,0 +1,63 @@
+"""The methods with which a race opens: each of them can be set up on its problem."""
+
+import pytest
+
+from tests.live.build.test_matrix_builder import COMPLEX_SYMMETRIC, SMALL
+from workbench.live.compare.race_opening import MOST, opening
+from workbench.registry import lookup, registered
+from workbench.run import configure
+from workbench.run.conflicts import conflicts
+
+NOT_HERE = ("matrix-file", "suitesparse", "recorded")
+"""Problems that need a file."""
+PROBLEMS = [name for name in registered("problem") if name not in NOT_HERE]
+
+
+def operator_of(chosen):
+    kind = "assemble_complex_symmetric" if chosen.solver.complex_symmetric else "assemble"
+    return getattr(chosen.problem, kind)().operator
+
+
+def levels(chosen):
+    """The levels of the first entries, none of which is refused once A is there."""
+    found = opening(chosen, operator_of)
+    for made in found:
+        assert made.problem == chosen.problem
+        assert not conflicts(made, operator_of)
+    texts = [f"{made.preconditioner.text} {made.deflation.text}" for made in found]
+    assert len(set(texts)) == len(texts)
+    return texts
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_four_methods_fit_every_problem(name):
+    small = {"n": 16} if any(each.name == "n" for each in lookup("problem", name).parameters()) else {}
+    found = levels(configure(name, **small))
+    assert len(found) == MOST
+    assert found[0] == "jacobi none"
+    assert "neumann none" in found
+
+
+@pytest.mark.parametrize(
+    ("chosen", "first", "others"),
+    [
+        ({"preconditioner": "neumann:2", "deflation": "levelset:8"}, "neumann levelset", "jacobi mg neumann"),
+        ({"preconditioner": "ic"}, "ic none", "jacobi mg neumann"),
+        ({"solver": "pipecg"}, "jacobi none", "ic neumann neumann"),
+        ({"solver": "cg", "rhs": "random:3"}, "jacobi none", "mg neumann neumann"),
+    ],
+    ids=["the page", "one level", "pipelined", "block"],
+)
+def test_the_method_that_is_chosen_is_the_first(chosen, first, others):
+    found = levels(configure("bubbles-2d", n=24, **chosen))
+    assert found[0] == first
+    assert [text.partition(" ")[0] for text in found[1:]] == others.split()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [(SMALL, "jacobi ic amg neumann"), (COMPLEX_SYMMETRIC, "jacobi none")]
+)
+def test_of_a_file_they_are_algebraic_and_fit_its_symmetry(tmp_path, content, expected):
+    (tmp_path / "a.mtx").write_bytes(content)
+    found = levels(configure("matrix-file", path=str(tmp_path / "a.mtx"), preconditioner="jacobi"))
+    assert [text.partition(" ")[0] for text in found] == expected.split()

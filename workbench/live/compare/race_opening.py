@@ -1,0 +1,65 @@
+"""The methods with which a race opens: the one that is chosen, and others that fit its problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.registry import known
+from workbench.run import Configuration
+from workbench.run.conflicts import OperatorOf, changed, changes_of, conflicts
+from workbench.settings import BLOCKS, SECOND_LEVEL
+
+MOST = 4
+"""Methods at the start, that of the configuration among them."""
+PARTS, MIN_CELLS = 8, 4
+"""Subdomains per side, fewer where one would have fewer cells per side."""
+NONE = "none"
+
+
+def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
+    """A configuration, with what does not go together mended, and others with its solver and device on its system: the
+    diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without a grid
+    algebraic ones.
+
+    operator_of: A of a configuration, where it is known; more is then ruled out. Cost: some milliseconds for each of
+    about ten methods.
+    """
+    first = changed(configuration, changes_of(conflicts(configuration, operator_of)))
+    found = [first]
+    for group in _groups(first):
+        fitting = (made for levels in group if (made := _with(first, *levels)) and not conflicts(made, operator_of))
+        made = next(fitting, None)
+        if made is not None and all(_levels(made) != _levels(other) for other in found):
+            found.append(made)
+    return found[:MOST]
+
+
+def _groups(configuration: Configuration) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Groups of pairs of levels; the first pair of a group that fits stands for it. The most telling group is first."""
+    yield (("jacobi", NONE),)
+    grid = configuration.problem.grid
+    if grid is None:
+        yield ("ic", NONE), ("ssor", NONE)
+        yield ("amg:sa", NONE), ("block-ic:8", NONE), ("fsai", NONE)
+    else:
+        # Where levels are not exact, which only a setup knows, other methods refuse it.
+        multigrid = [("mg", NONE)] if configuration.solver.applies_m_to_r else []
+        yield (*multigrid, ("ic", NONE), ("ssor", NONE))
+        if configuration.deflation.name == NONE:
+            parts = min(PARTS, min(grid) // MIN_CELLS)
+            yield ("neumann:2", f"levelset:{parts}"), ("neumann:2", f"blocks:{parts}")
+    yield (("neumann:2", NONE),)
+    yield (("neumann:1", NONE),)
+    yield ("chebyshev:3", NONE), (NONE, NONE)
+
+
+def _with(configuration: Configuration, preconditioner: str, deflation: str) -> Configuration | None:
+    """The same with other levels; None where this installation lacks one, or a side has too few cells."""
+    if not known("preconditioner", preconditioner.partition(":")[0]) or deflation.endswith((":0", ":1")):
+        return None
+    second = {kind: BLOCKS[kind].default for kind in SECOND_LEVEL}
+    return changed(configuration, {"preconditioner": preconditioner, "deflation": deflation, **second})
+
+
+def _levels(configuration: Configuration) -> tuple[object, object]:
+    return configuration.preconditioner, configuration.deflation
