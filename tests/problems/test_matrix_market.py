@@ -207,7 +207,9 @@ INCONSISTENT = {
 def test_inconsistent_files_are_refused(write, monkeypatch, text, sentence):
     monkeypatch.setattr(number_stream, "BLOCK", 7)
     path = write(text)
-    assert refusal(read_matrix, path).startswith(f"cannot read {path}: {sentence}")
+    # What was read is refused for what it is.
+    verb = "use" if sentence.startswith("the matrix is not") or "complex symmetric" in sentence else "read"
+    assert refusal(read_matrix, path).startswith(f"cannot {verb} {path}: {sentence}")
 
 
 @pytest.mark.parametrize("name", ["a.mtx.gz", "a.tar.gz"])

@@ -280,6 +280,18 @@ def test_a_matrix_that_cg_cannot_use_is_downloaded_once(mirror, cache):
     assert contents(cache) == ["tiny.tar.gz", "tiny.tar.gz.sha256"]
 
 
+def test_a_matrix_that_another_method_solves_with_says_which(cache):
+    folder = cache / "suitesparse" / "Test"
+    folder.mkdir(parents=True)
+    (folder / "tiny.mtx").write_text(
+        "%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n1 1 4 1\n2 2 4 1\n2 1 1 1\n"
+    )
+    with pytest.raises(InputError, match="cannot use .* complex symmetric, not Hermitian") as caught:
+        SuiteSparse(matrix="Test/tiny").assemble()
+    assert caught.value.changes == {"solver": "cocg"}
+    assert SuiteSparse(matrix="Test/tiny").assemble_complex_symmetric().operator.nnz == 4
+
+
 @pytest.mark.parametrize("url", ["http://" + "a" * 300, "http://a..b", "http://a:port", "http://[a"])
 def test_a_mirror_that_is_no_host_is_a_sentence(cache, monkeypatch, url):
     monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", url)
