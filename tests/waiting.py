@@ -12,12 +12,20 @@ LIMIT = float(os.environ.get("WORKBENCH_TEST_SECONDS", "240"))
 slow, and compiling for the first time takes its share. WORKBENCH_TEST_SECONDS sets another limit, such as 900."""
 LONGEST = 5 * LIMIT
 """Seconds that a test of the page, or of the views on it, may take with all its waits."""
+NOT_YET = (LookupError, AttributeError, StopIteration)
+"""What a condition raises where a row, a key or an attribute is not there yet, or `next` finds none."""
 
 
 def until(condition: Callable[[], Any]) -> Any:
     """Wait until something is true, and return it."""
     end = time.monotonic() + LIMIT
-    while not (value := condition()):
-        assert time.monotonic() < end, "it did not happen in time"
+    while True:
+        missing = None
+        try:
+            if value := condition():
+                return value
+        except NOT_YET as error:
+            missing = error
+        if time.monotonic() >= end:
+            raise AssertionError(f"it did not happen in time; missing: {missing!r}") from missing
         time.sleep(0.002)
-    return value

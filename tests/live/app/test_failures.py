@@ -134,7 +134,7 @@ def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(even
         patch.setattr("workbench.live.compare.sweep.sweep", breaks)
         view.run()
         eventually(lambda: view.status.state == "failed")
-    assert "the run failed by a SystemExit: 3; 1 of 2 runs done" in view.status.text
+    eventually(lambda: "the run failed by a SystemExit: 3; 1 of 2 runs done" in view.status.text)
     eventually(lambda: (view.status.run.disabled, view.status.stop.disabled) == (False, True))
     assert len(view.rows) == 1
     view.run()

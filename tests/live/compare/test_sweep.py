@@ -78,9 +78,8 @@ def test_everything_is_shown_at_the_end():
     assert view.asked.selected_index is None
     until(lambda: not view.status.progress and view.plan.layout.display == "none")
     until(lambda: view.status.text.endswith("8 of 8 runs done"))
-    assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
-        row["iterations"] for row in found.rows
-    ]
+    iterations = [row["iterations"] for row in found.rows]
+    until(lambda: [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == iterations)
     assert view.map.plot.scene.name == "map of n and deflation"
     assert "minimum over preconditioner" in view.map.note.value
     view.map.down.value = "preconditioner"

@@ -396,7 +396,7 @@ def test_a_run_that_waits_has_its_place_and_says_so(view, page, eventually, endl
     for run in (first, second):
         run.start()
     eventually(lambda: in_sets(page)[0] > 0)
-    assert page.messages[-1]["groups"][1]["title"] == "the other is queued"
+    eventually(lambda: page.messages[-1]["groups"][1]["title"] == "the other is queued")
     assert not page.messages[-1]["groups"][1]["live"]
     first.stop()
     eventually(lambda: in_sets(page)[1] > 0)

@@ -30,7 +30,8 @@ def table():
 def shown(table):
     """The rows by number, each a dictionary of texts."""
     names = table.table.columns
-    rows = [dict(zip(names, (cell["text"] for cell in cells), strict=True)) for cells in table.table.rows]
+    # A thread may have changed the columns and not yet the rows.
+    rows = [dict(zip(names, (cell["text"] for cell in cells), strict=False)) for cells in table.table.rows]
     return {row["Run"]: row for row in rows}
 
 
