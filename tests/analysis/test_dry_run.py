@@ -121,7 +121,7 @@ def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
 
 def test_dry_runs_are_labelled_and_have_no_times():
     made = dry_run("hybrid1", BIG).trace
-    assert made.label == "rehearsed"
+    assert made.label == "dry run"
     assert made.seconds == 0
     assert "nothing was computed" in made.machine
     assert retime(made, CORES, GPU).label == "modelled"

@@ -43,7 +43,7 @@ def test_lanes_without_events_and_traces_without_times_are_refused(trace):
         roofline_points(trace, "gpu")
     with pytest.raises(InputError, match="no events on lane accelerator; it has cpu, copy to host"):
         roofline_points(trace, "accelerator")
-    untimed = Trace(label="rehearsed")
+    untimed = Trace(label="dry run")
     untimed.append(Event("A", "cpu", 0.0, 0.0, bytes=8, flops=1))
-    with pytest.raises(InputError, match="rehearsed and its events take no time"):
+    with pytest.raises(InputError, match="dry run and its events take no time"):
         roofline_points(untimed)

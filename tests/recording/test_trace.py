@@ -110,7 +110,7 @@ def test_invalid_events_are_refused(event, sentence):
 
 
 def test_unknown_labels_are_refused():
-    with pytest.raises(InputError, match="a trace is measured, modelled, replayed, rehearsed, got 'guessed'"):
+    with pytest.raises(InputError, match="a trace is measured, modelled, replayed, dry run, got 'guessed'"):
         Trace("m", "guessed")
 
 

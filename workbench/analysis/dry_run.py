@@ -14,20 +14,20 @@ from workbench.devices.pair.decomposition import POINTERS
 from workbench.devices.programs.workspace import Workspace
 from workbench.errors import InputError
 from workbench.lines.schedule import Step
-from workbench.recording.trace import REHEARSED, Trace
+from workbench.recording.trace import DRY_RUN, Trace
 from workbench.solvers import Solver
 
 CORES, ACCELERATOR = WHERE = ("cores", "accelerator")
 NO_MACHINE = "no machine: nothing was computed"
 NOTES = (
-    "rehearsed: bytes and order of every kernel and copy, no times",
+    "dry run: bytes and order of every kernel and copy, no times",
     "scalars, launches for scalars alone and host work between kernels are not counted",
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """A trace of zero-length events, labelled `rehearsed`, and the bytes of matrix and vectors on the accelerator."""
+    """A trace of zero-length events, labelled `dry run`, and the bytes of matrix and vectors on the accelerator."""
 
     trace: Trace
     device_bytes: int
@@ -59,7 +59,7 @@ def dry_run(
     if iterations < 1:
         raise InputError(f"a dry run needs at least 1 iteration, got {iterations}")
     cut = _checked_cut(cut, sizes) if method.name == "hybrid3" else None
-    trace = _UntimedTrace(NO_MACHINE, REHEARSED, NOTES)
+    trace = _UntimedTrace(NO_MACHINE, DRY_RUN, NOTES)
     workspace = execute(method, sizes, trace, cores=on == CORES, cut=cut, iterations=iterations, fuse=fuse)
     return DryRun(trace, _device_bytes(workspace, sizes, cut))
 
@@ -71,7 +71,7 @@ def steps_of(solver: str | Solver) -> tuple[Step, ...]:
     A dry run on the accelerator has an event there for each that launches a kernel, in this order.
     """
     method = cast(Solver, registry.as_block("solver", solver))
-    workspace = execute(method, Sizes(2, 2), _UntimedTrace(NO_MACHINE, REHEARSED), iterations=1)
+    workspace = execute(method, Sizes(2, 2), _UntimedTrace(NO_MACHINE, DRY_RUN), iterations=1)
     # A workspace keeps no program alive.
     recurrence = method.iterates(workspace)
     steps = workspace.programs[-1].steps

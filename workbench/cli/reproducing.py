@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
 from workbench.cli.streams import log
 from workbench.errors import InputError
+from workbench.printed import FILES
 
 if TYPE_CHECKING:
     from workbench.papers.report import Asked, Choices
@@ -23,7 +24,7 @@ DEVICES = ("cuda", "opencl", "cpu")
 def add(verbs: Any) -> None:
     """Add the command."""
     reproduce = verbs.add_parser("reproduce", help="reproduce tables and figures of papers, next to the published ones")
-    reproduce.add_argument("paper", nargs="?", default="", help="two-level, hybrid-pipecg, block-cg, or mpcg")
+    reproduce.add_argument("paper", nargs="?", default="", help=", ".join(FILES))
     reproduce.add_argument(
         "target",
         nargs="?",

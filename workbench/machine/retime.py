@@ -13,7 +13,7 @@ __all__ = ["compare", "machines_for", "retime"]
 
 Rescheduled = TypeVar("Rescheduled", covariant=True)
 MODELLED = "modelled"
-REHEARSED = "rehearsed"
+DRY_RUN = "dry run"
 """The label of dry runs, whose events have no times; there, events without bytes and operations take no time."""
 TIMES_CACHE = 4
 """Kernels that move less than this multiple of the last-level cache may be served partly from cache."""
@@ -131,7 +131,7 @@ class _Model:
 
     def notes(self, trace: Trace[Any]) -> list[str]:
         """Sentences on the limits of the model, each once."""
-        is_dry_run = trace.label == REHEARSED
+        is_dry_run = trace.label == DRY_RUN
         notes: dict[str, None] = dict.fromkeys(trace.notes if is_dry_run else ())
         for kernel in trace.kernels:
             if is_worker(kernel.lane):

@@ -14,10 +14,10 @@ from workbench.devices.clock import WAITING, earliest, rank
 from workbench.errors import InputError
 from workbench.recording.typed import read
 
-LABELS = ("measured", "modelled", "replayed", "rehearsed")
+LABELS = ("measured", "modelled", "replayed", "dry run")
 """Origin of the times: timed on this machine; computed from a machine profile; played back from a recording; or absent,
 in a dry run, which records events without computing."""
-MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS
+MEASURED, MODELLED, REPLAYED, DRY_RUN = LABELS
 
 MAX_ITERATIONS = 2**31 - 1
 ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
@@ -65,7 +65,7 @@ class Event:
 class Trace:
     """Events in the order in which they were added, 24 bytes each.
 
-    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: description for display. notes: limits of a
+    label: `measured`, `modelled`, `replayed` or `dry run`. machine: description for display. notes: limits of a
     model, as sentences. Thread safety: one thread adds events, any number read; the count is increased after an event
     is written, and growing replaces the array.
 

@@ -258,6 +258,8 @@ class _Estimate:
             max, *(one.needed_bytes(count, self._bandwidth, dimensions, gpu=gpu) for one in may_be), (0, 0)
         )
         names = " or ".join(one.name for one in may_be)
+        if self._configuration.coarse.name == AUTO:
+            names = f"{AUTO}, estimated as {names}"
         solver = MemoryItem(f"coarse solver {names}", host + E_BYTES * count, 0 if self._on_host else device)
         labels = LABEL * n
         if self._on_host:

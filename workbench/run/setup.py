@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from workbench import devices
-from workbench.deflation import DeflationContext, Projection, Subspace, Variant
+from workbench.deflation import CoarseSolver, DeflationContext, Projection, Subspace, Variant
 from workbench.deflation.subspace import PiecewiseConstant
 from workbench.devices import ranks
 from workbench.devices.protocol import Device
@@ -26,12 +26,14 @@ from workbench.operators.slab_stencil import SlabStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
+from workbench.registry import find
 from workbench.run.cancellation import check_stopped
 from workbench.run.compatibility import check_columns, check_inexact, check_varying, needing_entries
 from workbench.run.configuration import Configuration
 from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.level_scale import alike
+from workbench.run.memory_need import memory_need, where_of
 from workbench.run.on_ranks import rank_device
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, range_complement, right_hand_side
 from workbench.run.right_hand_sides import columns_of, prepare_columns
@@ -145,6 +147,10 @@ def prepare(
         if workers:
             workers.close()
         raise
+    if need and levels.projection and levels.projection.coarse_name != configuration.coarse.name:
+        # Which one it is depends on E.
+        coarse = cast(CoarseSolver, find("coarse", levels.projection.coarse_name))
+        need = memory_need(dataclasses.replace(configuration, coarse=coarse), where_of(device))
     return SolveSetup(
         system=system,
         solver=solver,

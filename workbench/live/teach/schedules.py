@@ -60,7 +60,7 @@ OF_A_NODE = 7
 class Schedules(View):
     """How long an iteration of each method takes on a machine of one's choice, by bytes, bandwidths and latencies.
 
-    Nothing is solved: the solvers' own schedules are rehearsed and timed by the sliders' numbers. Display it, or `box`.
+    Nothing is solved: schedules come from dry runs of the solvers, and times from the sliders. Display it, or `box`.
     `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
     fit the accelerator. With more than one GPU, CG and pipelined CG on them are modelled (`analysis.several_gpus`), and
     the curves are those of strong scaling. Raises InputError for an unknown machine or method.
