@@ -9,10 +9,12 @@ import pytest
 from workbench.devices.interchange import on_host
 from workbench.errors import InputError
 from workbench.flow import records
+from workbench.flow.reference import first_case
 from workbench.flow.rising_bubbles import RisingBubbles
 from workbench.flow.sequence import Sequence
 from workbench.flow.starts import StartVectors, extend
 from workbench.flow.two_phase_flow import TwoPhaseFlow
+from workbench.papers.comparison import deviation
 from workbench.run import Prepared, configure
 from workbench.run.cancellation import StoppedError
 from workbench.run.share_link import from_link, to_link
@@ -34,11 +36,12 @@ def recorded(tmp_path_factory):
 
 
 def test_the_first_test_case_of_hysing():
-    """Vmax 0.2417, y(3) 1.0813 and least circularity 0.9013 within 1% on 40 x 80 cells."""
+    """On 40 x 80 cells within a tenth of a percent of the range of three groups."""
     series = through(Sequence("rising-bubbles", n=40, preconditioner="jacobi")).series
-    assert max(series["rise_velocity"]) == pytest.approx(0.2417, rel=0.01)
-    assert series["centre"][-1] == pytest.approx(1.0813, rel=0.01)
-    assert min(series["circularity"]) == pytest.approx(0.9013, rel=0.01)
+    found = {"rise_velocity": max(series["rise_velocity"]), "centre": series["centre"][-1]}
+    found["circularity"] = min(series["circularity"])
+    for name, reference in first_case().items():
+        assert abs(deviation(reference.values, found[name])) < 0.1
     assert series["time"][-1] == pytest.approx(3.0)
     assert np.ptp(series["volume"]) < 5e-4 * series["volume"][0]
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workbench.cli import main
 from workbench.errors import InputError
 from workbench.papers import PAPERS, item_of, papers, reproduction
 from workbench.papers.block_cg_figures import BlockIteration
@@ -200,6 +201,13 @@ def test_another_overlap_is_modelled_with_the_iterations_that_it_needs():
     row = case.works[0].columns((20, 1.0, 0.25))
     assert row["modelled_s"] == pytest.approx(row["modelled_in_boxes_s"] + row["modelled_line_10_s"])
     assert (row["measured_other_s"], case.row["printed_s"]) == (0.75, None)
+
+
+def test_the_command_names_every_paper(capsys):
+    main(["reproduce", "--help"])
+    # It is wrapped at hyphens too.
+    said = "".join(capsys.readouterr().out.split())
+    assert [paper for paper in PAPERS if paper not in said] == []
 
 
 def test_an_unknown_paper_or_item_is_a_sentence_that_lists_them():

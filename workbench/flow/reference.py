@@ -12,17 +12,28 @@ from workbench.problems import Problem
 
 
 class Reference(NamedTuple):
-    """A value at a time. what: in words."""
+    """A measure by several groups, and its times. what: in words."""
 
     what: str
-    value: float
-    time: float
+    values: tuple[float, ...]
+    times: tuple[float, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def mean(self) -> float:
+        """Of the groups."""
+        return sum(self.values) / len(self.values)
 
 
 @functools.cache
 def first_case() -> dict[str, Reference]:
     """Of test case 1 of Hysing et al. (2009), by column of the series; data/papers/hysing.toml says where from."""
-    return {name: Reference(**values) for name, values in printed_in("hysing")["case1"].items()}
+    stored = printed_in("hysing")
+    groups = tuple(stored["groups"])
+    return {
+        name: Reference(found["what"], tuple(found["values"]), tuple(found["times"]), groups)
+        for name, found in stored["case1"].items()
+    }
 
 
 def is_first_case(problem: Problem) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.flow.reference import Reference
 from workbench.flow.sequence import Sequence as Flow
 from workbench.scenes.flow_plane import Look, plane_of_flow
 from workbench.scenes.plane import Plane
@@ -60,18 +61,18 @@ def measure_scene(
     times: Sequence[float],
     values: Sequence[float],
     until: float = 0.0,
-    reference: tuple[str, float, float] | None = None,
+    reference: Reference | None = None,
 ) -> Scene:
-    """A measured quantity over time. until: where the axis of time ends at least. reference: what it is, its value in
-    the literature and its time."""
+    """A measured quantity over time. until: where the axis of time ends at least. reference: of other codes."""
     known = np.array(values, float)
     seen = known[np.isfinite(known)].tolist()
     layers: list[Layer] = [CurveOf("", np.array(times, float), known, plain=True)]
     if reference is not None:
-        what, value, time = reference
-        said = [[what, f"{value:g} at time {time:g}"]]
-        layers.append(PointsOf(what, np.array([time]), np.array([value]), 1, size=6, texts=said, outlined=True))
-        seen.append(value)
+        by_group = zip(reference.groups, reference.values, reference.times, strict=True)
+        said = [[reference.what, f"{group}: {value:g} at time {time:g}"] for group, value, time in by_group]
+        at = np.array(reference.times), np.array(reference.values)
+        layers.append(PointsOf(reference.what, *at, 1, size=6, texts=said, outlined=True))
+        seen += reference.values
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     room = ROOM * (high - low) or ROOM * abs(high) or 1.0
     along = Axis("time", span=(0.0, max([until, *times]) or 1.0))
