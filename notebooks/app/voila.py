@@ -30,7 +30,7 @@ c.Voila.tornado_settings = {
     "xsrf_cookie_kwargs": {"samesite": "Strict"},
 }
 
-c.Voila.kernel_websocket_connection_class = "workbench.server.NoDelayConnection"
+c.Voila.kernel_websocket_connection_class = "workbench.server.PageConnection"
 
 # The workbench is one page; the lessons are others, next to its folder.
 notebooks = Path(__file__).parents[1]

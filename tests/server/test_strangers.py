@@ -1,5 +1,6 @@
 """Real servers against what strangers send: malformed messages, foreign names of hosts, odd addresses."""
 
+import contextlib
 import http.client
 import json
 import re
@@ -14,114 +15,23 @@ import websocket
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from tests.browser import lab
-from tests.waiting import LIMIT
-from workbench.server.framing import MOST_HEADER, MOST_JSON, MOST_PARTS, V1
+from tests.server.messages import HEADER, REQUEST, malformed_legacy, malformed_v1, picture, request_v1, v1
+from tests.waiting import LIMIT, until
+from workbench.server.framing import MOST_JSON, V1
+from workbench.server.page_connection import MOST_UNREAD, ONLY_V1
 from workbench.server.page_server import PageServer
 
-PARTS = 6
-"""Channel, header, parent header, metadata, content, and the end of the last."""
 GROWTH = 80 << 20
 """Bytes by which the server may grow meanwhile. The first message of 8 bytes took more than that each second."""
-HEADER = {"msg_id": "1", "msg_type": "kernel_info_request", "session": "s", "username": "u", "version": "5.3"}
-HEADER["date"] = "2026-01-01T00:00:00Z"
-REQUEST = {"header": HEADER, "parent_header": {}, "metadata": {}, "content": {}, "channel": "shell"}
-NESTED = b"[" * 100_000 + b"]" * 100_000
-
-
-def v1(*parts, count=None, offsets=None):
-    """A message of the first protocol; count and offsets in place of those that it has."""
-    true = [8 * (len(parts) + 2)]
-    for part in parts:
-        true.append(true[-1] + len(part))
-    offsets = true if offsets is None else offsets
-    numbers = (len(true) if count is None else count, *offsets)
-    return struct.pack(f"<{len(numbers)}Q", *numbers) + b"".join(parts)
-
-
-def request_v1(**changed):
-    """The parts of a request, some of them changed."""
-    # A kernel takes no message twice.
-    parts = {"channel": b"shell", "header": json.dumps(HEADER | {"msg_id": uuid.uuid4().hex}).encode()}
-    parts |= dict.fromkeys(("parent_header", "metadata", "content"), b"{}")
-    return [*(parts | changed).values()]
-
-
-def legacy(*parts, count=None, offsets=None):
-    """A binary message of the legacy protocol."""
-    true = [4 * (len(parts) + 1)]
-    for part in parts[:-1]:
-        true.append(true[-1] + len(part))
-    offsets = true if offsets is None else offsets
-    numbers = (len(true) if count is None else count, *offsets)
-    return struct.pack(f"!{len(numbers)}I", *numbers) + b"".join(parts)
-
-
-def malformed_v1():
-    """Messages with wrong values of each field."""
-    parts = request_v1()
-    good = v1(*parts)
-    true = list(struct.unpack_from(f"<{PARTS}Q", good, 8))
-    size = len(good)
-    yield from (b"", b"\0", b"\xff" * 50, struct.pack("<Q", 2**40), struct.pack("<Q", 2**64 - 1), struct.pack("<Q", 0))
-    yield from (good[:-3], good[:20], good[: true[0]])
-    for count in (0, 1, 2, PARTS - 1, PARTS + 1, 2**31, 2**40, 2**63, 2**64 - 1):
-        yield v1(*parts, count=count)
-    for place in range(PARTS):
-        for value in (0, 1, true[place] - 40, size + 1, 2**31, 2**63, 2**64 - 1):
-            wrong = [*true[:place], max(0, value), *true[place + 1 :]]
-            if wrong != true and not (place == PARTS - 1 and value <= size and value >= true[-2]):
-                yield v1(*parts, offsets=wrong)
-    # Each pair of offsets would copy a message of megabytes.
-    long = 1 << 20
-    yield struct.pack("<Q", long // 8) + struct.pack("<QQ", 0, long) * (long // 16) + b"x" * long
-    yield struct.pack(f"<{MOST_PARTS + 2}Q", MOST_PARTS + 1, *[8 * (MOST_PARTS + 2)] * (MOST_PARTS + 1))
-    for header in (b"", b"{", b"[]", b"{}", b"5", b"null", b"\xff\xfe", NESTED, b'{"msg_type": []}', b"9" * 5000):
-        yield v1(*request_v1(header=header))
-    yield v1(*request_v1(header=b'{"msg_type": "' + b"x" * MOST_HEADER + b'"}'))
-    yield v1(*request_v1(channel=b"\xff\xff"))
-    yield v1(*request_v1(channel=b"iopub"))
-    # The kernel has to read these.
-    for name in ("parent_header", "metadata", "content"):
-        for part in (b"", b"{", b"[]", b"\xff\xfe", NESTED, b"9" * 5000):
-            yield v1(*request_v1(**{name: part}))
-    yield good.decode("latin-1")
-    yield json.dumps(REQUEST)
-
-
-def malformed_legacy():
-    """The same for the legacy protocol, whose texts are JSON."""
-    body = json.dumps(REQUEST).encode()
-    good = legacy(body, b"buffer")
-    yield from (b"", b"\0", b"\xff" * 50, struct.pack("!i", 2**31 - 1), struct.pack("!i", -5), struct.pack("!I", 0))
-    yield from (good[:6], good[:30])
-    for count in (0, 3, 2**20, 2**31 - 1, 2**31, 2**32 - 1):
-        yield legacy(body, b"buffer", count=count)
-    for offsets in ((0, 4), (12, 5), (12, len(good) + 1), (2**32 - 1, 2**32 - 1), (len(good), 12)):
-        yield legacy(body, b"buffer", offsets=offsets)
-    yield struct.pack("!I", 1 << 18) + struct.pack("!II", 0, 1 << 20) * (1 << 17)
-    for text in (b"", b"{", b"[]", b"{}", b"5", b"null", b"\xff\xfe", NESTED, b"9" * 5000, b'{"channel": []}'):
-        yield legacy(text)
-        if text != b"\xff\xfe":
-            yield text.decode()
-    for name in ("header", "parent_header", "metadata", "content"):
-        for value in (None, 5, [], "x"):
-            yield json.dumps(REQUEST | {name: value})
-    for buffers in (5, "text", [5], ["text"], {"a": 1}, None):
-        yield json.dumps(REQUEST | {"buffers": buffers})
-    yield json.dumps({name: part for name, part in REQUEST.items() if name != "header"})
-    yield json.dumps(REQUEST | {"content": "x" * MOST_JSON})
-    yield legacy(json.dumps(REQUEST | {"content": "x" * MOST_JSON}).encode(), b"buffer")
-    for channel in ("nowhere", "", 5, {}, None, "iopub"):
-        yield json.dumps(REQUEST | {"channel": channel})
 
 
 ALL = {V1: malformed_v1, None: malformed_legacy}
 
 
-def connection(url, kernel, protocol, session=None, **options):
-    """A websocket to a kernel, as a page has."""
+def connection(url, kernel, protocols, session=None, **options):
+    """A websocket to a kernel, as a page has. protocols: one or several that it offers."""
     address = f"{url.replace('http', 'ws')}/api/kernels/{kernel}/channels?session_id={session or uuid.uuid4().hex}"
-    protocols = [protocol] if protocol else None
+    protocols = [protocols] if isinstance(protocols, str) else protocols
     return websocket.create_connection(address, subprotocols=protocols, timeout=LIMIT, **options)
 
 
@@ -184,12 +94,11 @@ def notebooks(tmp_path_factory):
             yield url, folder, json.load(made)["id"]
 
 
-# Both programs have the same connection; one protocol in JupyterLab shows that it is in place.
+# Pages have one protocol; one in JupyterLab shows that its connection checks messages too.
 @pytest.mark.parametrize(
     ("program", "protocol"),
     [
         pytest.param("app", V1, id="app-v1"),
-        pytest.param("app", None, id="app-legacy"),
         pytest.param("notebooks", V1, id="notebooks-v1", marks=pytest.mark.slow),
         pytest.param("notebooks", None, id="notebooks-legacy"),
     ],
@@ -210,19 +119,154 @@ def test_malformed_messages_stop_nothing_and_take_no_memory(program, protocol, r
     assert "Uncaught exception" not in log
 
 
-TO_OUTPUT = v1(*request_v1(channel=b"iopub"))
-
-
-@pytest.mark.parametrize(("protocol", "message"), [(V1, TO_OUTPUT), (None, "[" * MOST_JSON * 2)])
-def test_what_would_stay_in_memory_closes_the_connection(protocol, message, app):
+@pytest.mark.parametrize(
+    ("program", "protocol", "message"),
+    [("app", V1, v1(*request_v1(channel=b"iopub"))), ("notebooks", None, "[" * MOST_JSON * 2)],
+    ids=["app-v1", "notebooks-legacy"],
+)
+def test_what_would_stay_in_memory_closes_the_connection(program, protocol, message, request):
     """A kernel's output channel is never written to, and all JSON of the legacy protocol is parsed by the server."""
-    url, _, kernel = app
+    url, _, kernel = request.getfixturevalue(program)
     socket = connection(url, kernel, protocol)
     send(socket, message)
     while (frame := socket.recv_data(control_frame=True))[0] != websocket.ABNF.OPCODE_CLOSE:
         pass
     assert struct.unpack("!H", frame[1][:2]) == (1007,)
     assert replies(url, kernel)
+
+
+OFFERS = [None, [""], ["legacy"], [V1.upper()], [f"{V1}x"], [V1[:-1]], [f"{V1};q=1"], ["v0"] * 5000]
+
+
+@pytest.mark.parametrize("offered", OFFERS, ids=lambda offered: str(offered)[:40])
+def test_a_page_without_the_protocol_is_refused_in_a_sentence(offered, app):
+    """Voila would read its first message with buffers for ever, and answer no one."""
+    url, folder, kernel = app
+    before = server_of(folder).memory_info().rss
+    with pytest.raises(websocket.WebSocketBadStatusException, match=f"400 {ONLY_V1}"):
+        make_binary(url, kernel, offered)
+    assert answers(url)[0] == 200
+    assert replies(url, kernel)
+    assert server_of(folder).memory_info().rss < before + GROWTH
+
+
+@pytest.mark.parametrize("offered", [[V1], ["other", V1], [V1] * 1500, ["v0"] * 1500 + [V1]], ids=len)
+def test_a_page_with_the_protocol_among_others_gets_binary_messages(offered, app):
+    url, _, kernel = app
+    socket, comm = make_binary(url, kernel, offered)
+    assert answers(url)[0] == 200
+    until(lambda: comm.encode() in socket.recv())
+    socket.close()
+
+
+def test_a_legacy_client_of_jupyterlab_gets_binary_messages(notebooks):
+    """Whoever reaches JupyterLab has its token, and its server reads what leaves by the protocol that it has."""
+    url, _, kernel = notebooks
+    socket = connection(url, kernel, None)
+    code = {"code": "import ipywidgets; ipywidgets.Image(value=b'of nine..')", "silent": False}
+    socket.send(json.dumps(REQUEST | {"header": HEADER | {"msg_type": "execute_request"}, "content": code}))
+    until(lambda: isinstance(message := socket.recv(), bytes) and message.endswith(b"of nine.."))
+    assert answers(url, "/api")[0] == 200
+    socket.close()
+
+
+def make_binary(url, kernel, offered):
+    """A connection, on which the kernel has been asked for a message with buffers, and what is in that message."""
+    socket = connection(url, kernel, offered)
+    made, ask, comm = picture(9)
+    for message in (made, ask()):
+        socket.send_binary(message)
+    return socket, comm
+
+
+MB = 1 << 20
+KEPT = MOST_UNREAD + 2 * GROWTH
+"""Bytes by which the server may grow where it keeps what nobody reads."""
+TIMES = 2 * KEPT // (8 * MB)
+"""Messages of 8 MB that are twice as much."""
+ENDED = (websocket.WebSocketConnectionClosedException, ConnectionError)
+
+
+def receive_all(socket):
+    """Receive until the connection ends."""
+    while True:
+        socket.recv()
+
+
+def test_a_page_that_does_not_read_is_disconnected(app):
+    """Another one gets the same messages meanwhile."""
+    url, folder, kernel = app
+    process = server_of(folder)
+    reader, deaf = connection(url, kernel, V1), connection(url, kernel, V1)
+    made, ask, comm = picture(8 * MB)
+    before, most = process.memory_info().rss, 0
+    reader.send_binary(made)
+    for _ in range(TIMES):
+        reader.send_binary(ask())
+        until(lambda: comm.encode() in (message := reader.recv()) and len(message) > 8 * MB)
+        most = max(most, process.memory_info().rss)
+    assert most < before + KEPT
+    with pytest.raises(ENDED):
+        receive_all(deaf)
+    reader.close()
+    assert replies(url, kernel)
+
+
+def test_what_a_kernel_sends_while_no_page_is_there_is_bounded(app):
+    url, folder, kernel = app
+    process = server_of(folder)
+    before = process.memory_info().rss
+    socket = connection(url, kernel, V1)
+    made, ask, _ = picture(8 * MB)
+    socket.send_binary(made)
+    for _ in range(TIMES):
+        socket.send_binary(ask())
+    socket.close()
+    log = folder / "server.log"
+    until(lambda: "is kept no longer" in log.read_text(encoding="utf-8", errors="replace"))
+    assert process.memory_info().rss < before + KEPT
+    assert replies(url, kernel)
+
+
+def test_what_waits_for_a_kernel_that_does_not_read_is_bounded(app):
+    url, folder, kernel = app
+    process = server_of(folder)
+    # Below the server of forks, where there is one.
+    (stopped,) = (child for child in process.children(recursive=True) if not child.children())
+    socket = connection(url, kernel, V1)
+    message = v1(*request_v1("comm_msg"), bytes(8 * MB))
+    sizes = [process.memory_info().rss]
+
+    stopped.suspend()
+    try:
+        with contextlib.suppress(*ENDED):
+            for _ in range(TIMES):
+                socket.send_binary(message)
+                sizes.append(process.memory_info().rss)
+        with pytest.raises(ENDED):
+            receive_all(socket)
+        assert max(sizes) < sizes[0] + KEPT
+        assert answers(url)[0] == 200
+    finally:
+        stopped.resume()
+    assert replies(url, kernel)
+
+
+def test_a_visitor_executes_nothing_and_is_not_told_of_other_kernels(app):
+    url, folder, kernel = app
+    made = folder / "made"
+    socket = connection(url, kernel, V1)
+    for kind in ("execute_request", "complete_request", "inspect_request", "debug_request"):
+        code = {"code": f"open({str(made)!r}, 'w')", "cursor_pos": 0, "silent": True}
+        socket.send_binary(v1(*request_v1(kind, content=json.dumps(code).encode())))
+    socket.send_binary(v1(*request_v1()))
+    replied = []
+    until(lambda: replied.append(socket.recv()) or b"kernel_info_reply" in replied[-1])
+    assert not [message for message in replied if b"_reply" in message and b"kernel_info_reply" not in message]
+    assert not made.exists()
+    status, text = answers(url, "/api/kernels")
+    assert (status == 200, kernel in text) == (False, False)
+    socket.close()
 
 
 def test_another_site_may_link_and_not_load(app):

@@ -10,5 +10,6 @@ sys.modules.setdefault("rfc3987_syntax", cast(Any, None))
 from workbench.server.connection import NoDelayConnection  # noqa: E402
 from workbench.server.cookie import set_xsrf_cookie  # noqa: E402
 from workbench.server.kernels import PageKernelManager, PageKernels  # noqa: E402
+from workbench.server.page_connection import PageConnection  # noqa: E402
 
-__all__ = ["NoDelayConnection", "PageKernelManager", "PageKernels", "set_xsrf_cookie"]
+__all__ = ["NoDelayConnection", "PageConnection", "PageKernelManager", "PageKernels", "set_xsrf_cookie"]

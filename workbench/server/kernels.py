@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import sys
 from pathlib import Path
@@ -22,6 +23,9 @@ from workbench.server.memory_limit import bytes_of, limit_memory
 
 COOKIES = "HTTP_COOKIE"
 """In the environment of a kernel that Voila starts: the cookies of the request for its page."""
+
+MOST_OFFLINE = 64 << 20
+"""Bytes of a kernel's messages that are kept for a page that has lost its connection."""
 
 
 class ForkingProvisioner(LocalProvisioner):
@@ -143,6 +147,25 @@ class PageKernels(AsyncMappingKernelManager):
             return await super().start_kernel(**kwargs)
         finally:
             self._starting -= 1
+
+    def start_buffering(self, kernel_id: str, session_key: str, channels: dict[str, Any]) -> None:
+        """Keep what a kernel sends while its page is away, until it is too much; the page then begins anew."""
+        super().start_buffering(kernel_id, session_key, channels)
+        kept = self._kernel_buffers.get(kernel_id)
+        size = 0
+
+        def keep(channel: str, parts: list[bytes]) -> None:
+            nonlocal size
+            size += sum(map(len, parts))
+            if size > MOST_OFFLINE:
+                self.log.warning("What kernel %s sends is kept no longer for its page, which is away", kernel_id)
+                self.stop_buffering(kernel_id)
+            else:
+                kept["buffer"].append((channel, parts))
+
+        if kept is not None:
+            for channel, stream in channels.items():
+                stream.on_recv(functools.partial(keep, channel))
 
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""
