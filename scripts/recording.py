@@ -207,8 +207,12 @@ def race(walk: Walk) -> None:
     walk.tab("Compare")
     page.locator("[role=status]", has_text="4 entries: press Start").wait_for()
     walk.rest(1)
-    walk.press(form.locator('[data-act="run"]'))
-    page.locator("[role=status]", has_text="4 entries: all have ended").wait_for()
+    ended = page.locator("[role=status]", has_text="4 entries: all have ended")
+    # Again, since the first setups load kernels, which the sentence on the winner then says.
+    for _ in range(2):
+        walk.press(form.locator('[data-act="run"]'))
+        ended.wait_for(state="hidden")
+        ended.wait_for()
     walk.say("")
     walk.move(700, 500)
     walk.rest(3)
