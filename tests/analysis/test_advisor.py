@@ -203,6 +203,10 @@ def test_a_matrix_without_a_grid_is_probed_at_full_size(tmp_path):
     advice = advise(str(tmp_path / "a.mtx"))
     assert advice.estimates[0].measured
     assert {row.pair.deflation for row in advice.estimates} >= {"none", "blocks:16"}
+    (note,) = (note for note in advice.notes if "by index" in note)
+    assert "preconditioner block-ic" in note
+    assert "deflation blocks" in note
+    assert note in advice.text()
 
 
 def test_an_unsolvable_tolerance_is_refused():

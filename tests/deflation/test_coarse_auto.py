@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial import Delaunay
 
 from workbench import devices
+from workbench.deflation import coarse_auto
 from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth, scaled_condition, width_of_boxes
-from workbench.deflation.galerkin import matrix_of_rows
+from workbench.deflation.galerkin import galerkin_matrix, matrix_of_rows, sparse_az
 from workbench.deflation.levelset import LevelSet
 from workbench.deflation.parts import Parts
+from workbench.operators import as_operator
 from workbench.registry import find
-from workbench.run import Run, configure, run_through
+from workbench.run import Run, configure, run_through, solve
 
 
 def chosen(**choices):
@@ -76,3 +81,39 @@ def test_boxes_have_about_the_width_of_a_layer(name, n, k):
 def test_a_band_without_width_costs_least():
     seconds = estimated_seconds(sparse.csr_array(sparse.eye_array(5000)), on_host=True)
     assert min(seconds, key=lambda name: seconds[name]) == "cholesky"
+
+
+@functools.cache
+def tetrahedra(points: int, per_side: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Linear elements of -div(k grad u) + u on a Delaunay mesh, k between 1 and 1000 by cell, and labels by place."""
+    rng = np.random.default_rng(3)
+    places = rng.random((points, 3))
+    cells = Delaunay(places).simplices
+    corners = np.concatenate([np.ones((len(cells), 4, 1)), places[cells]], axis=2)
+    gradients = np.linalg.inv(corners)[:, 1:]
+    weights = np.abs(np.linalg.det(corners)) / 6 * 1000 ** rng.random(len(cells))
+    element = weights[:, None, None] * (gradients.transpose(0, 2, 1) @ gradients)
+    rows, columns = (np.broadcast_to(cells[:, :, None], element.shape), np.broadcast_to(cells[:, None], element.shape))
+    stiffness = sparse.coo_array((element.ravel(), (rows.ravel(), columns.ravel())), shape=(points, points))
+    boxes = (places * per_side).astype(int) @ [per_side**2, per_side, 1]
+    return sparse.csr_array(stiffness + sparse.eye_array(points) / points), np.unique(boxes, return_inverse=True)[1]
+
+
+def test_labels_of_an_unstructured_mesh_get_a_factorization():
+    A, labels = tetrahedra(7000, 13)
+    b = np.random.default_rng(4).standard_normal(A.shape[0])
+    found, exact = (solve(A, b, M="jacobi", deflation=labels, coarse=coarse) for coarse in ("auto", "sparse"))
+    (reason,) = [note for note in found.provenance["notes"] if note.startswith("coarse auto")]
+    assert "multilevel" not in reason
+    assert found.converged
+    assert found.iterations == exact.iterations
+
+
+def test_very_many_vectors_without_boxes_get_levels_and_a_note(monkeypatch):
+    monkeypatch.setattr(coarse_auto, "MOST_UNPLACED", 1000)
+    A, labels = tetrahedra(7000, 13)
+    E = galerkin_matrix(sparse_az(as_operator(A), labels, labels.max() + 1), labels, labels.max() + 1)
+    solver, reason = find("coarse", "auto").resolved(E, None, on_host=True, exact=False)
+    assert solver.name == "multilevel"
+    assert "vectors without boxes are merged by their numbers" in reason
+    assert find("coarse", "auto").resolved(E, None, on_host=True, exact=True)[0].name == "sparse"

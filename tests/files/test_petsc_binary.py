@@ -81,7 +81,10 @@ WRONG = {
     "dense": (packed(sizes=(2, 2, -1)), "it holds a dense matrix; write it as a sparse one, of type AIJ"),
     "negative": (packed(sizes=(-2, 2, 2)), "its head declares -2 rows, 2 columns and 2 entries"),
     "rectangular": (packed(sizes=(2, 3, 2)), "the matrix must be square, got 2 x 3"),
-    "no diagonal": (packed(sizes=(2, 2, 1)), "the head declares 1 entries for 2 rows; CG needs a full diagonal"),
+    "nearly empty": (
+        packed(in_rows=(1, 1) + (0,) * 1999, sizes=(2001, 2001, 2)),
+        "the head declares 2 entries for 2001 rows, of which nearly all would be empty; leave empty rows out",
+    ),
     "huge": (
         packed(sizes=(2**30, 2**30, 2**31 - 1)),
         "its head declares 1073741824 rows and 2147483647 entries, which",

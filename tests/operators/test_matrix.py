@@ -158,6 +158,11 @@ def test_symmetry_is_judged_by_the_precision_of_the_data(dtype, kind):
 
 NOT_SQUARE = "the matrix must be square, got 2 x 3; CG needs as many equations as unknowns"
 NOT_POSITIVE = "the matrix is not positive definite: its diagonal entry {} is {}, and CG needs every one above 0"
+NEGATIVE = (
+    "the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to {}, and CG "
+    "needs a positive definite one: solve (-A) x = -b, which has the same x"
+)
+IN_A_ROW = "0, in a row with other entries"
 NOT_FINITE = "the matrix holds {} at row {}, column 2; entries must be finite"
 NOT_SYMMETRIC = "the matrix is not symmetric: A[{}, {}] and A[{}, {}] differ by "
 REFUSED = [
@@ -165,11 +170,14 @@ REFUSED = [
     (np.ones((0, 0)), "the matrix is empty: shape 0 x 0"),
     (np.ones((0, 3)), "the matrix is empty: shape 0 x 3"),
     (np.ones(3), "a matrix needs two dimensions, got 1"),
-    (np.zeros((3, 3)), NOT_POSITIVE.format(0, 0)),
+    *((-scale * np.eye(3), NEGATIVE.format(f"-{scale:g}")) for scale in (1, 1e-9)),
     *((changed((1, 2, bad), (2, 1, bad)), NOT_FINITE.format(bad, 1)) for bad in (np.nan, np.inf, -np.inf)),
     *((changed((2, 2, bad)), NOT_FINITE.format(bad, 2)) for bad in (np.nan, np.inf, -np.inf)),
-    *((changed((1, 1, value)), NOT_POSITIVE.format(1, f"{value:g}")) for value in (0.0, -3.25)),
-    *((changed((1, 1, value), start=HERMITIAN), NOT_POSITIVE.format(1, f"{value:g}")) for value in (0.0, -3.25)),
+    *((changed((1, 1, value)), NOT_POSITIVE.format(1, said)) for value, said in ((0.0, IN_A_ROW), (-3.25, "-3.25"))),
+    *(
+        (changed((1, 1, value), start=HERMITIAN), NOT_POSITIVE.format(1, said))
+        for value, said in ((0.0, IN_A_ROW), (-3.25, "-3.25"))
+    ),
     # The worst pair is named.
     (changed((0, 1, -1.5), (2, 0, 7)), NOT_SYMMETRIC.format(2, 0, 0, 2) + "7,"),
     (changed((0, 1, 2j), start=HERMITIAN), NOT_SYMMETRIC.format(0, 1, 1, 0) + "1,"),

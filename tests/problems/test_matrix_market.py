@@ -134,7 +134,7 @@ INCONSISTENT = {
         "line 2 declares 99999999999999 entries, but the matrix has at most 4",
     ),
     "triangle": (SYMMETRIC + "2 2 4\n", "line 2 declares 4 entries, but the matrix has at most 3"),
-    "too sparse": (GENERAL + "3 3 2\n1 1 1\n2 2 1\n", "line 2 declares 2 entries for 3 rows;"),
+    "too sparse": (GENERAL + "2001 2001 2\n1 1 1\n2 2 1\n", "line 2 declares 2 entries for 2001 rows, of which nearly"),
     "cut at a line": (
         GENERAL + "2 2 3\n1 1 2.0\n2 2 3.0\n",
         "line 2 declares 3 entries, but the file ends after 2; it is truncated or its header is wrong",
@@ -187,7 +187,15 @@ INCONSISTENT = {
         HEAD + "array complex hermitian\n1 1\n2 1\n",
         "line 1 says hermitian, but the diagonal entry 1 is not real",
     ),
-    "gap": (SYMMETRIC + "2 2 2\n1 1 2\n2 1 2\n", "the matrix is not positive definite: its diagonal entry 1 is 0"),
+    "gap": (SYMMETRIC + "2 2 2\n1 1 2\n2 1 2\n", "the matrix is not positive definite: its diagonal entry 1 is 0, in"),
+    "long integer": (
+        HEAD + "coordinate integer symmetric\n2 2 2\n1 1 2\n2 2 9007199254740993\n",
+        "entry 2 (row 2, column 2) is 9007199254740993, of which double precision does not hold all digits;",
+    ),
+    "long integers": (
+        HEAD + "array integer general\n2 2\n2\n-9223372036854775807\n0\n2\n",
+        "entry 2 (row 2, column 1) is -9223372036854775807, of which double precision does not hold all digits;",
+    ),
     "short array": (
         HEAD + "array real symmetric\n2 2\n2\n-1\n",
         "line 2 declares 3 entries, but the file ends after 2;",

@@ -158,7 +158,7 @@ def test_a_problem_larger_than_the_machine_is_refused_with_what_fits(monkeypatch
         Run(configure("bubbles-3d", n=256, preconditioner="neumann:2", deflation="levelset:64"))
 
 
-@pytest.mark.parametrize("first", ["neumann:2", "chebyshev", "mg"])
+@pytest.mark.parametrize("first", ["jacobi", "ssor", "neumann:2", "chebyshev", "mg"])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_a_zero_on_the_diagonal_is_named(first, dtype):
     main = np.full(64, 4, dtype)

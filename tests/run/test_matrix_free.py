@@ -109,7 +109,7 @@ def test_whatever_has_a_shape_and_a_product_is_an_operator():
     [
         (lambda d: 1.001 * d, "diagonal holds .* at entry .*, but A has .* there"),
         (lambda d: 1 / d, "diagonal holds .* at entry .*, but A has .* there"),
-        (lambda d: np.where(d == d.min(), 0, d), "diagonal entry 0 is 0, and CG needs every one above 0"),
+        (lambda d: np.where(d == d.min(), 0, d), "diagonal entry 0 is 0, in a row with other entries, and CG needs"),
         (lambda d: np.where(d == d.max(), np.inf, d), "diagonal holds inf at entry 80; entries must be finite"),
         (lambda d: d[:-1], r"diagonal has shape \(80,\), but the matrix has 81 rows"),
         (lambda d: d + 1j, "diagonal is complex"),

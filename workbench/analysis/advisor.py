@@ -23,7 +23,9 @@ from workbench.analysis.sequence_search import SequenceSearch
 from workbench.errors import InputError
 from workbench.flow.systems import SystemSequence
 from workbench.problems import Problem
+from workbench.registry import find
 from workbench.run import Stopping, configure
+from workbench.run.compatibility import index_cuts
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -124,7 +126,9 @@ def advising(
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
     # Of predictions, those from the larger grid first: the others were left behind there.
     ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
-    took, notes = time.perf_counter() - started, tuple(search.notes)
+    tried = (find(kind, getattr(row.pair, kind)) for row in ranked for kind in ("preconditioner", "deflation"))
+    notes = *search.notes, *index_cuts(search.system, *tried)
+    took = time.perf_counter() - started
     yield Ranked(Advice(full, tuple(ranked), search.refused, took, rtol, seed, notes))
 
 

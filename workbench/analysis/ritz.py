@@ -32,6 +32,11 @@ def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.
     if not 1 <= k <= done:
         raise InputError(f"Ritz values need between 1 and {done} iterations of this run, got {k}")
     alpha, beta = history["alpha"][1 : k + 1], history["beta"][1 : k + 1]
+    if np.isnan(alpha).all() or (k > 1 and np.isnan(beta[:-1]).all()):
+        raise InputError(
+            "this run has no alpha or no beta, as block methods and steepest descent have none, and so it has "
+            "no Ritz values; use a run of cg with one right-hand side"
+        )
     # The last beta is not used. A wrong sign means that rounding errors have destroyed the recurrence.
     if not (np.all(alpha > 0) and np.all(beta[:-1] >= 0)):
         raise InputError(

@@ -94,6 +94,9 @@ def _symmetric(configuration: Configuration, system: LinearSystem | None) -> tup
             f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
     matrix = _columns(setup, setup.A)
+    if (empty := setup.null_space.empty) is not None:
+        # The entries that the run has there are none of A.
+        matrix[empty] = matrix[:, empty] = 0
     inverse = _columns(setup, _first(setup))
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
     symmetric = root.conj().T @ matrix @ root

@@ -18,12 +18,16 @@ from workbench.registry import parameter, register
 class Blocks(Deflation):
     """k parts per side: k^2 vectors in 2D, k^3 in 3D. Without a grid, k ranges of consecutive unknowns.
 
+    Ranges of an unstructured matrix need not be neighbours, and may take more iterations than no deflation: give labels
+    by place, such as those of boxes of the coordinates, as deflation vectors.
+
     Source: subdomain deflation, Nicolaides 1987; for bubbly flow Tang and Vuik 2007.
     """
 
     name: ClassVar[str] = "blocks"
     title: ClassVar[str] = "blocks"
     on_ranks: ClassVar[bool] = True
+    cuts_by_index: ClassVar[bool] = True
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 

@@ -31,6 +31,10 @@ CYCLE_SETUP, CYCLE_SOLVE = 2e-6, 1.5e-7
 FEW = 64
 """Vectors up to which the explicit inverse costs least: at 64 a solve took 1.3 against 9.3 microseconds of a band, and
 the setup no longer, on one core; beyond, the setup takes more than 30 solves save."""
+MOST_UNPLACED = 20_000
+"""Vectors up to which E is factorized where nothing says where they lie. Cycles then merge them by their numbers, which
+says little of an unstructured mesh: with 2,027 vectors of tetrahedra Chebyshev did not converge in 4,000 iterations,
+and in 44 with a factorization of E, of which 20,000 vectors take about a second."""
 WELL_CONDITIONED = 1e3
 """Condition number of E with unit diagonal up to which the product of E and its inverse is the identity to 1e-13."""
 
@@ -40,8 +44,9 @@ WELL_CONDITIONED = 1e3
 class Auto(CoarseSolver):
     """The coarse solver with the shortest estimated setup and solves, from the number of vectors and the pattern of E.
 
-    Band Cholesky for few vectors and for stripes, multilevel cycles for many boxes, a sparse factorization in between
-    and where the variant needs E solved to rounding. The explicit inverse for at most `FEW` vectors where it is as
+    Band Cholesky for few vectors and for stripes, multilevel cycles for many boxes, a sparse factorization in between,
+    where the variant needs E solved to rounding, and for up to `MOST_UNPLACED` vectors that are not of boxes, such as
+    labels of an unstructured mesh. The explicit inverse for at most `FEW` vectors where it is as
     accurate as a factorization: the condition number of E, scaled to unit diagonal, is at most `WELL_CONDITIONED`; not
     of a singular E. A note of the run says which, and why.
     """
@@ -65,12 +70,16 @@ class Auto(CoarseSolver):
             reason = f"a dense product is the fastest for at most {FEW}, and cond(E) is about {condition:.1g}"
             return Inverse(), f"coarse auto is inverse for {matrix.shape[0]} vectors: {reason}"
         seconds = estimated_seconds(matrix, parts, on_host=on_host)
+        if parts is None and matrix.shape[0] <= MOST_UNPLACED:
+            exact = True
         allowed = by_seconds(seconds, exact=exact)
         chosen = allowed[0]
         listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in allowed)
         solver = cast(CoarseSolver, find("coarse", chosen))
         solver, more = solver.resolved(matrix, parts, on_host=on_host, exact=exact)
         reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
+        if parts is None and not solver.is_exact(matrix.shape[0]):
+            reason += "; vectors without boxes are merged by their numbers, which may leave much: try coarse sparse"
         return solver, f"{reason}; {more}" if more else reason
 
     def for_count(self, count: int, width: int, *, on_host: bool, exact: bool) -> CoarseSolver:

@@ -248,7 +248,7 @@ class AmgxSolver:
 class Cycle(OperatorTraits):
     """u = M^-1 r by an AmgX solver on a CUDA device's own vectors, with their dot products.
 
-    projected: the constants are taken off before and after, which a singular A needs, and takes two vectors of memory.
+    null: a null vector of a singular A that is taken off before and after, which takes two vectors of memory.
     The host waits for the device twice in every application.
     """
 
@@ -257,13 +257,13 @@ class Cycle(OperatorTraits):
     flops = 0
     notes = ()
 
-    def __init__(self, solver: AmgxSolver, device: Device, *, projected: bool = False) -> None:
+    def __init__(self, solver: AmgxSolver, device: Device, null: np.ndarray | None = None) -> None:
         self._solver, self._device = solver, device
         self._runtime: Any = getattr(device, "runtime", None)
         self._dots = device.dots(np.dtype(np.float64))
-        self._projected = projected
-        if projected:
-            self._unit = device.array(np.full(solver.size, 1 / np.sqrt(solver.size)), np.dtype(np.float64))
+        self._projected = null is not None
+        if null is not None:
+            self._unit = device.array(null / np.linalg.norm(null), np.dtype(np.float64))
             self._v = device.zeros(solver.size, np.dtype(np.float64))
             self._project = device.lines("m = (e, v)\nv = v - m*e")
 

@@ -43,6 +43,8 @@ class OperatorTraits:
     """Whether a row of its result needs those of its argument only where A has entries."""
     notes: Sequence[str] = ()
     """Sentences for the provenance of a run."""
+    advice: str = ""
+    """Advice for a run that fails, possibly by it."""
     fused_dots: Sequence[str] = tuple(OperatorDot)
     """The dot products that it computes along with its product."""
     split_dots: Sequence[str] = ()
@@ -75,6 +77,9 @@ class DeviceOperator(Protocol):
 
     @property
     def notes(self) -> Sequence[str]: ...
+
+    @property
+    def advice(self) -> str: ...
 
     @property
     def fused_dots(self) -> Sequence[str]: ...

@@ -52,6 +52,7 @@ class Schwarz(Preconditioner):
 
     name: ClassVar[str] = "schwarz"
     title: ClassVar[str] = "additive Schwarz, overlapping boxes"
+    cuts_by_index: ClassVar[bool] = True
 
     boxes: str = parameter("2x2", "boxes per side, x first")
     phases: bool = parameter(False, "whether boxes are cut where phases meet")

@@ -49,6 +49,8 @@ def read_market(text: Unpacked, check: Callable[[Header], None]) -> sparse.csr_a
     entries = np.asarray(stored) if header.format == "array" else sparse.coo_array(stored)
     if not np.isfinite(entries if isinstance(entries, np.ndarray) else entries.data).all():
         body.refuse_range()
+    if header.is_integer:
+        _refuse_long_integers(entries)
     made = entries if isinstance(entries, np.ndarray) else _assembled(header, entries)
     if header.symmetry == "hermitian":
         imaginary = np.flatnonzero(np.imag(made.diagonal()))
@@ -75,6 +77,19 @@ def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
     mirrored = stored.data[below].conj() if header.symmetry == "hermitian" else stored.data[below]
     places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
     return sparse.coo_array((np.concatenate([stored.data, mirrored]), places), shape=header.shape).tocsr()
+
+
+def _refuse_long_integers(entries: sparse.coo_array | np.ndarray) -> None:
+    """Raise InputError for integers that double precision does not hold."""
+    stored = sparse.coo_array(entries)
+    with np.errstate(invalid="ignore"):
+        rounded = np.flatnonzero(stored.data.astype(np.float64).astype(stored.data.dtype) != stored.data)
+    if rounded.size:
+        place = rounded[0]
+        raise InputError(
+            f"{_entry(place, *stored.coords)} is {stored.data[place]}, of which double precision does not hold all "
+            "digits; declare real in line 1 to have it rounded"
+        )
 
 
 def _duplicate(rows: np.ndarray, columns: np.ndarray) -> str:

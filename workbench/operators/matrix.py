@@ -28,11 +28,12 @@ class Matrix:
     """A sparse Hermitian matrix in canonical CSR format (indices sorted, duplicates summed).
 
     Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
-    finite, Hermitian to rounding in `precision`, positive diagonal.
+    finite, Hermitian to rounding in `precision`, positive diagonal but for rows of zeros.
 
-    precision: dtype of the entries as they were given, of which conversions to a wider one add no digits. form: the
-    format in which a device stores it, one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of
-    CSR on accelerators, see `devices.ops.csr`.
+    empty_rows: the numbers of rows of zeros, ascending, see `operators.empty_rows`. precision: dtype of the entries as
+    they were given, of which conversions to a wider one add no digits. form: the format in which a device stores it,
+    one of `settings.FORMATS`; on the host it stays in CSR. items_per_row: of CSR on accelerators, see
+    `devices.ops.csr`.
 
     Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
 
@@ -49,6 +50,7 @@ class Matrix:
     precision: np.dtype | None = None
     form: str = "csr"
     items_per_row: int | None = None
+    empty_rows: np.ndarray = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_shape(self.shape)
@@ -57,10 +59,16 @@ class Matrix:
         object.__setattr__(self, "csr", _canonical(self.csr))
         check_finite(self.csr)
         self._check()
+        diagonal = self.csr.diagonal()
+        rows = rows_of_zeros(self.csr, np.flatnonzero(diagonal == 0))
+        object.__setattr__(self, "empty_rows", rows_of_zeros(self.csr.T, rows))
+        self._check_diagonal(diagonal)
 
     def _check(self) -> None:
         _check_hermitian(self.csr, self._symmetry_tolerance)
-        _check_diagonal(self.csr.diagonal())
+
+    def _check_diagonal(self, diagonal: np.ndarray) -> None:
+        check_positive(diagonal, self.empty_rows)
 
     @property
     def _symmetry_tolerance(self) -> float:
@@ -123,6 +131,9 @@ class ComplexSymmetricMatrix(Matrix):
     def _check(self) -> None:
         _check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
+    def _check_diagonal(self, diagonal: np.ndarray) -> None:
+        """Of either sign, or complex."""
+
 
 class UnsymmetricMatrix(Matrix):
     """A sparse matrix that need not be symmetric, to show what a method for symmetric ones makes of it.
@@ -137,7 +148,7 @@ class UnsymmetricMatrix(Matrix):
     """
 
     def _check(self) -> None:
-        _check_diagonal(self.csr.diagonal())
+        """Of either form."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -199,33 +210,47 @@ class LinearOperatorAdapter:
     def with_diagonal(self, main: np.ndarray, kind: type[Matrix] = Matrix) -> LinearOperatorAdapter:
         """The same operator with its main diagonal, finite, shape (N,).
 
-        kind: the class of matrices whose diagonal it has to be: real and above 0, or for COCG not 0.
+        kind: the class of matrices whose diagonal it has to be: real and above 0, or for COCG not 0, but for rows of
+        zeros.
 
-        Cost: up to four products, which compare it with A where it is smallest and largest and in two random places.
-        Raises InputError for another diagonal.
+        Cost: up to five products, which compare it with A where it is smallest and largest and in two random places,
+        and A with zero where it is 0. Raises InputError for another diagonal.
         """
         sizes = np.abs(main)
+        product = matvec_function(self.linear, "A", self.dtype)
+        eps = np.finfo(self.dtype).eps
+        # A product by transforms rounds every entry as it does the largest.
+        rounding = 100 * eps * sizes.max()
+        zeros = np.flatnonzero(main == 0)
+        if zeros.size:
+            some = np.zeros(main.size, self.dtype)
+            some[zeros] = np.random.default_rng(0).uniform(1, 2, zeros.size)
+            zeros = zeros if np.abs(product(some)).max() <= rounding * np.sqrt(zeros.size) else zeros[:0]
         if issubclass(kind, ComplexSymmetricMatrix) and self.dtype.kind == "c":
-            _check_diagonal(sizes)
+            check_positive(sizes, zeros)
         elif np.any(np.imag(main)):
             raise InputError("diagonal is complex, but the main diagonal of a Hermitian A is real; pass real values")
         else:
             main = np.real(main)
-            _check_diagonal(main)
-        product = matvec_function(self.linear, "A", self.dtype)
-        eps = np.finfo(self.dtype).eps
+            check_positive(main, zeros)
         places = [sizes.argmin(), sizes.argmax(), *np.random.default_rng(0).integers(main.size, size=2)]
         for i in sorted(set(map(int, places))):
             unit = np.zeros(main.size, self.dtype)
             unit[i] = 1
             entry = product(unit)[i]
-            # A product by transforms rounds every entry as it does the largest.
-            if not abs(entry - main[i]) <= np.sqrt(eps) * sizes[i] + 100 * eps * sizes.max():
+            if not abs(entry - main[i]) <= np.sqrt(eps) * sizes[i] + rounding:
                 raise InputError(
                     f"diagonal holds {main[i]:.6g} at entry {i}, but A has {entry:.6g} there, by what it makes of a "
                     "unit vector; pass the main diagonal of A itself, and another scaling as M, a function"
                 )
         return dataclasses.replace(self, main=main)
+
+    def plus_diagonal(self, rows: np.ndarray, values: np.ndarray, main: np.ndarray) -> LinearOperatorAdapter:
+        """A plus values on the diagonal of some rows. main: the diagonal of the sum, shape (N,)."""
+        from scipy.sparse import linalg
+
+        added = linalg.aslinearoperator(sparse.csr_array((values, (rows, rows)), shape=self.shape))
+        return dataclasses.replace(self, linear=self.linear + added, main=main)
 
     def bind(self, device: Device) -> BoundOperator:
         return device.callable(self.function, self.shape[0], self.dtype)
@@ -365,12 +390,28 @@ def _check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
     )
 
 
-def _check_diagonal(diagonal: np.ndarray) -> None:
+def rows_of_zeros(matrix: Any, rows: np.ndarray) -> np.ndarray:
+    """Those of some rows of a sparse matrix that hold nothing but zeros."""
+    return rows[abs(matrix[rows]).max(axis=1).toarray().ravel() == 0] if rows.size else rows
+
+
+def check_positive(diagonal: np.ndarray, empty: np.ndarray) -> None:
+    """Raise InputError for a diagonal that a positive semidefinite matrix cannot have. empty: numbers of its rows of
+    zeros."""
     real = np.real(diagonal)
+    if empty.size:
+        real = real.copy()
+        real[empty] = 1
     worst = int(np.argmin(real))
     if not real[worst] > 0:
+        if np.count_nonzero(real < 0) == diagonal.size - empty.size:
+            raise InputError(
+                f"the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to "
+                f"{real[worst]:.6g}, and CG needs a positive definite one: solve (-A) x = -b, which has the same x"
+            )
+        beside = ", in a row with other entries" if real[worst] == 0 else ""
         raise InputError(
-            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}, "
+            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}{beside}, "
             "and CG needs every one above 0"
         )
     with np.errstate(over="ignore"):

@@ -45,25 +45,31 @@ class RowExcess(NamedTuple):
 class NullSpace:
     """An orthogonal basis of the null space of A; no vectors where A is nonsingular.
 
-    vectors: each of shape (N,), in host memory; a constant one has entries 1 and is kept as one number, the others have
-    unit length.
+    vectors: each of shape (N,), in host memory; a constant one has entries 1 and is kept as one number. empty: numbers
+    of the empty rows of A, those that a rank has, whose unit vectors belong to the basis and in which the others are 0;
+    None where no rank has any.
     """
 
     vectors: tuple[np.ndarray, ...] = ()
+    empty: np.ndarray | None = None
 
     @classmethod
-    def spanned_by(cls, vectors: np.ndarray, dtype: np.dtype) -> NullSpace:
-        """The span of vectors of shape (N,) or (N, k), which may depend on one another."""
+    def spanned_by(cls, vectors: np.ndarray, dtype: np.dtype, empty: np.ndarray | None = None) -> NullSpace:
+        """The span of vectors of shape (N,) or (N, k), which may depend on one another, and of the unit vectors of
+        empty rows."""
         columns = vectors if vectors.ndim == 2 else vectors[:, None]
         if constant_of(vectors) is not None or (columns.shape[1] == 1 and np.all(columns == columns[0])):
-            return cls((constants(columns.shape[0], dtype),))
+            ones = constants(columns.shape[0], dtype)
+            return cls((ones if empty is None else _cleared(ones, empty),), empty)
+        if empty is not None:
+            columns = _cleared(columns, empty)
         wide = np.result_type(dtype, np.float64)
         basis, lengths, _ = np.linalg.svd(unit_columns(columns.astype(wide)), full_matrices=False)
         kept = basis.T[lengths > DEPENDENT * lengths.max(initial=0)]
-        return cls(tuple(np.ascontiguousarray(vector, dtype) for vector in kept))
+        return cls(tuple(np.ascontiguousarray(vector, dtype) for vector in kept), empty)
 
     def __bool__(self) -> bool:
-        return bool(self.vectors)
+        return bool(self.vectors) or self.empty is not None
 
     @property
     def is_constant(self) -> bool:
@@ -72,12 +78,13 @@ class NullSpace:
 
     def conjugate(self) -> NullSpace:
         """What the range of A = A^T is orthogonal to; that of a Hermitian A is orthogonal to the null space itself."""
-        return NullSpace(tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors))
+        return NullSpace(tuple(v if constant_of(v) is not None else v.conj() for v in self.vectors), self.empty)
 
     def complement(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
         """x minus its component in the null space, and the norm of that component; x itself without vectors.
 
-        Cost for each vector: three passes over it and a vector of memory; two for the constants in host memory.
+        Cost for each vector, and for all empty rows together: three passes over it and a vector of memory; two for the
+        constants in host memory.
         """
         if self.is_constant and isinstance(x, np.ndarray):
             size = device.total(x.size)
@@ -85,7 +92,7 @@ class NullSpace:
             x = device.copy(x)
             x -= mean
             return x, abs(mean) * math.sqrt(size)
-        removed = 0.0
+        x, removed = self.without_empty_rows(x, device)
         for vector in self.vectors:
             square = np.vdot(vector, vector).real if constant_of(vector) is None else vector.size
             square = float(device.total(square))
@@ -95,37 +102,72 @@ class NullSpace:
             x, removed = component, np.hypot(removed, abs(share) * length)
         return x, float(removed)
 
+    def without_empty_rows(self, x: DeviceVector, device: Device) -> tuple[DeviceVector, float]:
+        """x with 0 in the empty rows of A, and the norm of what was there; x itself without such rows."""
+        if self.empty is None:
+            return x, 0.0
+        found = device.to_host(x)[self.empty]
+        component = np.zeros(x.size, x.dtype)
+        component[self.empty] = found
+        left = device.array(component, x.dtype)
+        device.subtract_from(x, left)
+        return left, math.sqrt(device.total(np.vdot(found, found).real.item()))
+
+
+def _cleared(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """A copy with 0 in some rows."""
+    made = np.array(values)
+    made[rows] = 0
+    return made
+
 
 def constants(size: int, dtype: np.dtype) -> np.ndarray:
     """The null vector of an all-Neumann problem, kept as one number."""
     return constant(1, size, dtype)
 
 
-def null_space_of(operator: Operator, vectors: np.ndarray | None, bound: DeviceOperator, device: Device) -> NullSpace:
+def null_space_of(
+    operator: Operator,
+    vectors: np.ndarray | None,
+    bound: DeviceOperator,
+    device: Device,
+    empty: np.ndarray | None = None,
+) -> NullSpace:
     """The null space that `vectors` span, or that of the constants where they are None and A maps those to zero.
 
-    bound: A on the device. Cost of the test: a product with A, and for a matrix that is nearly singular a second one;
-    nothing for two phases.
+    bound: A on the device. empty: as in `NullSpace`; A then has entries on the diagonal of these rows, see
+    `operators.empty_rows`, and the constants are those of the other rows. Cost of the test: a product with A, and for a
+    matrix that is nearly singular a second one; nothing for two phases.
     """
     size, dtype = operator.shape[0], operator.dtype
+    if empty is not None and device.total(size - empty.size) == 0:
+        return NullSpace((), empty)
     if vectors is None:
+        if not _maps_constants_to_zero(operator, bound, device, empty):
+            return NullSpace((), empty)
         vectors = constants(size, dtype)
-        if not _maps_constants_to_zero(operator, vectors, bound, device):
-            return NullSpace()
-    return NullSpace.spanned_by(vectors, dtype)
+    return NullSpace.spanned_by(vectors, dtype, empty)
 
 
-def _maps_constants_to_zero(operator: Operator, ones: np.ndarray, bound: DeviceOperator, device: Device) -> bool:
+def _maps_constants_to_zero(
+    operator: Operator, bound: DeviceOperator, device: Device, empty: np.ndarray | None
+) -> bool:
     if isinstance(operator, TwoPhaseStencil):
         # A times 1 is the wall terms, which are of the size of the faces within their phase.
         return not operator.faces.walled
     eps, size = precision_of(operator), operator.shape[0]
     if isinstance(operator, Matrix | MatrixRows):
         rows = stored_rows(operator)
-        found = excess(rows, constants(rows.shape[1], operator.dtype), eps)  # pyright: ignore[reportGeneralTypeIssues]
+        ones = constants(rows.shape[1], operator.dtype)  # pyright: ignore[reportGeneralTypeIssues]
+        if empty is not None:
+            # No row has an entry in the column of an empty one, so that none is among the ghosts.
+            ones = _cleared(ones, empty + getattr(operator, "below", 0))
+        found = excess(rows, ones, eps)
         return device.largest(float(found is not None)) == 0
     # Stencils and boxes may be large, so they are not assembled: |d| + |A 1 - d| bounds a row's sum of |A| from below,
     # and is that sum where no other entry is positive.
+    ones = constants(size, operator.dtype)
+    ones = ones if empty is None else _cleared(ones, empty)
     product = device.zeros(size, operator.dtype)
     bound.apply(device.array(ones, operator.dtype), product)
     try:

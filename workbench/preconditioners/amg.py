@@ -19,7 +19,7 @@ from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
-from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
+from workbench.preconditioners.pinned import pin_unknowns, project_out
 from workbench.registry import parameter, register
 
 MAX_COARSE = 5000
@@ -56,7 +56,7 @@ class Amg(Preconditioner):
         """M^-1 as a checked function of host vectors, and notes for the provenance."""
         double = np.result_type(operator.dtype, np.float64)
         matrix = sparse.csr_array(operator.to_csr(), dtype=double)
-        regular, pins = pin_unknowns(matrix, precision_of(operator))
+        regular, pins, null = pin_unknowns(matrix, precision_of(operator))
         with np.errstate(all="ignore"):
             preconditioner = self.hierarchy(regular).aspreconditioner(cycle="V")
 
@@ -64,7 +64,7 @@ class Amg(Preconditioner):
             return preconditioner.matvec(r.astype(double))
 
         notes = () if not pins else (f"A is singular: {self._label} pins {pins} of its unknowns and removes the mean",)
-        apply = project_out_mean(matvec) if pins else matvec
+        apply = matvec if null is None else project_out(matvec, null)
         with np.errstate(all="ignore"):
             return apply, (*notes, *check_cycle(self._label, apply, matrix.shape[0], double))
 

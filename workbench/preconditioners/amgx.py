@@ -15,7 +15,7 @@ from workbench.operators import Operator
 from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
-from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
+from workbench.preconditioners.pinned import pin_unknowns, project_out
 from workbench.registry import parameter, register
 
 
@@ -68,11 +68,11 @@ class Amgx(Preconditioner):
         if operator.dtype != np.float64:
             raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"
-        regular, pins = pin_unknowns(sparse.csr_array(operator.to_csr()), precision_of(operator))
+        regular, pins, null = pin_unknowns(sparse.csr_array(operator.to_csr()), precision_of(operator))
         solver = AmgxSolver(self.configuration(), regular)
-        apply = project_out_mean(solver.solve) if pins else solver.solve
+        apply = solver.solve if null is None else project_out(solver.solve, null)
         notes = [f"A is singular: {name} pins {pins} of its unknowns and removes the mean"] if pins else []
         notes += check_cycle(name, apply, solver.size, operator.dtype)
         if takes_addresses(device):
-            return attach_notes(Cycle(solver, device, projected=pins > 0), name, tuple(notes))
+            return attach_notes(Cycle(solver, device, null), name, tuple(notes))
         return attach_notes(device.callable(apply, solver.size, operator.dtype), name, tuple(notes))

@@ -20,7 +20,8 @@ class BlockIncompleteCholesky(Preconditioner):
 
     Blocks are solved in parallel. `block-ic:8` is the papers' block size 8n: 8 grid rows of n unknowns. `unknowns` sets
     the block size directly, for any matrix. A matrix without a grid is treated as a square grid with rows of sqrt(N)
-    unknowns, rounded up.
+    unknowns, rounded up; where neighbours in an unstructured one have numbers far apart, few couplings are left in
+    blocks.
 
     Cost: for a stencil with blocks of whole grid rows only 1/E, shape (N,), is stored, and one application reads the
     lower bands of A, 1/E and r once while a block fits in a core's cache. Otherwise the factor is stored in CSR format.
@@ -34,6 +35,7 @@ class BlockIncompleteCholesky(Preconditioner):
     name: ClassVar[str] = "block-ic"
     title: ClassVar[str] = "block incomplete Cholesky"
     on_ranks: ClassVar[bool] = True
+    cuts_by_index: ClassVar[bool] = True
 
     rows: int = parameter(8, "grid rows in a block", low=1, high=10**9)
     unknowns: int = parameter(0, "unknowns in a block; 0 takes `rows` grid rows", low=0, high=10**12)

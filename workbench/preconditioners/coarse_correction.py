@@ -32,6 +32,7 @@ class Coarse(Preconditioner):
 
     name: ClassVar[str] = "coarse"
     title: ClassVar[str] = "coarse correction (within a sum)"
+    cuts_by_index: ClassVar[bool] = True
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 

@@ -12,7 +12,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.factorization import csr_pivots, stencil_pivots
 from workbench.lazy import sparse
-from workbench.operators import BoundOperator, Operator, Stencil
+from workbench.operators import BoundOperator, Operator, Stencil, check_diagonal
 
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
@@ -129,7 +129,9 @@ def _notes(name: str, shift: float, replaced: int) -> list[str]:
 def ssor_factors(operator: Operator, device: Device, omega: float) -> Factorized:
     """SSOR: E = D/omega, L the strictly lower triangle of A, and M^-1 scaled by 2 - omega."""
     size, matrix = operator.shape[0], None if isinstance(operator, Stencil) else operator.to_csr()
-    pivots = np.real(operator.diagonal()).astype(np.float64) / omega
+    diagonal = operator.diagonal()
+    check_diagonal(diagonal)
+    pivots = np.real(diagonal).astype(np.float64) / omega
     inverse = device.array(1 / pivots, operator.dtype)
     if isinstance(operator, Stencil):
         width = operator.grid[-1]

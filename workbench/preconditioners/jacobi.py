@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.devices.constant import constant_of
+from workbench.devices.constant import constant_of, entries
 from workbench.devices.protocol import Device
-from workbench.operators import Operator, Size, TwoPhaseStencil
+from workbench.operators import Operator, Size, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
 
@@ -22,7 +22,7 @@ class Jacobi(Preconditioner):
     Cost: one vector of memory, and one word per unknown in each pass that uses u = M^-1 r; nothing for a constant
     diagonal.
 
-    Raises InputError if the diagonal of A is not available.
+    Raises InputError for a zero on the diagonal of A, and if it is not available.
     """
 
     name: ClassVar[str] = "jacobi"
@@ -39,6 +39,8 @@ class Jacobi(Preconditioner):
         diagonal = operator.diagonal()
         is_constant = constant_of(diagonal) is not None or np.all(diagonal == diagonal[0])
         # All ranks have the same lines, hence the same sums.
-        if (entry := device.common(float(np.real(diagonal[0])) if is_constant else None)) is not None:
+        entry = device.common(float(np.real(diagonal[0])) if is_constant else None)
+        check_diagonal(entries(diagonal))
+        if entry is not None:
             return ElementWise(f"{1 / entry!r}*v", {})
         return ElementWise("d*v", {"d": device.array(1 / diagonal, operator.dtype)})

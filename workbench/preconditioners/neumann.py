@@ -12,7 +12,7 @@ from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.host.series_sizes import scratch_bytes, stores_bands
 from workbench.lazy import sparse
-from workbench.operators import BoundOperator, Operator, Size, Stencil
+from workbench.operators import BoundOperator, Operator, Size, Stencil, check_diagonal
 from workbench.operators.matrix_rows import MatrixRows, stored_rows
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
@@ -72,12 +72,15 @@ class Neumann(Preconditioner):
             made = TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse)
         if norm is not None:
             made.notes = (*made.notes, condition(norm))
+            made.advice = advice(norm)
         return made
 
 
 def _terms(operator: Operator, device: Any) -> tuple[Sequence[SeriesTerm], Any, float]:
     """The terms of K and K^T of a sparse matrix, D^-1 on the device, and ||L D^-1||_inf."""
-    entries, inverse = stored_rows(operator), 1 / operator.diagonal()
+    entries, diagonal = stored_rows(operator), operator.diagonal()
+    check_diagonal(diagonal)
+    inverse = 1 / diagonal
     on_device = device.array(inverse, operator.dtype)
     if isinstance(operator, MatrixRows):
         of_columns = device.with_ghosts(inverse, operator.slab)
@@ -102,4 +105,14 @@ def condition(norm: float) -> str:
     return (
         f"||L D^-1||_inf = {norm:.3g}, not below 1: the Neumann series may diverge, so more terms may precondition "
         "worse; M is positive definite all the same"
+    )
+
+
+def advice(norm: float) -> str:
+    """Advice for a run that fails, empty where the series converges. norm: ||L D^-1||_inf."""
+    if norm < 1:
+        return ""
+    return (
+        f"||L D^-1||_inf = {norm:.3g} is not below 1, so the Neumann series may diverge and be worse than no "
+        "preconditioner: try jacobi or chebyshev"
     )

@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
-
 from workbench.devices import petsc
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 from workbench.operators import Operator
-from workbench.operators.null_space import excess, precision_of
+from workbench.operators.null_space import precision_of
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
-from workbench.preconditioners.pinned import project_out_mean
+from workbench.preconditioners.pinned import coupled_constants, pin_unknowns, project_out
 from workbench.registry import parameter, register
 
 KINDS = ("gamg", "hypre", "icc", "sor", "jacobi")
@@ -50,9 +48,12 @@ class PetscPreconditioner(Preconditioner):
         if operator.dtype.itemsize != 8:
             raise InputError(f"preconditioner petsc computes in float64, got a matrix in {operator.dtype}; use amg:sa")
         csr = sparse.csr_array(operator.to_csr())
-        singular = excess(csr, np.ones(csr.shape[0]), precision_of(operator)) is None
-        made = petsc.Preconditioner(self.method, csr, self.options, constant_null_vector=singular)
-        apply = project_out_mean(made.apply) if singular else made.apply
+        null = coupled_constants(csr, precision_of(operator))
+        singular, constant = null is not None, null is not None and bool(null.all())
+        # PETSc takes the constants of all unknowns alone.
+        matrix = csr if constant else pin_unknowns(csr, precision_of(operator)).matrix
+        made = petsc.Preconditioner(self.method, matrix, self.options, constant_null_vector=constant)
+        apply = made.apply if null is None else project_out(made.apply, null)
         name = f"petsc:{self.method}"
         notes = [f"preconditioner {self.method} of PETSc {petsc.version()}"]
         notes += [f"{name} has {made.levels} levels"] if made.levels else []

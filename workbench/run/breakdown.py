@@ -76,6 +76,8 @@ def _about_choices(reason: Reason, setup: SolveSetup) -> str:
     slow = reason is Reason.MAXITER and setup.projection and not setup.projection.exact
     if setup.projection and (slow or reason in _COARSE_SOLVE) and setup.projection.advice:
         found.append(setup.projection.advice)
+    if reason in _SINGLE and setup.first_level.advice:
+        found.append(setup.first_level.advice)
     if reason in _SINGLE and setup.product is not setup.bound:
         found.append("vectors in single precision may be the cause; try precision float64")
     return "".join(f"; {clause}" for clause in found)

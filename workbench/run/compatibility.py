@@ -15,7 +15,7 @@ from workbench.errors import CLUSTERS, MOST_UNKNOWNS, InputError
 from workbench.number_text import count
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, UnsymmetricMatrix
 from workbench.operators.base import MissingEntriesError
-from workbench.problems import Problem
+from workbench.problems import LinearSystem, Problem
 from workbench.problems.right_hand_sides import NO_GRID, NO_PHASES
 from workbench.registry import Block
 from workbench.run.configuration import Configuration
@@ -53,6 +53,22 @@ def needing_entries(block: Block) -> Iterator[None]:
         raise InputError(
             f"{block.kind} {block.name} needs the {missing.what} of A, which a LinearOperator does not show; {way_out}"
         ) from None
+
+
+def index_cuts(system: LinearSystem, *blocks: Block) -> list[str]:
+    """A sentence on the blocks of a run that cut a matrix without a grid by index; none where no block does."""
+    if system.grid is not None or getattr(system.operator, "grid", None) is not None:
+        return []
+    # Of a sum its members.
+    each = [member for block in blocks for member in getattr(block, "blocks", (block,))]
+    names = dict.fromkeys(f"{block.kind} {block.name}" for block in each if getattr(block, "cuts_by_index", False))
+    if not names:
+        return []
+    return [
+        f"{' and '.join(names)} cut{'s' * (len(names) == 1)} this matrix, which has no grid, by index; where "
+        "neighbours have numbers far apart that may take more iterations than none: give labels by place as deflation, "
+        "an integer for each unknown"
+    ]
 
 
 def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflation) -> str:

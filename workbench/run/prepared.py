@@ -173,6 +173,7 @@ class Prepared:
         given, setup = kept(x, "x"), self._setup
         out = setup.device.zeros(given.size, setup.operator.dtype)
         setup.bound.apply(setup.device.to_device(given), out)
+        out, _ = setup.null_space.without_empty_rows(out, setup.device)
         if not setup.device.holds(given):
             return returned_as(x, np.array(setup.device.to_host(out)))
         setup.device.synchronize()

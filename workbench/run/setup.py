@@ -19,7 +19,9 @@ from workbench.host.boxes import EarlierParts
 from workbench.host.components import has_unnumbered_components, numbered_components
 from workbench.host.slab import Slab
 from workbench.machine.profile import profile
+from workbench.number_text import count
 from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
+from workbench.operators.empty_rows import without_empty_rows
 from workbench.operators.formats import in_format
 from workbench.operators.null_space import NullSpace, null_space_of
 from workbench.operators.slab_stencil import SlabStencil
@@ -28,7 +30,7 @@ from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.registry import find
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_columns, check_inexact, check_varying, needing_entries
+from workbench.run.compatibility import check_columns, check_inexact, check_varying, index_cuts, needing_entries
 from workbench.run.configuration import Configuration
 from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
@@ -110,6 +112,7 @@ def prepare(
     device.forget_copies()
     with phases(PROBLEM):
         operator = in_format(operator, configuration.format, device)
+        operator, empty = without_empty_rows(operator, device)
         system = system if operator is system.operator else system.with_operator(operator)
     if configuration.reduction != RUN["reduction"].default:
         # Runs on the cores import no other device.
@@ -121,11 +124,15 @@ def prepare(
     phases.on(device)
     with phases("A"):
         bound = operator.bind(device)
-    null_space = null_space_of(operator, system.null_space, bound, device)
+    null_space = null_space_of(operator, system.null_space, bound, device, empty)
     notes = [*ranks.described(), *choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*bound.notes, *system.notes]
+    if empty is not None:
+        rows = device.total(empty.size)
+        notes.append(f"A has {count(rows)} empty row{'s' * (rows > 1)}, of zeros alone; x is 0 there")
+    notes += index_cuts(system, configuration.preconditioner, configuration.deflation)
     if system.given_rhs_name and configuration.rhs == RUN["rhs"].default:
         notes.append(f"{system.given_rhs_name} comes with the matrix; rhs given solves with it")
     with phases("vectors b and x₀"):
@@ -333,12 +340,13 @@ def on_cores(
     `prepare` does.
     """
     device = devices.device("cpu")
-    bound = system.operator.bind(device)
+    operator, empty = without_empty_rows(system.operator, device)
+    bound = operator.bind(device)
     if asks_for_blocks(configuration, system):
         b, exact = np.ascontiguousarray(columns_of(configuration, system)[:, column]), None
     else:
         b, exact = right_hand_side(configuration, system, bound, device)
-    null_space = null_space_of(system.operator, system.null_space, bound, device)
+    null_space = null_space_of(operator, system.null_space, bound, device, empty)
     return bound, make_consistent(b, range_complement(configuration, null_space))[0], exact, null_space
 
 

@@ -1,0 +1,167 @@
+"""Rows of zeros, as of isolated nodes: x is 0 there, the rest is solved as without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import linalg
+
+from tests.contracts.cases import FIRST
+from workbench.analysis import spectrum
+from workbench.errors import InputError
+from workbench.operators import BandStencil, ComplexSymmetricMatrix, UnsymmetricMatrix, as_operator
+from workbench.problems import LinearSystem
+from workbench.problems.matrix_market import read_matrix
+from workbench.run import Reason, configure, prepare, solve
+
+N = 60
+FIRST_LAST_AND_A_RUN = np.array([0, 1, 20, 21, 22, 23, 24, 25, 26, 27, 40, 58, 59])
+"""A whole subdomain of blocks:15 among them."""
+
+
+def graph(anchored: bool, empty: np.ndarray = FIRST_LAST_AND_A_RUN) -> np.ndarray:
+    """The Laplacian of a random connected graph on the other nodes, plus a small diagonal there if anchored."""
+    rng = np.random.default_rng(7)
+    nodes = np.setdiff1d(np.arange(N), empty)
+    weights = np.diag(rng.uniform(0.5, 1.5, nodes.size - 1), 1)
+    chords = rng.integers(nodes.size, size=(40, 2))
+    weights[chords.min(axis=1), chords.max(axis=1)] += chords[:, 0] != chords[:, 1]
+    weights += weights.T
+    core = np.diag(weights.sum(axis=0) + anchored * rng.uniform(0.1, 0.2, nodes.size)) - weights
+    A = np.zeros((N, N))
+    A[np.ix_(nodes, nodes)] = core
+    return A
+
+
+def check(A: np.ndarray, found: np.ndarray, b: np.ndarray) -> None:
+    """Compare with the solution of minimum norm."""
+    np.testing.assert_allclose(found, np.linalg.pinv(A, rcond=1e-12) @ b, atol=1e-7 * np.abs(b).max())
+    assert not found[~A.any(axis=1)].any()
+
+
+b = np.random.default_rng(1).standard_normal(N)
+CONNECTED = {True: FIRST, False: [name for name in FIRST if name != "schwarz"]}
+"""A box of schwarz that is all of a singular A has no factor, with empty rows or without."""
+
+
+@pytest.mark.parametrize(
+    ("anchored", "M"), [(anchored, M) for anchored, names in CONNECTED.items() for M in names if M != "mg"]
+)
+def test_every_preconditioner_takes_them(anchored, M):
+    A = graph(anchored)
+    result = solve(sparse.csr_array(A), b, M=M, rtol=1e-10)
+    assert result.reason is Reason.CONSISTENT
+    check(A, result.x, b)
+    assert "A has 13 empty rows, of zeros alone; x is 0 there" in result.provenance["notes"]
+    assert result.converged
+    within = A @ np.arange(N)
+    assert solve(sparse.csr_array(A), within, M=M).reason is Reason.CONVERGED
+
+
+@pytest.mark.parametrize("anchored", [True, False])
+@pytest.mark.parametrize("deflation", ["blocks:4", "blocks:15", "eigenvectors:3", "ritz:3"])
+def test_every_second_level_without_a_grid_takes_them(deflation, anchored):
+    A = graph(anchored)
+    check(A, solve(sparse.csr_array(A), b, deflation=deflation, rtol=1e-10).x, b)
+
+
+@pytest.mark.parametrize("M", ["none", "jacobi", "mg", "neumann:2", "chebyshev", "ic"])
+def test_cells_of_a_stencil_may_be_without_an_equation(M):
+    main, west, south = np.full(36, 4.0), np.full(36, -1.0), np.full(36, -1.0)
+    west[::6] = south[:6] = 0
+    for cell in (0, 14, 35):
+        main[cell] = west[cell] = south[cell] = 0
+        west[cell + 1 : cell + 2] = south[cell + 6 : cell + 7] = 0
+    stencil = BandStencil((6, 6), main, (west, south))
+    check(stencil.to_csr().toarray(), solve(stencil, b[:36], M=M, deflation="blocks:2", rtol=1e-10).x, b[:36])
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sets(st.integers(0, N - 1), min_size=1, max_size=N - 2), st.booleans(), st.integers(-300, 300))
+def test_whichever_rows_and_whatever_units(rows, anchored, exponent):
+    A = graph(anchored, np.array(sorted(rows)))
+    result = solve(np.ldexp(1.0, exponent) * A, b, rtol=1e-10)
+    check(A, np.ldexp(result.x, exponent), b)
+
+
+@pytest.mark.parametrize("choices", [{"device": "opencl"}, {"format": "ell"}, {"ranks": 3}], ids=str)
+def test_on_every_machine(choices):
+    if "ranks" in choices:
+        pytest.importorskip("mpi4py")
+    A = graph(anchored=False)
+    check(A, solve(sparse.csr_array(A), b, rtol=1e-10, **choices).x, b)
+
+
+def test_many_right_hand_sides_a_start_and_a_prepared_system():
+    A = graph(anchored=False)
+    X = solve(A, np.stack([b, A @ b], axis=1), rtol=1e-10).x
+    check(A, X[:, 0], b)
+    check(A, X[:, 1], A @ b)
+    result = solve(A, b, x0=b, rtol=1e-10)
+    check(A, result.x, b)
+    assert "the component of x0 in the null space of A was removed" in result.detail
+    prepared = prepare(A, rtol=1e-10)
+    check(A, prepared.solve(b).x, b)
+    np.testing.assert_allclose(prepared.product(b), A @ b, atol=1e-13)
+    prepared.update(2 * A)
+    check(2 * A, prepared.solve(b).x, b)
+
+
+def test_null_vectors_that_are_given_are_those_of_the_other_rows():
+    A = graph(anchored=False)
+    isolated = ~A.any(axis=1)
+    vectors = np.stack([~isolated, isolated, np.arange(N) == 0], axis=1).astype(float)
+    for given_vectors in (vectors, vectors[:, 1:], np.empty((N, 0))):
+        result = solve(A, A @ b, nullspace=given_vectors, rtol=1e-10)
+        assert result.converged
+        assert not result.x[isolated].any()
+    check(A, solve(A, b, nullspace=vectors, rtol=1e-10).x, b)
+
+
+@pytest.mark.parametrize("M", ["jacobi", "chebyshev"])
+@pytest.mark.parametrize("anchored", [True, False])
+def test_the_diagonal_of_an_operator_shows_them(M, anchored):
+    A = graph(anchored)
+    check(A, solve(linalg.aslinearoperator(A), b, M=M, diagonal=A.diagonal(), deflation="blocks:15", rtol=1e-10).x, b)
+
+
+def test_the_spectrum_is_that_of_A():
+    A = graph(anchored=True)
+    found = spectrum(configure("poisson5", preconditioner="none"), LinearSystem(as_operator(A), b))
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(A), atol=1e-12)
+
+
+def test_nothing_but_empty_rows():
+    for A in (np.zeros((1, 1)), np.zeros((4, 4)), sparse.csr_array((4, 4))):
+        result = solve(A, np.zeros(A.shape[0]))
+        assert result.converged
+        assert not result.x.any()
+        with pytest.raises(InputError, match="nothing is left"):
+            solve(A, np.ones(A.shape[0]))
+
+
+def test_a_complex_symmetric_matrix_may_have_them():
+    A = graph(anchored=True) + 0.1j * np.diag(graph(anchored=True).diagonal())
+    result = solve(A, b + 0j, solver="cocg", rtol=1e-10)
+    check(A, result.x, b)
+
+
+def test_a_file_may_have_them(tmp_path):
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n4 4 3\n1 1 2\n3 1 -1\n3 3 2\n")
+    matrix, _ = read_matrix(path)
+    assert matrix.empty_rows.tolist() == [1, 3]
+    assert matrix.nnz == 4
+    result = solve(matrix, np.ones(4))
+    np.testing.assert_allclose(result.x, [1, 0, 1, 0])
+
+
+def test_a_zero_next_to_an_entry_is_none():
+    unsymmetric = np.array([[0.0, 0.0], [1.0, 2.0]])
+    for A, kind in ((np.array([[0.0, 1.0], [1.0, 2.0]]), None), (unsymmetric, UnsymmetricMatrix)):
+        with pytest.raises(InputError, match="diagonal entry 0 is 0, in a row with other entries"):
+            as_operator(A, kind) if kind else as_operator(A)
+    assert not ComplexSymmetricMatrix(sparse.csr_array(np.array([[0.0, 1.0], [1.0, 2.0]]))).empty_rows.size
