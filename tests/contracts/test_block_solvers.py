@@ -10,7 +10,9 @@ from tests.all_pairs import on_accelerators, pairwise
 from tests.conftest import grid_stencil, random_matrix
 from tests.contracts import cases
 from workbench import registry
-from workbench.run import solve
+from workbench.errors import InputError
+from workbench.run import configure, solve
+from workbench.run.compatibility import check_columns
 
 METHODS = [name for name in cases.ON_CORES if registry.registered("solver")[name].takes_blocks]
 COLUMNS = (3, 1, 17)
@@ -74,6 +76,24 @@ def test_every_first_level(M):
 def test_every_method_with_deflation(method, variant):
     labels = np.arange(301) // 76
     check(random_matrix(301), 3, "float64", solver=method, M="jacobi", deflation=labels, variant=variant)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("variant", cases.VARIANTS)
+def test_variants_that_need_not_converge_are_refused(method, variant):
+    """The others are those of `test_every_method_with_deflation`."""
+    chosen = configure("two-layer", n=8, solver=method, rhs="random:3", deflation="stripes", variant=variant)
+    if variant in cases.HERMITIAN or method == "bf-block-cg":
+        check_columns(chosen)
+        return
+    with pytest.raises(InputError, match=f"variant {variant} .* use variant a-def2 or bnn") as refused:
+        check_columns(chosen)
+    assert dict(refused.value.changes) == {"variant": "a-def2"}
+
+
+def test_unsymmetric_preconditioner_of_a_method_that_takes_it():
+    labels = np.arange(301) // 76
+    check(random_matrix(301), 3, "float64", solver="bf-block-cg", M="jacobi", deflation=labels, variant="a-def1")
 
 
 def test_deflation_on_an_accelerator(accelerator):

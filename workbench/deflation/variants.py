@@ -51,6 +51,8 @@ class Variant(Block):
     """Whether an iteration applies P, which needs AZ."""
     adds_q: ClassVar[bool] = False
     """Whether M1 is a sum of M^-1, projected or not, and Q."""
+    hermitian: ClassVar[bool] = True
+    """Whether M1 is Hermitian on the residuals that occur: those with Z^T r = 0, where the variant keeps that."""
     accepts_inexact: ClassVar[bool] = False
     """Whether E may be solved approximately: errors of Q then slow the convergence and do not limit it."""
 
@@ -112,12 +114,14 @@ class Def2(Variant):
 @dataclasses.dataclass(frozen=True)
 class ADef1(Variant):
     """Two coarse solves and one product with AZ. M1 is not Hermitian: its eigenvalues with A are those of BNN, but CG
-    may take more iterations, and does not converge with every M. Use BNN or A-DEF2 then."""
+    may take more iterations, and does not converge with every M. Use BNN or A-DEF2 then. Of the methods for many
+    right-hand sides `bf-block-cg` alone takes it."""
 
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
     adds_q: ClassVar[bool] = True
     uses_az: ClassVar[bool] = True
+    hermitian: ClassVar[bool] = False
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, correct=True)

@@ -344,6 +344,13 @@ def check_columns(configuration: Configuration) -> None:
             "iterations, or pseudo-block-cg, whose iterations cost less",
             changes={"solver": "block-cg"},
         )
+    variant = configuration.variant
+    if configuration.deflation.name != "none" and not (variant.hermitian or solver.accepts_unsymmetric_m):
+        raise InputError(
+            f"variant {variant.name} makes a preconditioner that is not Hermitian, with which solver {solver.name} "
+            "need not converge for several right-hand sides; use variant a-def2 or bnn, or solver bf-block-cg",
+            changes={"variant": "a-def2"},
+        )
     if configuration.stopping.norm != Norm.RESIDUAL:
         raise InputError(
             f"norm {configuration.stopping.norm} is not available for several right-hand sides; choose norm residual",
@@ -367,6 +374,12 @@ def mixed_refusal(configuration: Configuration) -> str:
         return (
             f"variant {configuration.variant.name} relies on Z^T r = 0, which vectors in single precision do not keep, "
             "and would stagnate; use variant a-def2, or precision float64"
+        )
+    two_levels = configuration.deflation.name != "none"
+    if configuration.variant.name in ("auto", "a-def2") and configuration.preconditioner.name == "none" and two_levels:
+        return (
+            "variant a-def2 without a first level lets Z^T r grow from rounding, which in single precision "
+            "may stall it; use variant bnn, preconditioner jacobi, or precision float64"
         )
     if configuration.stopping.norm != Norm.RESIDUAL:
         return (

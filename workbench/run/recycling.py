@@ -24,7 +24,7 @@ from workbench.solvers.cg import CG
 
 EXHAUSTED = 50
 """No direction is kept once sqrt((r, M^-1 r)) is below this many units of roundoff of its initial value."""
-NULL = 1e-13
+NULL, ROUNDING = 1e-13, 8
 """A Ritz value below this times the largest one belongs to the null space, where b was not in the range of A."""
 
 
@@ -195,7 +195,8 @@ class _Basis:
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
         entries = lanczos_entries(alpha, beta)
         values = eigvalsh_tridiagonal(*entries)
-        null = int(np.count_nonzero(values < NULL * values[-1]))
+        noise = ROUNDING * float(np.finfo(self.directions[0].dtype).eps)
+        null = int(np.count_nonzero(values < max(NULL, noise) * values[-1]))
         first = max(0, min(null, steps - count))
         _, small = eigh_tridiagonal(*entries, select="i", select_range=(first, first + count - 1))
         # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).

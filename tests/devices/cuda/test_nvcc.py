@@ -90,7 +90,7 @@ def _of_block_vectors(dtype):
             plan = block_products.CsrBlock.of(columns, dtype.itemsize, wide, mean, 64, 256, long=True, summed=True)
             yield dataclasses.replace(plan.text, bounds=None).text
         for name in ("lengths", "ratios", "factor", "pivoted", "again", "norms", "own_norms"):
-            yield small.small(name, columns).text
+            yield small.small(name, columns, dtype).text
         yield small.keep(columns, ("rr", "gamma", "delta", "going")).text
         yield block_algebra.gram(columns, columns, wide, transposed=False)
         yield block_algebra.dots(columns, transposed=True)

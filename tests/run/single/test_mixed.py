@@ -69,6 +69,13 @@ def test_every_variant_and_coarse_solver(variant, coarse):
     assert run.setup.variant.name != "def1"
 
 
+@pytest.mark.parametrize("variant", ["auto", "a-def2"])
+def test_two_levels_without_a_first_one_are_refused(variant):
+    choices = {"preconditioner": "none", "deflation": "levelset:3", "variant": variant}
+    with pytest.raises(InputError, match="use variant bnn, preconditioner jacobi, or precision float64"):
+        finished("mixed", n=8, **choices, **SIDE)
+
+
 def test_what_is_stored_in_which_precision():
     run = finished("mixed", n=16, preconditioner="neumann:2", deflation="levelset:4", **SIDE)
     stored = {name: str(vector.dtype) for name, vector in run.workspace.vectors.items()}

@@ -13,7 +13,7 @@ from workbench.errors import InputError
 from workbench.preconditioners.preconditioner_sum import PreconditionerSum
 from workbench.run import Reason, Run, configure, run_through, solve
 from workbench.run.stopping import Stopping
-from workbench.solvers.multi.basis import Limits, orthonormal
+from workbench.solvers.multi.basis import DEPENDENT, Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.inner_products import InnerProducts
 from workbench.solvers.multi.members import Whole
@@ -173,12 +173,12 @@ def test_dependent_columns_leave_an_orthonormal_rest():
     P = rng.standard_normal((30, 4))
     P[:, 2] = P[:, 0] + P[:, 1]
     gram = P.T @ P
-    found = orthonormal(gram, np.diag(gram))
+    found = orthonormal(gram, np.diag(gram), DEPENDENT)
     assert found.basis.shape == (4, 3)
     np.testing.assert_allclose(found.basis.T @ gram @ found.basis, np.eye(3), atol=1e-9)
     # A column that was made orthogonal to others, with only rounding left.
     gram = np.diag([1.0, 1e-12])
-    assert orthonormal(gram, np.ones(2)).basis.shape == (2, 1)
+    assert orthonormal(gram, np.ones(2), DEPENDENT).basis.shape == (2, 1)
 
 
 def test_terms_are_stored_on_their_boxes_alone():

@@ -30,6 +30,7 @@ class BlockWatch:
     def __init__(self, device: Launcher, space: BlockWorkspace, repeats: Repeats) -> None:
         assert isinstance(space.held, SmallMatrices)
         self._device, self._held, self.repeats, self._columns = device, space.held, repeats, space.columns
+        self._dtype = space.dtype
         s, kept = space.columns, repeats.kept
         self._state = np.zeros(small.state_size(s))
         self._rows = device.zeros(self.most * len(kept) * s, self._held.dtype)
@@ -39,7 +40,7 @@ class BlockWatch:
         self._recorded = device.runtime.record(self._once)
 
     def _bound(self, name: str, s: int) -> Callable[[], None]:
-        return self._held.kernel(small.small(name, s), s)
+        return self._held.kernel(small.small(name, s, self._dtype), s)
 
     def _once(self) -> None:
         for step in self._steps:

@@ -8,6 +8,9 @@ device stops.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.source import fill
@@ -20,21 +23,33 @@ GROUP = 256
 """Work-items of the group, at least one for each column."""
 SQUARES = frozenset({"half", "first", "rho", "C", "before"})
 """The square matrices that only these kernels use."""
-ZERO_COLUMN = 1e-12
-"""A column counts as zero below this times the largest norm of a column."""
-DEPENDENT = 1e-10
-"""A column depends on those before it where its pivot, of a matrix with a unit diagonal, is below this."""
+_ZERO_COLUMN, _DEPENDENT, _ROUNDING = 1e-12, 1e-10, 16
+"""The bounds of `RankBounds` in double precision, and units of roundoff of a column below which neither is."""
 
-_PLAIN = {"choose": "p < 0", "zero": 0, "tolerance": 0}
-_PIVOTS = {"choose": "diagonal[i] > best", "zero": ZERO_COLUMN, "tolerance": DEPENDENT}
-_CHOLESKY = {
-    "factor": {**_PLAIN, "halted": IN_FACTOR},
-    "pivoted": {**_PIVOTS, "halted": IN_ORTHONORMALIZATION},
-    "again": {**_PLAIN, "halted": 0},
-}
-"""Of those with a Cholesky factor, how its pivots are chosen."""
+_CHOLESKY = {"factor": IN_FACTOR, "pivoted": IN_ORTHONORMALIZATION, "again": 0}
+"""Where the device stops of those with a Cholesky factor; that of `pivoted` has pivots."""
 _MACROS = ("EACH", "ROW_OF", "COLUMN_OF", "INVERSE", "ADJOINT")
 """What `small_cholesky.cl` defines for the kernel around it, and for no other of the module."""
+
+
+class RankBounds(NamedTuple):
+    """The bounds below which columns of a block vector do not count.
+
+    zero: of a norm, relative to the largest. dependent: of a pivot of the Gram matrix with a unit diagonal.
+
+    Rounding in an entry of Q^H M^-1 Q is some units of roundoff of the precision that M^-1 Q is stored in, although the
+    sum is not, and s such entries make that of a pivot, a square (Higham 2002, section 10.3; s times the unit roundoff
+    is what LAPACK's xPSTRF takes). In norms, it is what is left of a column from which s others are subtracted.
+    """
+
+    zero: float
+    dependent: float
+
+    @classmethod
+    def of(cls, s: int, dtype: np.dtype) -> RankBounds:
+        """Those of s columns. dtype: of the block vectors."""
+        noise = _ROUNDING * s * float(np.finfo(dtype).eps)
+        return cls(max(_ZERO_COLUMN, noise), max(_DEPENDENT, noise))
 
 
 def state_size(s: int) -> int:
@@ -47,13 +62,17 @@ def local_bytes(steps: Sequence[object], s: int, itemsize: int) -> int:
     return s * s * itemsize + 24 * s if _CHOLESKY.keys() & {step for step in steps if isinstance(step, str)} else 0
 
 
-def small(name: str, s: int) -> KernelText:
-    """The kernel of a file `small_<name>.cl`, for s columns.
+def small(name: str, s: int, dtype: np.dtype) -> KernelText:
+    """The kernel of a file `small_<name>.cl`, for s columns. dtype: of the block vectors.
 
     norms and own_norms: with and without F = Q^H Q, which is I without a preconditioner.
     """
     if name in _CHOLESKY:
-        text = fill(f"small_{name}", s=s, cholesky=fill("small_cholesky", s=s, **_CHOLESKY[name]))
+        choose, bounds = "p < 0", RankBounds(0, 0)
+        if name == "pivoted":
+            choose, bounds = "diagonal[i] > best", RankBounds.of(s, dtype)
+        pivots = {"choose": choose, "zero": bounds.zero, "tolerance": bounds.dependent}
+        text = fill(f"small_{name}", s=s, cholesky=fill("small_cholesky", s=s, halted=_CHOLESKY[name], **pivots))
         return _headed(text + "".join(f"#undef {macro}\n" for macro in _MACROS), name)
     if name in ("norms", "own_norms"):
         line = f"for (int m = 0; m < {s}; m++) r += W_REAL(W_MUL(W_CONJ(c), W_MUL(F[k*{s} + m], C[m*{s} + j])));"

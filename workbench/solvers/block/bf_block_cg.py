@@ -33,6 +33,8 @@ class BreakdownFreeBlockCG(BlockSolver):
     name: ClassVar[str] = "bf-block-cg"
     title: ClassVar[str] = "breakdown-free block CG (Ji, Li)"
     max_restarts: ClassVar[int] = 3
+    # Steps and directions are from products with P and A P, which hold for any M.
+    accepts_unsymmetric_m: ClassVar[bool] = True
 
     initial: ClassVar[str] = """
         S = A(X)
@@ -85,7 +87,7 @@ class BreakdownFreeBlockCG(BlockSolver):
             while True:
                 measure()
                 previous = matrices["gamma"]
-                basis, rank = basis_of(matrices["G"])
+                basis, rank = basis_of(matrices["G"], space.dtype)
                 matrices["T"] = space.shown("T = V Λ^-1/2 of G = V Λ V^H, without the dependent", basis)
                 space.shown("rank = columns of T", rank)
                 orthonormal()

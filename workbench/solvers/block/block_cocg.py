@@ -14,7 +14,7 @@ from workbench.lines.types import small
 from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
-from workbench.solvers.block.pseudo_block_cg import VANISHING
+from workbench.solvers.block.pseudo_block_cg import vanishing
 from workbench.solvers.block.row import BlockRow
 
 SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
@@ -92,7 +92,7 @@ class BlockCOCG(BlockSolver):
         products, first, product, update, renewal, conjugate, directions = space.lines(*texts, matrices=shapes)
 
         def recurrence() -> Iterator[BlockRow]:
-            matrices = space.matrices
+            matrices, zero = space.matrices, vanishing(space.dtype)
             C, _ = orthonormalize.start()
             products()
             first()
@@ -102,7 +102,7 @@ class BlockCOCG(BlockSolver):
                 columns, previous = orthonormalize.columns, space.shown("previous = g", matrices["g"])
                 lengths_of_w = np.sqrt(np.real(matrices["ww"]))
                 lengths = np.outer(*(np.sqrt(np.real(matrices[name])) for name in ("pp", "ss")))
-                alpha = solved(matrices["delta"], previous, columns, columns, lengths)
+                alpha = solved(matrices["delta"], previous, columns, columns, lengths, zero)
                 if alpha is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR)
                     continue
@@ -114,7 +114,7 @@ class BlockCOCG(BlockSolver):
                     C, _ = orthonormalize.start()
                     products()
                     conjugate()
-                    beta = solved(matrices["delta"], -matrices["k"], columns, orthonormalize.columns, lengths)
+                    beta = solved(matrices["delta"], -matrices["k"], columns, orthonormalize.columns, lengths, zero)
                     formula = "beta = -delta^-1 k"
                 else:
                     update()
@@ -122,7 +122,7 @@ class BlockCOCG(BlockSolver):
                     C = space.shown("C = rho C", rho @ C)
                     products()
                     lengths = np.outer(np.ones(s), lengths_of_w)
-                    beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths)
+                    beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns, lengths, zero)
                     formula = "beta = previous^-1 rho^T g"
                 C = np.where(frozen, 0, C)
                 if beta is None:
@@ -137,17 +137,23 @@ class BlockCOCG(BlockSolver):
 
 
 def solved(
-    matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray
+    matrix: np.ndarray,
+    right: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    lengths: np.ndarray,
+    zero: float,
 ) -> np.ndarray | None:
     """matrix^-1 right among some rows and columns, zero elsewhere; None for a matrix singular to rounding.
 
-    lengths: the products of the lengths of the vectors whose products are the entries.
+    lengths: the products of the lengths of the vectors whose products are the entries. zero: the bound of a singular
+    value that counts as zero, of entries over these.
     """
     made = np.zeros(matrix.shape, matrix.dtype)
     chosen = np.ix_(rows, rows)
     if not rows.size:
         return made
-    if not np.linalg.svd(matrix[chosen] / lengths[chosen], compute_uv=False).min() > VANISHING:
+    if not np.linalg.svd(matrix[chosen] / lengths[chosen], compute_uv=False).min() > zero:
         return None
     made[np.ix_(rows, columns)] = np.linalg.solve(matrix[chosen], right[np.ix_(rows, columns)])
     return made

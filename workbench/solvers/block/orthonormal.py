@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.devices.kernels.small import ZERO_COLUMN
+from workbench.devices.kernels.small import RankBounds
 from workbench.devices.programs.block_workspace import BlockProgram, BlockWorkspace
 from workbench.lines.types import Shape, small
 from workbench.solvers.block.small import Factor, cholesky, pivoted
@@ -37,6 +37,7 @@ class Orthonormalization:
 
     def __init__(self, space: BlockWorkspace, *, plain: bool) -> None:
         self._space, self._plain = space, plain
+        self._bounds = RankBounds.of(space.columns, space.dtype)
         self.columns = np.arange(space.columns)
         self.pivot = np.nan
         self.negative: float | None = None
@@ -55,7 +56,7 @@ class Orthonormalization:
             return np.full((s, s), np.nan)
         largest = float(np.sqrt(max(0.0, np.real(np.diag(gram))[self.columns].max(initial=0))))
         self._note_negative(gram, self.columns, largest)
-        found = pivoted(gram, self.columns, largest)
+        found = pivoted(gram, self.columns, largest, self._bounds)
         self.pivot = found.pivot
         dependent = np.setdiff1d(self.columns, found.kept)
         if dependent.size:
@@ -112,7 +113,7 @@ class Orthonormalization:
             rho = rho + matrices["H"]
         measure()
         self._note_negative(matrices["G"], columns, largest)
-        found = pivoted(matrices["G"], columns, largest)
+        found = pivoted(matrices["G"], columns, largest, self._bounds)
         dependent = np.setdiff1d(columns, found.kept) if found.kept.size else np.empty(0, int)
         if dependent.size:
             self._select("U", "V", dependent)
@@ -127,7 +128,7 @@ class Orthonormalization:
     def _note_negative(self, gram: np.ndarray, columns: np.ndarray, largest: float) -> None:
         """Keep an inner product below zero that rounding does not explain."""
         smallest = float(np.real(np.diag(gram))[columns].min(initial=0))
-        if smallest < -ZERO_COLUMN * max(largest**2, -smallest):
+        if smallest < -self._bounds.zero * max(largest**2, -smallest):
             self.negative = smallest
 
     def _orthonormal(self, q: str, w: str, found: Factor) -> np.ndarray:

@@ -14,8 +14,9 @@ from workbench.registry import register
 from workbench.solvers.block.base import BlockSolver, Replacement, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
-VANISHING = 1e-14
-"""A product counts as zero below this times the lengths of its vectors."""
+VANISHING = 64
+"""Units of roundoff, of the precision of the vectors, below which a product over the lengths of its vectors counts as
+zero: one of the two is a product with A or M, rounded to that precision."""
 KEPT = ("rr", "gamma", "delta", "going", "alpha", "beta")
 """What a device that repeats iterations keeps of each."""
 
@@ -80,14 +81,14 @@ class PseudoBlockCG(BlockSolver):
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
             initial()
-            yield norms.row(self._gamma(matrices), space.columns)
+            yield norms.row(self._gamma(space), space.columns)
             while True:
                 product()
                 delta, previous = matrices["delta"], space.shown("previous = gamma", matrices["gamma"])
                 if self.definite:
                     delta, previous = np.real(delta), np.real(previous)
                 done = frozen | (np.real(matrices["rr"]) == 0)
-                curvature = self._curvature(matrices, ~done)
+                curvature = self._curvature(space, ~done)
                 alpha = np.divide(previous, delta, out=np.zeros_like(delta), where=~done & (delta != 0))
                 if self.definite:
                     alpha = np.where(delta > 0, alpha, 0)
@@ -97,7 +98,7 @@ class PseudoBlockCG(BlockSolver):
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
                 matrices["beta"] = space.shown("beta = gamma/previous", beta)
                 (turns if renewed else moves)()
-                row = norms.row(self._gamma(matrices), space.columns)
+                row = norms.row(self._gamma(space), space.columns)
                 yield dataclasses.replace(row, curvature=curvature, alpha=alpha, beta=beta)
 
         if space.held is not None and self.definite and not self.replace and not space.all_norms:
@@ -113,14 +114,14 @@ class PseudoBlockCG(BlockSolver):
         of = {"curvature": curvature, "alpha": values["alpha"], "beta": values["beta"]}
         return BlockRow(norms, values["gamma"], norms.size, **of)
 
-    def _curvature(self, matrices: Mapping[str, np.ndarray], going: np.ndarray) -> float:
+    def _curvature(self, space: BlockWorkspace, going: np.ndarray) -> float:
         """What must be positive of the columns that continue: the smallest (p, A p); 1 for no columns."""
-        values = np.real(matrices["delta"])[going]
+        values = np.real(space.matrices["delta"])[going]
         return float(values.min(initial=np.inf)) if values.size else 1.0
 
-    def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _gamma(self, space: BlockWorkspace) -> np.ndarray:
         """gamma as in `BlockRow`."""
-        return np.real(matrices["gamma"])
+        return np.real(space.matrices["gamma"])
 
 
 @register
@@ -166,18 +167,24 @@ class COCG(PseudoBlockCG):
         uu = dots(U, U)
     """
 
-    def _curvature(self, matrices: Mapping[str, np.ndarray], going: np.ndarray) -> float:
-        sizes = not_vanished(matrices["delta"], matrices["pp"], matrices["ss"])[going]
+    def _curvature(self, space: BlockWorkspace, going: np.ndarray) -> float:
+        sizes = not_vanished(space, "delta", "pp", "ss")[going]
         return float(sizes.min(initial=np.inf)) if sizes.size else 1.0
 
-    def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
-        return not_vanished(matrices["gamma"], matrices["rr"], matrices["uu"])
+    def _gamma(self, space: BlockWorkspace) -> np.ndarray:
+        return not_vanished(space, "gamma", "rr", "uu")
 
 
-def not_vanished(products: np.ndarray, squares: np.ndarray, others: np.ndarray) -> np.ndarray:
+def vanishing(dtype: np.dtype) -> float:
+    """A product counts as zero below this times the lengths of its vectors, of this dtype."""
+    return VANISHING * float(np.finfo(dtype).eps)
+
+
+def not_vanished(space: BlockWorkspace, products: str, squares: str, others: str) -> np.ndarray:
     """The moduli of products that are not conjugated, and 0 for those that rounding alone may have made.
 
     squares, others: the squared lengths of the two vectors of each.
     """
-    sizes = np.abs(products)
-    return np.where(sizes > VANISHING * np.sqrt(np.real(squares)) * np.sqrt(np.real(others)), sizes, 0)
+    sizes = np.abs(space.matrices[products])
+    lengths = np.sqrt(np.real(space.matrices[squares])) * np.sqrt(np.real(space.matrices[others]))
+    return np.where(sizes > vanishing(space.dtype) * lengths, sizes, 0)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import get_lapack_funcs, solve_triangular
 
-from workbench.devices.kernels.small import DEPENDENT, ZERO_COLUMN
+from workbench.devices.kernels.small import RankBounds
 
-ROUNDING = 1e-14
-"""An eigenvalue of a matrix with a unit diagonal counts as zero below this times the largest."""
+ROUNDING, LOST = 1e-14, 16
+"""An eigenvalue of a Gram matrix with a unit diagonal counts as zero below the one times the largest, and where a unit
+column Y t/sqrt(eigenvalue) has lost all to so many units of roundoff of each column of Y."""
 
 
 class Factor(NamedTuple):
@@ -38,20 +39,20 @@ def inverse_of(lower: np.ndarray) -> np.ndarray:
     return solve_triangular(lower, np.eye(lower.shape[0], dtype=lower.dtype), lower=True)
 
 
-def pivoted(gram: np.ndarray, columns: np.ndarray, largest: float) -> Factor:
+def pivoted(gram: np.ndarray, columns: np.ndarray, largest: float, bounds: RankBounds) -> Factor:
     """The Cholesky factor with pivots of a Gram matrix, among some of its columns.
 
-    largest: the norm that counts as large. Columns whose norm is below `ZERO_COLUMN` of it, and those from the first
-    pivot below `DEPENDENT` on, are left out.
+    largest: the norm that counts as large. Columns whose norm, relative to it, is not above its bound, and those from
+    the first pivot that is not on, are left out.
     """
     norms = np.sqrt(np.maximum(np.real(np.diag(gram)), 0))
-    columns = columns[norms[columns] > ZERO_COLUMN * largest]
+    columns = columns[norms[columns] > bounds.zero * largest]
     if not columns.size:
         return Factor(columns, np.zeros((0, 0), gram.dtype), np.nan)
     d = norms[columns]
     scaled = gram[np.ix_(columns, columns)] / np.outer(d, d)
     (factorize,) = get_lapack_funcs(("pstrf",), (scaled,))
-    found, order, rank, _ = factorize(scaled, tol=DEPENDENT, lower=1)
+    found, order, rank, _ = factorize(scaled, tol=bounds.dependent, lower=1)
     order = order[:rank] - 1
     lower = np.tril(found[:rank, :rank])
     pivots = np.real(np.diag(lower)) ** 2
@@ -96,11 +97,11 @@ def curvature_of(delta: np.ndarray, columns: np.ndarray, square: float) -> float
     return smallest if np.isnan(smallest) else min(0.0, smallest)
 
 
-def basis_of(gram: np.ndarray) -> tuple[np.ndarray, int]:
+def basis_of(gram: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, int]:
     """T with orthonormal columns of Y T for the Gram matrix of Y, in its first columns, and their number.
 
-    By the eigenvectors of the Gram matrix scaled to a unit diagonal, without those of eigenvalues below `ROUNDING` of
-    the largest.
+    By the eigenvectors of the Gram matrix scaled to a unit diagonal, without those of eigenvalues that are rounding.
+    dtype: of Y.
     """
     d = np.sqrt(np.maximum(np.real(np.diag(gram)), 0))
     used = np.flatnonzero(d > 0)
@@ -108,7 +109,7 @@ def basis_of(gram: np.ndarray) -> tuple[np.ndarray, int]:
     if not used.size or not np.isfinite(gram).all():
         return made, 0
     values, vectors = np.linalg.eigh(gram[np.ix_(used, used)] / np.outer(d[used], d[used]))
-    kept = values > ROUNDING * values[-1]
+    kept = values > max(ROUNDING, used.size * (LOST * float(np.finfo(dtype).eps)) ** 2) * values[-1]
     basis = vectors[:, kept] / np.sqrt(values[kept]) / d[used, None]
     made[np.ix_(used, np.arange(basis.shape[1]))] = basis
     return made, basis.shape[1]

@@ -21,11 +21,17 @@ import numpy as np
 
 from workbench.solvers.block.small import inverse_of
 
-DEPENDENT = 1e-9
-"""A direction p = Z c depends on others where (p, A p) is below this times the sum of |c_i|^2 (z_i, A z_i): rounding in
-G makes some 1e-15 of that, and what is accepted here is the basis of later ones."""
-NEGATIVE = 1e-8
-"""A is not positive definite where (p, A p), scaled like that, is below minus this."""
+DEPENDENT, ROUNDING = 1e-9, 64
+"""A direction p = Z c depends on others where (p, A p) is below the one times the sum of |c_i|^2 (z_i, A z_i), or below
+so many units of roundoff of the terms: that is what rounding in A z leaves in G, and what is accepted here is the basis
+of later ones."""
+NEGATIVE = 10
+"""A is not positive definite where (p, A p), scaled like that, is below minus this times the bound of dependence."""
+
+
+def above_rounding(bound: float, dtype: np.dtype) -> float:
+    """The bound of an inner product with terms of this dtype, where rounding is below it, else that of rounding."""
+    return max(bound, ROUNDING * float(np.finfo(dtype).eps))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,14 +70,15 @@ class Orthonormal(NamedTuple):
 
 
 class Basis:
-    """The blocks C_j of terms that come `count` at a time. dtype: of the small matrices, double precision.
+    """The blocks C_j of terms that come `count` at a time. dtype: of the terms; small matrices are in double precision.
 
     downward: the terms' weights of a direction p with (p, A p) < 0, where the newest block has one, else None.
     """
 
     def __init__(self, count: int, limits: Limits, dtype: np.dtype) -> None:
         self.count, self._limits = count, limits
-        self.gram = np.zeros((0, 0), dtype)
+        self.gram = np.zeros((0, 0), np.result_type(dtype, np.float64))
+        self._dependent = above_rounding(DEPENDENT, dtype)
         self.blocks: list[np.ndarray] = []
         self.downward: np.ndarray | None = None
         self._gain = np.inf
@@ -106,7 +113,7 @@ class Basis:
                 rows = old.shape[0]
                 block[:rows] -= old @ (old.conj().T @ image[:rows])
         parts = np.abs(np.diag(self.gram)) @ np.abs(block) ** 2
-        found = orthonormal(block.conj().T @ self.gram @ block, parts)
+        found = orthonormal(block.conj().T @ self.gram @ block, parts, self._dependent)
         self.downward = None if found.downward is None else block @ found.downward
         self._condition, self._dropped = found.condition, nonzero - found.basis.shape[1]
         self.blocks.append(block @ found.basis)
@@ -129,8 +136,9 @@ class Basis:
         return weights, Step(coefficients.size, self._dropped, self._condition, shares)
 
 
-def orthonormal(gram: np.ndarray, parts: np.ndarray) -> Orthonormal:
+def orthonormal(gram: np.ndarray, parts: np.ndarray, dependent: float) -> Orthonormal:
     """T for directions with this Gram matrix. parts: of each, the sum of the squared A-norms of what it is made of.
+    dependent: the bound of dependence.
 
     By Cholesky where all directions are independent, else by eigenvectors without those that are not.
     """
@@ -143,11 +151,11 @@ def orthonormal(gram: np.ndarray, parts: np.ndarray) -> Orthonormal:
     values, vectors = np.linalg.eigh(scaled)
     condition = _condition(scaled)
     basis = np.zeros((parts.size, used.size), gram.dtype)
-    if values[0] < -NEGATIVE:
+    if values[0] < -NEGATIVE * dependent:
         # A single direction is left as it is.
         basis[used, 0] = vectors[:, 0] / d if parts.size > 1 else 1
         return Orthonormal(basis[:, :0], condition, basis[:, 0])
-    kept = values > DEPENDENT
+    kept = values > dependent
     if kept.all():
         basis[used] = inverse_of(np.linalg.cholesky(scaled)).conj().T / d[:, None]
         return Orthonormal(basis, condition)

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceVector, Dots, OperatorTraits
 from workbench.errors import InputError
 from workbench.host.blas import on_one_thread
-from workbench.solvers.multi.basis import Basis, Limits, Step
+from workbench.solvers.multi.basis import Basis, Limits, Step, above_rounding
 from workbench.solvers.multi.inner_products import Products
 from workbench.solvers.multi.members import Members
 
@@ -79,7 +79,6 @@ class Directions(OperatorTraits):
         self._most = self._iterations_that_fit(room)
         self._work = device.zeros(several.members[0].vectors.pieces.size, dtype)
         self._dots = device.dots(dtype)
-        self._wide = np.result_type(dtype, np.float64)
         self._restart()
 
     def _iterations_that_fit(self, room: int | None) -> int:
@@ -100,7 +99,7 @@ class Directions(OperatorTraits):
         """Drop all blocks."""
         self.terms: list[list[DeviceVector]] = []
         """Those of the iterations that are kept."""
-        self._basis = Basis(self.count, self._limits, self._wide)
+        self._basis = Basis(self.count, self._limits, self._source.dtype)
 
     def _say(self, note: str) -> None:
         """Add a note, once."""
@@ -202,8 +201,9 @@ class Directions(OperatorTraits):
     def _check_signs(self, newest: np.ndarray) -> None:
         """Note preconditioners that are not positive definite. newest: (z, r) of the newest terms."""
         largest = np.abs(newest).max()
+        below = -above_rounding(INDEFINITE, self._source.dtype) * largest
         for name, value in zip(self._several.names, newest, strict=True):
-            if np.real(value) < -INDEFINITE * largest:
+            if np.real(value) < below:
                 self._say(f"preconditioner {name} is not positive definite: (r, M^-1 r) is negative")
 
     def _by_term(self, weights: np.ndarray) -> np.ndarray:
