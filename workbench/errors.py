@@ -1,7 +1,7 @@
 """Exceptions for wrong input, and their messages: one sentence with the value, the bound and what to do instead."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 __all__ = ["DeviceError", "InputError"]
@@ -61,7 +61,7 @@ def quoted(value: object) -> str:
     """The repr of a value for a message, shortened to about 60 characters."""
     if isinstance(value, str):
         return repr(value if len(value) <= MAX_QUOTED else f"{value[: MAX_QUOTED - 1]}…")
-    text = repr(value)
+    text = " ".join(_written(value, repr).split())
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
@@ -73,9 +73,18 @@ def printable_path(path: object) -> str:
 
 def one_line(text: object) -> str:
     """A foreign text for a message: on one line, shortened, and without characters that a terminal would obey."""
-    words = " ".join(str(text).split())
+    words = " ".join(_written(text, str).split())
     shown = "".join(mark if mark.isprintable() else "?" for mark in words)
     return shown if len(shown) <= MAX_PATH else f"{shown[: MAX_PATH - 1]}…"
+
+
+def _written(value: object, write: Callable[[object], str]) -> str:
+    """What a function writes of a value, or that it writes none."""
+    try:
+        return write(value)
+    # Foreign objects raise anything; an integer of more than 4300 digits is not written by Python.
+    except Exception:
+        return f"a value of type {type(value).__name__} that cannot be printed"
 
 
 def error_message(error: BaseException, what: str = "the run") -> str:

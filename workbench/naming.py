@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -163,7 +164,7 @@ def as_shown(owner: str, name: str, value: float) -> float:
 
 def digest(text: str) -> str:
     """# and the first 6 hexadecimal digits of the SHA-256 of a text."""
-    return f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return f"#{hashlib.sha256(text.encode(errors='backslashreplace')).hexdigest()[:6]}"
 
 
 def name_of(kind: str, block: Block | Mapping[str, Any] | str | None) -> str:
@@ -274,7 +275,7 @@ def _unmade(kind: str, name: str) -> str:
 def _setting(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
+    if isinstance(value, float) and math.isfinite(value):
         return chosen(value)
     several = re.fullmatch(r"(\w+:)(\d+)", str(value))
     if name == "rhs" and several:

@@ -20,7 +20,7 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, ClassVar, Self, TypeVar
 
 from workbench.block_text import quoted_where_needed, values_by_name
-from workbench.errors import InputError, quoted
+from workbench.errors import InputError, one_line, quoted
 
 __all__ = ["Block", "Parameter", "catalogue", "find", "parameter", "register"]
 
@@ -62,9 +62,9 @@ class Parameter:
             raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
             if isinstance(converted, float) and not (math.isfinite(converted) or self._may_be_infinite(converted)):
-                raise InputError(f"{prefix}{self.name} must be a finite number, got {value}")
+                raise InputError(f"{prefix}{self.name} must be a finite number, got {one_line(value)}")
             if self._out_of_bounds(converted):
-                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {value}")
+                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {one_line(value)}")
         return converted
 
     def bounds(self) -> str:
@@ -99,11 +99,16 @@ class Parameter:
     def _convert(self, prefix: str, value: object) -> Value:
         if self.kind is bool:
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-            if str(value).lower() not in words:
+            word = one_line(value).lower()
+            if word not in words:
                 raise InputError(f"{prefix}{self.name} must be true or false, got {quoted(value)}")
-            return words[str(value).lower()]
+            return words[word]
         if self.kind is str:
-            return str(value)
+            try:
+                return str(value)
+            # Foreign objects raise anything; an integer of more than 4300 digits is not written by Python.
+            except Exception:
+                raise InputError(f"{prefix}{self.name} must be a text, got {quoted(value)}") from None
         number: Any = value
         try:
             return _whole_number(number) if self.kind is int else float(number)
@@ -354,9 +359,12 @@ def as_block(kind: str, block: Any) -> Block:
 
 
 def from_dict(plain: Mapping[str, Any]) -> Block:
-    """The inverse of `Block.to_dict`."""
-    kind, name = plain["kind"], plain["name"]
-    return (_unlisted.get((kind, name)) or lookup(kind, name)).create(plain["parameters"])
+    """The inverse of `Block.to_dict`. Raises InputError for what is no description of a block."""
+    described = plain if isinstance(plain, Mapping) else {}
+    kind, name, values = (described.get(key) for key in ("kind", "name", "parameters"))
+    if not (isinstance(kind, str) and isinstance(name, str) and isinstance(values, Mapping)):
+        raise InputError(f"a block is described by its kind, name and parameters, got {quoted(plain)}")
+    return (_unlisted.get((kind, name)) or lookup(kind, name)).create(values)
 
 
 def unknown_name(what: str, name: str, known: Any) -> str:

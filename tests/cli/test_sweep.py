@@ -3,11 +3,13 @@
 import csv
 import dataclasses
 import json
+import signal
 
 import pytest
 
 from workbench.cli import main
-from workbench.run import Stopping, configure
+from workbench.files import ended_in_order
+from workbench.run import Run, Stopping, configure, race
 from workbench.run.share_link import to_link
 
 
@@ -60,3 +62,15 @@ def test_a_link_says_when_to_stop_and_options_replace_that(capsys):
         assert main([*asked, *more]) == 0
         found = json.loads(capsys.readouterr().out)["provenance"]["configuration"]["stopping"]
         assert Stopping(**found) == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_with_the_status_of_shells_and_no_half_of_a_file(monkeypatch, tmp_path, number):
+    """It is no error of a run, of which a sweep would keep a row, and a race an entry."""
+    monkeypatch.setattr(Run, "step", lambda run: signal.raise_signal(number))
+    with pytest.raises(SystemExit) as ended:
+        main(["sweep", "two-layer", "--n", "8", "16", "--csv", str(tmp_path / "a.csv")])
+    assert ended.value.code == 128 + number
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(SystemExit), ended_in_order():
+        race([configure("two-layer", n=8), configure("two-layer", n=16)])

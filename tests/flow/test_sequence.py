@@ -316,6 +316,11 @@ def test_the_first_system_is_a_problem_that_a_link_shares():
         ({"bubbles": "0.3,0.5,0.19; 0.7,0.5,0.2"}, "bubbles 1 and 2 are 0.64 cells apart"),
         ({"bubbles": "0.3,1.8,0.19"}, "bubble 1 is 0.64 cells from a wall"),
         ({"count": 7, "n": 32}, "a bubble of radius 0.0683 has 2.2 cells, at least 4 are needed; use n 59 or more"),
+        (
+            {"count": 1000},
+            r"only \d+ of 1000 bubbles with radius .* use fewer or smaller bubbles",
+        ),
+        ({"n": 24, "height": 1.03}, r"height 1.03 is 24.72 cells of n = 24, .* use height 1.041666667, or another n"),
         ({"density_ratio": 0}, "density_ratio must be between 0.0001 and 1, got 0"),
         ({"start": "fischer:0"}, "start is one of zero, last, linear, quadratic, or fischer:1 to fischer:32"),
         ({"ranks": 2}, "a prepared solve runs in one process"),

@@ -8,9 +8,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from tests.hostile import DEEP, refused_or
 from workbench.errors import InputError
 from workbench.problems.matrix_market import read_matrix
 from workbench.recording import COLUMNS, Event, Trace, kernel_table, load, load_trace, save, save_trace, to_csv
@@ -59,19 +58,6 @@ def same(first, second):
     assert list(first.trace) == list(second.trace)
 
 
-def refused_or(read, check):
-    """Read and check the result, or expect an InputError with a message of one line."""
-    try:
-        found = read()
-    except InputError as error:
-        sentence = str(error)
-    else:
-        check(found)
-        return
-    assert sentence
-    assert "\n" not in sentence
-
-
 def test_damaged_run_files_are_read_correctly_or_refused(record, content, tmp_path):
     rng = np.random.default_rng(SEED)
     whole = load(save(record, tmp_path / "whole"))
@@ -81,7 +67,7 @@ def test_damaged_run_files_are_read_correctly_or_refused(record, content, tmp_pa
     every = [flipped(content, place, place % 8) for place in range(directory, len(content))]
     for bad in [*every, *(damaged(content, rng) for _ in range(500))]:
         path.write_bytes(bad)
-        refused_or(lambda: load(path), lambda found: same(found, whole))
+        refused_or(lambda: load(path), lambda found: same(found, whole), "damaged")
 
 
 def test_crafted_run_files_are_refused_or_usable(record, content, tmp_path):
@@ -92,7 +78,7 @@ def test_crafted_run_files_are_refused_or_usable(record, content, tmp_path):
     for _ in range(200):
         name = str(rng.choice(list(parts)))
         path.write_bytes(packed({**parts, name: damaged(parts[name], rng)}))
-        refused_or(lambda: load(path), lambda found: used(found, tmp_path))
+        refused_or(lambda: load(path), lambda found: used(found, tmp_path), "damaged")
 
 
 def used(record, folder):
@@ -144,7 +130,6 @@ def event(content, **changes):
     return trace(content, **{"kernel": [0], "start": [0], "end": [1], "iteration": [0], "after": {}, **changes})
 
 
-DEEP = "[" * 200_000 + "]" * 200_000
 HARMFUL = {
     "nested deeply": lambda _: {"head": array(DEEP)},
     "a trace nested deeply": lambda _: {"trace": array(DEEP)},
@@ -268,9 +253,6 @@ def small_trace():
     return made
 
 
-WORDS = ["null", "[]", "{}", "-1", "1e999", "Infinity", "NaN", "true", '"a"', '"\\ud800"', "9" * 5000, "9" * 30, DEEP]
-
-
 CONFIGURATION = configure("bubbles-2d", n=16, deflation="stripes", solver="cg", contrast=1e-5, rhs="random")
 
 
@@ -312,39 +294,7 @@ def test_damaged_files_are_refused_or_usable(tmp_path, name):
     whole = path.read_bytes()
     for _ in range(500):
         path.write_bytes(damaged(whole, rng))
-        refused_or(lambda: read(path), check)
-
-
-@settings(max_examples=150)
-@given(data=st.data())
-@pytest.mark.parametrize("name", ["traces", "configurations"])
-def test_fuzzed_files_are_refused_or_usable(tmp_path_factory, name, data):
-    value, write, read, check = FORMATS[name]
-    path = write(value, tmp_path_factory.mktemp("fuzzed") / "a.cg.json")
-    plain = json.loads(path.read_text())
-    where, word = data.draw(st.sampled_from(list(values_of(plain)))), data.draw(st.sampled_from(WORDS))
-    path.write_text(replaced(plain, where, word))
-    refused_or(lambda: read(path), check)
-
-
-def values_of(plain, path=()):
-    """The paths of all values of nested plain data."""
-    yield path
-    parts = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
-    for key, value in parts:
-        yield from values_of(value, (*path, key))
-
-
-def replaced(plain, path, word):
-    """The JSON with `word` in place of one value."""
-    mark = "<put it here>"
-    if not path:
-        return word
-    inner = plain
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = mark
-    return json.dumps(plain).replace(json.dumps(mark), word)
+        refused_or(lambda: read(path), check, "damaged")
 
 
 @pytest.mark.parametrize("word", [DEEP, "9" * 5000, "\ud800", "\0", '{"otherData": ' + DEEP + "}"])

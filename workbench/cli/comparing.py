@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.cli.common import CONVERGED
 from workbench.cli.options import add_option
+from workbench.errors import InputError
 from workbench.settings import BLOCKS
 
 
@@ -33,6 +34,8 @@ def _family(options: argparse.Namespace) -> int:
     from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
     if options.columns:
+        if options.precision != "float64":
+            raise InputError("methods for several right-hand sides are counted in float64; leave out --precision")
         costs = blocks.block_costs(options.problem, options.n, options.preconditioner, options.columns)
         rows = [blocks.HEADINGS, *(cost.row for cost in costs)]
     else:

@@ -11,11 +11,12 @@ from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite
 from workbench.cli.options import add_option, chosen, parameters
 from workbench.cli.streams import StatusLine, log
 from workbench.errors import InputError
-from workbench.files import write
+from workbench.files import check_target, write
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
     from workbench.flow.sequence import Sequence
+    from workbench.flow.systems import SystemSequence
 
 PROBLEM = "rising-bubbles, heat-steps, a record (.seq.npz), a share link, or a .cg.json file"
 SETTINGS = (*BLOCKS.values(), RUN["device"], RUN["precision"])
@@ -58,8 +59,11 @@ def add(verbs: Any) -> None:
 
 
 def _flow(options: argparse.Namespace) -> int:
-    from workbench.flow.records import save, table
+    from workbench.flow.records import save, table, target
 
+    if options.record:
+        # Fail before the first step, rather than after the last.
+        check_target(target(options.record))
     sequence, line, failure = _begun(options), StatusLine(), ""
     reel = _reel(sequence) if options.film else None
     try:
@@ -78,7 +82,7 @@ def _flow(options: argparse.Namespace) -> int:
         write(Path(options.film), film_of(reel))
     # What was done stays, also where a step failed.
     if options.csv and sequence.steps:
-        write(Path(options.csv), table(sequence).encode())
+        write(Path(options.csv), table(sequence))
     if options.record and sequence.steps:
         log(f"wrote the record to {save(sequence, options.record)}")
     if failure and not sequence.steps:
@@ -98,6 +102,7 @@ def _flow(options: argparse.Namespace) -> int:
 
 
 def _begun(options: argparse.Namespace) -> Sequence:
+    from workbench.flow.method import problem_of
     from workbench.flow.records import resume
     from workbench.flow.sequence import Sequence
     from workbench.run import configure
@@ -111,10 +116,23 @@ def _begun(options: argparse.Namespace) -> Sequence:
             raise InputError(f"a record is continued with its own parameters; leave out {', '.join(given)}")
         sequence = resume(options.problem)
         if method or criteria or kept:
+            _check_rtol(sequence.problem, criteria)
             sequence.use(**method, **kept, **({"stopping": criteria} if criteria else {}))
+        for other in _others(options):
+            sequence.add(**other)
         return sequence
     configuration, others = configure(options.problem, given, stopping=criteria, **method), _others(options)
+    _check_rtol(problem_of(configuration), criteria)
     return Sequence(configuration, keep=options.record is not None, others=others, **kept)
+
+
+def _check_rtol(problem: SystemSequence, criteria: dict[str, Any]) -> None:
+    """Raise InputError for an rtol that a tolerance of the sequence replaces."""
+    if "rtol" in criteria and problem.tolerance:
+        raise InputError(
+            f"--rtol has no effect on {problem.name}, whose solves end at a tolerance of its own; leave it out, and "
+            f"choose --param {problem.tolerance_by}=NUMBER"
+        )
 
 
 def _others(options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         raise InputError(f"--output takes a .toml file, got {options.output}")
     profile = calibrate(options.name, options.device)
     if options.output:
-        write(Path(options.output), profile.to_toml().encode())
+        write(Path(options.output), profile.to_toml())
         log(f"wrote the profile to {options.output}")
     print(json.dumps(profile.to_dict()) if options.json else profile.to_toml(), end="\n" if options.json else "")
     return CONVERGED

@@ -87,4 +87,4 @@ def save_table(data: Table, path: Path, about: str | None = None) -> Path:
     writer.writerow(data)
     # value == value is false for NaN only.
     writer.writerows([value if value == value else "" for value in row] for row in zip(*data.values(), strict=True))
-    return write(path, text.getvalue().encode())
+    return write(path, text.getvalue())

@@ -1,7 +1,17 @@
 """Files of users: how they are opened, unpacked and read, and how they are written."""
 
 from workbench.files.reading import opened, read_bytes
-from workbench.files.signals import ended_in_order, unbroken
-from workbench.files.writing import check_target, replacing, write
+from workbench.files.signals import EndedBySignal, ended_in_order, unbroken
+from workbench.files.writing import check_target, replacing, with_ending, write
 
-__all__ = ["check_target", "ended_in_order", "opened", "read_bytes", "replacing", "unbroken", "write"]
+__all__ = [
+    "EndedBySignal",
+    "check_target",
+    "ended_in_order",
+    "opened",
+    "read_bytes",
+    "replacing",
+    "unbroken",
+    "with_ending",
+    "write",
+]

@@ -8,6 +8,11 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+
+class EndedBySignal(SystemExit):
+    """A signal ends the process: what keeps any other error, such as a row of a sweep, lets this one pass."""
+
+
 _unbroken: list[None] = []
 """One entry for each block of `unbroken` that is entered."""
 _late: list[int] = []
@@ -29,12 +34,12 @@ def unbroken() -> Iterator[None]:
         if _late and not _unbroken:
             number = _late[0]
             _late.clear()
-            raise SystemExit(128 + number)
+            raise EndedBySignal(128 + number)
 
 
 @contextlib.contextmanager
 def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
-    """SIGTERM and SIGHUP raise SystemExit inside, with the status that shells give for them, so that what the block
+    """SIGTERM and SIGHUP raise EndedBySignal inside, with the status that shells give for them, so that what the block
     and those around it have opened is closed; received: the list that they are added to.
 
     Only in the main thread, and where nothing else handles them.
@@ -46,7 +51,7 @@ def ended_in_order(received: list[int] | None = None) -> Iterator[None]:
         if _unbroken:
             _late.append(number)
             return
-        raise SystemExit(128 + number)
+        raise EndedBySignal(128 + number)
 
     mine = threading.current_thread() is threading.main_thread()
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]

@@ -27,17 +27,20 @@ MOST_LINKS = 40
 """Symbolic links that are followed, as many as Linux follows."""
 
 
-def write(path: Path, content: bytes) -> Path:
+def write(path: Path, content: bytes | str) -> Path:
     """Write a file and return its path; where that fails, what was there stays and nothing is left behind.
+
+    Text is written in UTF-8. What UTF-8 has no bytes for, halves of surrogate pairs, which JSON may hold, is escaped.
 
     A pipe needs a reader. Other names of the same file (hard links) keep its old content. Raises InputError for a
     folder, a socket, a disk, a file that may not be written, and where the folder cannot be written or the disk is
     full.
     """
+    written = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     with _failing_in_a_sentence(path):
         place = _place(path)
         with _replacing(place) if place.replaceable else place.opened() as stream:
-            stream.write(content)
+            stream.write(written)
     return path
 
 
@@ -54,6 +57,17 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             raise InputError(f"cannot write {printable_path(path)}: it is no regular file; choose another place")
         with _replacing(place) as stream:
             yield stream
+
+
+def with_ending(path: Path, ending: str, instead: str = "") -> Path:
+    """The path with an ending, which may stand in place of another one. Raises InputError for the path of something
+    that is no regular file: beside it, none is meant."""
+    if path.name.endswith(ending):
+        return path
+    with _failing_in_a_sentence(path):
+        if path.exists() and not path.is_file():
+            raise InputError(f"cannot write {printable_path(path)}: it is no regular file; choose another place")
+    return path.with_name(f"{path.name.removesuffix(instead)}{ending}")
 
 
 def check_target(path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.flow.placement import placed
 from workbench.flow.systems import LARGEST_TIME, STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.host.face_codes import BITS, FaceCodes
@@ -117,4 +118,7 @@ class HeatSystems(Systems):
         return {"temperature": self.temperature.copy(), "numbers": np.array([self._steps])}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        self.temperature, self._steps = np.array(state["temperature"]), int(state["numbers"][0])
+        (steps,) = state["numbers"].tolist()
+        if not 0 <= steps <= self.problem.steps:
+            raise InputError(f"it is at step {steps} of {self.problem.steps}")
+        self.temperature, self._steps = np.array(state["temperature"]), steps

@@ -29,7 +29,9 @@ def placed(count: int, radius: float, listed: str, dimensions: int, seed: int, n
         return _resolved(Geometry(np.full((1, dimensions), 0.5), np.array([radius or 0.25]), height), n)
     usual = radius or RANDOM_SHARE * default_radius(count, dimensions) - MARGIN
     refused = None
-    for size, margin in ((usual, MARGIN), (radius or max(usual, LEAST_CELLS / n), GAP / n)):
+    # Of many bubbles the usual radius is nothing.
+    sizes = [(usual, MARGIN)] if usual > 0 else []
+    for size, margin in (*sizes, (radius or max(usual, LEAST_CELLS / n), GAP / n)):
         try:
             centres = at_random(count, size + margin, dimensions, seed).centres
             return _resolved(Geometry(centres, np.full(count, size), height), n)

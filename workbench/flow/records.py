@@ -14,52 +14,31 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from workbench.data_files import path_of
 from workbench.devices.interchange import on_host
 from workbench.errors import InputError, printable_path
-from workbench.files import opened, replacing
+from workbench.files import replacing, with_ending
 from workbench.flow.components import Components
-from workbench.flow.method import PARTS, Method, MethodMark
+from workbench.flow.method import PARTS, Method
+from workbench.flow.record_file import FORMAT, STATE, Record, load, marks_of
 from workbench.flow.sequence import Sequence
 from workbench.flow.systems import STARTS_HELP, StepSystem, Systems, SystemSequence
 from workbench.problems import LinearSystem
 from workbench.problems.files import RECORD
-from workbench.recording.archive import read_arrays, text_of
 from workbench.registry import parameter, register
 from workbench.run import Configuration
-
-FORMAT = "workbench sequence 1"
-ARRAYS = ("series", "phases", "units", "b", "solutions", "times", "labels", "shape")
-TEXTS = ("format", "about")
-STATE = "state_"
-INCREMENTS = "increment", "increment_before"
-STATES = ("phi", "u", "p", "advection", "numbers", "labels", "volumes", "owner", "temperature", *INCREMENTS)
 
 ORDER = ("time", "dt", "iterations", "seconds", "centre", "rise_velocity", "circularity", "volume", "moved_cells")
 """The first columns of the table, as far as a sequence has them."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Record:
-    """A record as read. about: its configuration, the names of the series, marks and seconds, as plain data."""
-
-    about: Mapping[str, Any]
-    arrays: Mapping[str, np.ndarray]
-    state: Mapping[str, np.ndarray]
-
-    @property
-    def configuration(self) -> Configuration:
-        """That of the sequence."""
-        return Configuration.from_dict(self.about["configuration"])
-
-    @property
-    def steps(self) -> int:
-        """Steps of the series."""
-        return self.arrays["series"].shape[1]
+def target(path: str | Path) -> Path:
+    """Where `save` writes, a path that ends with .seq.npz. Raises InputError for what is no regular file."""
+    return with_ending(path_of(path), RECORD, ".npz")
 
 
 def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
@@ -68,9 +47,7 @@ def save(sequence: Sequence, path: str | Path, last: int = 0) -> Path:
     last: with the right-hand sides of so many last steps, by default all that are kept. Raises InputError before the
     first step, and for paths that cannot be written.
     """
-    path = path_of(path)
-    if not path.name.endswith(RECORD):
-        path = path.with_name(f"{path.name.removesuffix('.npz')}{RECORD}")
+    path = target(path)
     if not sequence.steps:
         raise InputError("the sequence has made no step that could be saved; step it first")
     assert sequence.labels is not None
@@ -112,58 +89,6 @@ def table(sequence: Sequence) -> str:
     return text.getvalue()
 
 
-def load(path: str | Path) -> Record:
-    """Read a record. Raises InputError for other files, those that are cut, and those of another version."""
-    try:
-        with opened(path_of(path), "record of a sequence") as stream:
-            found = read_arrays(stream, (*TEXTS, *ARRAYS, *(f"{STATE}{name}" for name in STATES)))
-        version = text_of(found["format"]) if "format" in found else ""
-        if version != FORMAT:
-            other = (
-                f"of version {version.rpartition(' ')[2]}, this workbench reads 1" if version[:8] == FORMAT[:8] else ""
-            )
-            raise InputError(f"it is {other or 'no record of a sequence'}")
-        missing = [name for name in (*TEXTS, *ARRAYS) if name not in found]
-        if missing:
-            raise InputError(f"it has no {missing[0]}")
-        return _checked(found)
-    except InputError as error:
-        raise InputError(
-            f"cannot read {printable_path(path)} as a record: {error}; save it again, or choose another file"
-        ) from None
-
-
-def _checked(found: Mapping[str, np.ndarray]) -> Record:
-    """The record, if its arrays fit one another."""
-    try:
-        about = json.loads(text_of(found["about"]))
-        names, configuration = about["names"], Configuration.from_dict(about["configuration"])
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise InputError("its description is damaged") from None
-    arrays = {name: found[name] for name in ARRAYS}
-    shape = tuple(arrays["shape"].tolist())
-    size, steps = int(np.prod(shape)), arrays["series"].shape[-1] if arrays["series"].ndim == 2 else -1
-    fitting = {
-        "series": (len(names), steps),
-        "phases": (steps, (size + 7) // 8),
-        "units": (steps,),
-        "b": (min(len(arrays["b"]), steps), size),
-        "labels": shape,
-        "solutions": (len(arrays["times"]), size),
-    }
-    for name, expected in fitting.items():
-        if arrays[name].shape != expected:
-            raise InputError(f"its {name} have the shape {arrays[name].shape} in place of {expected}")
-    if not isinstance(configuration.problem, SystemSequence) or not isinstance(about.get("marks"), list):
-        raise InputError("its configuration is no sequence")
-    if not all(np.isfinite(arrays[name]).all() for name in ("b", "units", "solutions")):
-        raise InputError("it has values that are not finite")
-    state = {name.removeprefix(STATE): values for name, values in found.items() if name.startswith(STATE)}
-    return Record(about, arrays, state)
-
-
 def resume(path: str | Path) -> Sequence:
     """The sequence of a record, as it was when it was saved. It continues as if it had not been, but that methods other
     than the leading one begin with its solutions, and that mg makes levels that it kept anew. Raises InputError as
@@ -171,24 +96,23 @@ def resume(path: str | Path) -> Sequence:
     record = load(path)
     arrays, about = record.arrays, record.about
     kept = len(arrays["b"])
-    every = about.get("renewed_every", 1)
-    sequence = Sequence(record.configuration, keep=kept if kept < record.steps else bool(kept), renewed_every=every)
+    keep = kept if kept < record.steps else bool(kept)
     try:
-        sequence.systems.restore(record.state)
-    except (KeyError, ValueError, IndexError):
-        raise InputError(
-            f"the record {printable_path(path)} has no state to continue from; replay it instead"
-        ) from None
-    sequence.series = {name: row.tolist() for name, row in zip(about["names"], arrays["series"], strict=True)}
-    sequence.seconds = about["seconds"]
-    sequence.phases = list(arrays["phases"])
-    sequence.kept.extend(arrays["b"])
-    sequence.units = arrays["units"].tolist()
-    sequence.labels = arrays["labels"].astype(np.int32)
-    try:
+        sequence = Sequence(record.configuration, keep=keep, renewed_every=about.renewed_every)
+        if set(about.names) != set(sequence.series):
+            raise InputError("another version measured other series")
+        sequence.systems.restore(record.state_like(sequence.systems.state()))
+        sequence.series = {name: record.series(name).tolist() for name in sequence.series}
+        sequence.seconds = [dict(part) for part in about.seconds]
+        sequence.phases = list(arrays["phases"])
+        sequence.kept.extend(arrays["b"])
+        sequence.units = arrays["units"].tolist()
+        sequence.labels = arrays["labels"]
         _restore_methods(sequence, record)
-    except (KeyError, ValueError, TypeError):
-        raise InputError(f"the record {printable_path(path)} has damaged methods; replay it instead") from None
+    except InputError as error:
+        raise InputError(
+            f"the record {printable_path(path)} has no state to continue from: {error}; replay it instead"
+        ) from None
     return sequence
 
 
@@ -198,15 +122,18 @@ def _restore_methods(sequence: Sequence, record: Record) -> None:
     leading.starts.times = record.arrays["times"].tolist()
     for iterations, seconds in zip(sequence.series["iterations"], sequence.seconds, strict=True):
         leading.note(iterations, {name: seconds[name] for name in PARTS})
-    leading.marks = [MethodMark(int(step), str(label)) for step, label in record.about["marks"]]
+    leading.marks = marks_of(record.about.marks)
     sequence.x = leading.starts.solutions[-1] if leading.starts.solutions else None
-    for described in record.about["others"]:
-        every = int(described["renewed_every"])
-        method = Method(Configuration.from_dict(described["configuration"]), leading.starts, renewed_every=every)
-        method.marks = [MethodMark(int(step), str(label)) for step, label in described["marks"]]
+    for described in record.about.others:
+        configuration = Configuration.from_dict(described.configuration)
+        method = Method(configuration, leading.starts, renewed_every=described.renewed_every)
+        method.marks = marks_of(described.marks)
         for name in SERIES:
-            setattr(method, name, np.array(described[name], float).reshape(sequence.steps).tolist())
-        method.failure = str(described["failure"])
+            values = getattr(described, name)
+            if len(values) != sequence.steps:
+                raise InputError(f"a method has {len(values)} {name} in {sequence.steps} steps")
+            setattr(method, name, list(map(float, values)))
+        method.failure = described.failure
         sequence.methods.append(method)
 
 
@@ -233,6 +160,7 @@ class Recorded(SystemSequence):
 
     name: ClassVar[str] = "recorded"
     title: ClassVar[str] = "A recorded sequence, replayed"
+    tolerance_by: ClassVar[str] = "looser"
 
     path: str = parameter("", "the record, .seq.npz")
     most: int = parameter(0, "steps that are replayed, 0 for all", low=0, high=2**31 - 1)
@@ -262,14 +190,25 @@ class Recorded(SystemSequence):
     @property
     def source(self) -> SystemSequence:
         """The problem that was recorded."""
-        problem = self.record.configuration.problem
-        assert isinstance(problem, SystemSequence)
-        return problem.source if isinstance(problem, Recorded) else problem
+        problem, passed = self, set[str]()
+        while isinstance(problem, Recorded):
+            if problem.path in passed:
+                raise InputError(f"the record {printable_path(self.path)} replays itself; choose another one")
+            passed.add(problem.path)
+            problem = cast(SystemSequence, problem.record.configuration.problem)
+        return problem
 
     def system(self, made: StepSystem) -> LinearSystem:
         return self.source.system(made)
 
     def systems(self, device: str = "cpu") -> RecordedSystems:
+        source = self.source
+        if self.looser != 1 and not source.tolerance:
+            raise InputError(
+                f"looser multiplies the tolerance of a record, and {source.name} ends at rtol; leave looser at 1, and "
+                "choose rtol",
+                at="problem.looser",
+            )
         return RecordedSystems(self)
 
 
@@ -294,8 +233,7 @@ class RecordedSystems(Systems):
         self._first, self._count = self._record.steps - known, min(problem.most or known, known)
         self._components: Components | None = None
         self._before: tuple[np.ndarray, np.ndarray] | None = None
-        names = self._record.about["names"]
-        self._times, self._dts = (self._record.arrays["series"][names.index(name)] for name in ("time", "dt"))
+        self._times, self._dts = self._record.series("time"), self._record.series("dt")
 
     def next(self) -> StepSystem | None:
         at, arrays = self._first + self._steps, self._record.arrays
@@ -326,4 +264,7 @@ class RecordedSystems(Systems):
         return {"numbers": np.array([self._steps])}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        self._steps = int(state["numbers"][0])
+        (steps,) = state["numbers"].tolist()
+        if not 0 <= steps <= self._count:
+            raise InputError(f"it is at step {steps} of {self._count}")
+        self._steps = steps

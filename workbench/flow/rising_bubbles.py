@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.devices.interchange import on_host
+from workbench.errors import InputError
 from workbench.flow.grid_on import grid_on
 from workbench.flow.measures import measured
 from workbench.flow.placement import distances, placed
@@ -47,6 +48,7 @@ class RisingBubbles(SystemSequence):
 
     name: ClassVar[str] = "rising-bubbles"
     title: ClassVar[str] = "Rising bubbles, step by step (2D and 3D)"
+    tolerance_by: ClassVar[str] = "volume_error"
     measured: ClassVar[tuple[str, ...]] = ("centre", "rise_velocity", "circularity", "volume", "bubbles", "shift")
 
     n: int = parameter(64, "cells across the width", low=8, high=2048)
@@ -72,6 +74,14 @@ class RisingBubbles(SystemSequence):
         return placed(*places, self.n, self.height)
 
     def check(self) -> None:
+        cells = self.n * self.height
+        if abs(cells - round(cells)) > 1e-6:
+            fitting = round(cells) / self.n
+            raise InputError(
+                f"height {self.height:g} is {cells:g} cells of n = {self.n}, and only whole cells are computed; "
+                f"use height {fitting:.10g}, or another n",
+                changes={"problem.height": fitting},
+            )
         self.geometry()
 
     @property
@@ -161,12 +171,18 @@ class BubbleSystems(Systems):
         return {name: values.copy() for name, values in kept.items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        flow = self.flow
+        flow, numbers, count = self.flow, state["numbers"].tolist(), state["volumes"].size
+        if min(numbers) < 0 or not numbers[2].is_integer():
+            raise InputError("its numbers are no times, lengths and steps")
+        # Kernels take them for places.
+        for name in ("labels", "owner"):
+            if state[name].min() < 0 or state[name].max() >= count:
+                raise InputError(f"its {name} name a bubble beyond the {count - 1} that it has volumes of")
         for name, target in self._arrays().items():
             flow.grid.assign(target, state[name])
-        flow.time, flow.dt, steps, flow.first_dt, flow.shift, *flow.increment_steps = state["numbers"].tolist()
+        flow.time, flow.dt, steps, flow.first_dt, flow.shift, *flow.increment_steps = numbers
         flow.steps = int(steps)
-        flow.components.take(state["labels"].astype(np.int32), np.array(state["volumes"]))
+        flow.components.take(state["labels"], np.array(state["volumes"]))
         flow.begin_anew()
         flow.grid.assign(flow.owner, state["owner"])
 

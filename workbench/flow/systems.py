@@ -62,7 +62,8 @@ class Systems(abc.ABC):
 
     @abc.abstractmethod
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continue from a state, between two steps."""
+        """Continue from a state, between two steps, whose arrays are like those of `state`. Raises InputError for
+        entries that no state has."""
 
     def measures(self) -> dict[str, float]:
         """Numbers of the state reached, for the series, by the names in `SystemSequence.measured`."""
@@ -84,6 +85,8 @@ class SystemSequence(Problem):
     has_phases: ClassVar[bool] = True
     measured: ClassVar[tuple[str, ...]] = ()
     """Names of what its steps measure."""
+    tolerance_by: ClassVar[str] = ""
+    """The parameter of its `tolerance`, in place of rtol."""
 
     if TYPE_CHECKING:
         # Declared by every sequence, after the parameters that its text may leave out.

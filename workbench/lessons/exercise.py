@@ -41,11 +41,11 @@ class Number:
         """The answer as a number. Raises InputError for what is none, or is out of bounds."""
         try:
             value = float(answer)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"the answer is a number, and {quoted(answer)} is none") from None
         if not self.low <= value <= self.high:
             raise InputError(f"{value:g} is not between {self.low:g} and {self.high:g}")
-        if self.whole and value != int(value):
+        if self.whole and not value.is_integer():
             raise InputError(f"the answer is a whole number, and {value:g} is none")
         return int(value) if self.whole else value
 
@@ -58,7 +58,7 @@ class Choice:
 
     def read(self, answer: Any) -> str:
         """The answer. Raises InputError, which lists the options, for another."""
-        if answer not in self.options:
+        if not isinstance(answer, str) or answer not in self.options:
             raise InputError(f"the answer is one of {', '.join(map(quoted, self.options))}, and not {quoted(answer)}")
         return answer
 

@@ -23,6 +23,7 @@ from workbench.machine.describe import machine_line
 from workbench.papers import PAPERS, Target, target_of
 from workbench.papers.report_page import page
 from workbench.papers.reproduction import Progress
+from workbench.recording.typed import read, read_json
 
 MARK, MARKED = "report.json", "tables and figures of papers"
 """The file by which a folder is known as a report, and what it says."""
@@ -102,7 +103,7 @@ class Report:
             (folder / PARTS).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make {printable_path(folder)}: {error.strerror}; choose another place") from None
-        write(folder / MARK, json.dumps({"report": MARKED, "workbench": workbench.__version__}).encode())
+        write(folder / MARK, json.dumps({"report": MARKED, "workbench": workbench.__version__}))
 
     def _is_report(self) -> bool:
         mark = _read(self.folder / MARK)
@@ -131,21 +132,26 @@ class Report:
         except Exception as error:
             entry |= {"title": "", "rows": [], "notes": [], "compared": [], "failed": error_message(error, item.words)}
         entry |= {"seconds": perf_counter() - begun, "date": datetime.now(UTC).isoformat(timespec="minutes")}
-        write(self._part(item, ".json"), json.dumps(entry, indent=1).encode())
+        write(self._part(item, ".json"), json.dumps(entry, indent=1))
         return entry
 
     def write_page(self) -> Path:
         """Write the page with all items that are there, and return its path. It needs no other file and no network."""
         entries = [(item, entry) for item in asked() if (entry := self._entry(item)) is not None]
         pictures = [(entry, self._picture(item)) for item, entry in entries]
-        return write(self.folder / PAGE, page(pictures).encode())
+        return write(self.folder / PAGE, page(pictures))
 
     def _entry(self, item: Asked) -> Entry | None:
-        return _read(self._part(item, ".json"))
+        entry = _read(self._part(item, ".json"), _Item)
+        # The page finds rows of a table by the names of the first one, and an item by its own.
+        rows = entry["rows"] if entry else []
+        alike = entry and (any(rows) or entry["failed"]) and all(row.keys() == rows[0].keys() for row in rows)
+        return entry if alike and (entry["paper"], entry["target"]) == (item.paper, item.name) else None
 
     def _picture(self, item: Asked) -> str:
         path = self._part(item, ".svg")
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        return text if "<svg" in text else ""
 
     def _part(self, item: Asked, suffix: str) -> Path:
         return self.folder / PARTS / f"{item.stem}{suffix}"
@@ -178,10 +184,61 @@ def left_out(items: Iterable[Asked], choices: Choices) -> list[Asked]:
     return [item for item in items if choices.size(item.target) < item.target.smallest]
 
 
-def _read(path: Path) -> Entry | None:
-    """Plain data of a file; None where there is none, or one that is cut short."""
+def _read(path: Path, kind: type = dict) -> Entry | None:
+    """Plain data of a file, which a dataclass describes; None where there is none, or one that is damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = read_json(path.read_bytes())
+        if kind is not dict:
+            read(kind, found, "item")
+    except (OSError, InputError):
         return None
     return found if isinstance(found, dict) else None
+
+
+Cell = str | float | list[Any] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Made:
+    """What the page reads of `configuration`."""
+
+    workbench: str
+    max_n: int
+    quick: bool
+    device: str
+    machine: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Compared:
+    """What the page reads of `comparison.Comparison.to_dict`."""
+
+    row: str
+    column: str
+    printed: Cell
+    ours: Cell
+    spread: Cell
+    ratio: float | None
+    modelled: Cell
+    paper_size: Cell
+    our_size: Cell
+    said: str
+    elsewhere: bool
+    percent: float | None
+    agrees: bool | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Item:
+    """What the page reads of an `Entry`."""
+
+    paper: str
+    target: str
+    title: str
+    configuration: _Made
+    rows: list[dict[str, Any]]
+    notes: list[str]
+    compared: list[_Compared]
+    failed: str
+    seconds: float
+    date: str

@@ -104,7 +104,7 @@ def _record_of(path: Path) -> Path:
 def _record(path: Path, sha256: str) -> None:
     # A cache that cannot be written is no reason to refuse a file that can be read.
     with contextlib.suppress(InputError):
-        write(_record_of(path), f"{sha256}  {path.name}\n".encode())
+        write(_record_of(path), f"{sha256}  {path.name}\n")
 
 
 def _chunks(url: str, by_hand: str) -> Iterator[bytes]:

@@ -88,7 +88,7 @@ def save_trace(trace: Trace, path: str | Path) -> Path:
         >>> save_trace(Trace("one core"), "empty.trace.json").name
         'empty.trace.json'
     """
-    return write(Path(path), json.dumps(to_chrome(trace), allow_nan=False).encode())
+    return write(Path(path), json.dumps(to_chrome(trace), allow_nan=False))
 
 
 def load_trace(path: str | Path) -> Trace:

@@ -158,8 +158,10 @@ def load(path: str | Path) -> Record:
 
 def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     """The run, with every part validated. Raises InputError for an invalid part."""
-    plain = _with_present_keys(head.get("summary"))
-    summary = read(_Summary, plain, "summary")
+    stored = _with_present_keys(head.get("summary"))
+    summary = read(_Summary, stored, "summary")
+    # Views find what earlier versions did not write, too.
+    plain = {**{name: getattr(summary, name) for name in ADDED}, **stored}
     read(_Provenance, head.get("provenance"), "provenance")
     solution = arrays.pop("solution", None)
     shape = (summary.N, *arrays["columns"].shape[1:]) if "columns" in arrays else (summary.N,)
@@ -189,16 +191,47 @@ class _Version:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Problem:
+class _Block:
     name: str
     parameters: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Column:
+    """The end of one of several right-hand sides."""
+
+    reason: str
+    iteration: int
+    relative_residual: float
+    true_relative_residual: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Phase:
+    name: str
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _NeedItem:
+    name: str
+    device: float
+    host: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Need:
+    device: float
+    host: float
+    items: list[_NeedItem]
+    unknown: list[str]
 
 
 @dataclasses.dataclass(frozen=True)
 class _Summary:
     """Required entries of a summary, then those that earlier versions lack; views rely on their types."""
 
-    problem: _Problem
+    problem: _Block
     N: int
     solver: str
     preconditioner: str
@@ -219,6 +252,14 @@ class _Summary:
     setup_seconds: float = 0.0
     compile_seconds: float = 0.0
     iteration_seconds: float = 0.0
+    memory_needed: _Need | None = None
+    runs_at_once: int | None = None
+    setup_phases: list[_Phase] = dataclasses.field(default_factory=list)
+    columns: list[_Column] = dataclasses.field(default_factory=list)
+
+
+ADDED = tuple(field.name for field in dataclasses.fields(_Summary) if field.default is not dataclasses.MISSING)
+"""Entries of a summary that have a default."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,6 +270,14 @@ class _Stopping:
 
 @dataclasses.dataclass(frozen=True)
 class _Configuration:
+    """Names of runs are made of these; a run of a matrix from memory lacks some."""
+
+    problem: _Block | None = None
+    solver: _Block | None = None
+    preconditioner: _Block | None = None
+    deflation: _Block | None = None
+    coarse: _Block | None = None
+    variant: _Block | None = None
     stopping: _Stopping = dataclasses.field(default_factory=lambda: _Stopping("", 0.0))
 
 
@@ -261,4 +310,4 @@ def to_csv(record: Record, path: str | Path) -> Path:
     writer.writerow(["iteration", *COLUMNS])
     for row in range(record.history.count):
         writer.writerow([row, *(repr(float(record.history[name][row])) for name in COLUMNS)])
-    return write(Path(path), text.getvalue().encode())
+    return write(Path(path), text.getvalue())

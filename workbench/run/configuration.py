@@ -96,10 +96,19 @@ class Configuration:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Configuration:
-        """The inverse of `to_dict`. Settings that earlier versions did not record have their defaults."""
-        blocks: dict[str, Any] = {kind: registry.from_dict(plain[kind]) for kind in ("problem", *BLOCKS)}
+        """The inverse of `to_dict`. Settings that earlier versions did not record have their defaults.
+
+        Raises InputError for plain data that lack a block or the stopping criteria, or have other values.
+        """
+        kinds = ("problem", *BLOCKS)
+        if not isinstance(plain, Mapping):
+            raise InputError(f"a configuration has entries by name, got {quoted(plain)}")
+        absent = [name for name in (*kinds, "stopping") if not isinstance(plain.get(name), Mapping)]
+        if absent:
+            raise InputError(f"the configuration has no {absent[0]}")
+        blocks: dict[str, Any] = {kind: registry.from_dict(plain[kind]) for kind in kinds}
         settings = {name: plain[name] for name in RUN if name in plain}
-        return cls(**blocks, **settings, stopping=Stopping(**plain["stopping"]))
+        return cls(**blocks, **settings, stopping=Stopping().changed(plain["stopping"]))
 
 
 def configure(

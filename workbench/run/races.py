@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, error_message
+from workbench.files import EndedBySignal
 from workbench.naming import distinct_names
 from workbench.recording import History
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError
@@ -83,6 +84,8 @@ class RaceEntry(Job):
             self._advance()
         except StoppedError:
             self._state = State.FAILED
+        except EndedBySignal:
+            raise
         # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
         # user may raise what is no Exception.
         except BaseException as error:

@@ -11,7 +11,7 @@ from typing import Any
 from workbench import registry
 from workbench.data_files import path_of
 from workbench.errors import InputError
-from workbench.files import write
+from workbench.files import with_ending, write
 from workbench.run.configuration import Configuration
 from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared, without_address
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
@@ -121,10 +121,9 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
     path = path_of(path)
     if not path.name:
         raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
-    if not path.name.endswith(ENDING):
-        path = path.with_name(f"{path.name.removesuffix('.json')}{ENDING}")
+    path = with_ending(path, ENDING, ".json")
     plain = {"format": PREFIX[:-1], "configuration": without_address(configuration.to_dict())}
-    return write(path, (json.dumps(plain, indent=2) + "\n").encode())
+    return write(path, json.dumps(plain, indent=2) + "\n")
 
 
 def load_configuration(path: str | Path) -> Configuration:

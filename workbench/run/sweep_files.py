@@ -21,12 +21,12 @@ def to_csv(sweep: Sweep, path: str | Path) -> Path:
     table = csv.DictWriter(text, sweep.columns, lineterminator="\n")
     table.writeheader()
     table.writerows(sweep.rows)
-    return write(Path(path), text.getvalue().encode())
+    return write(Path(path), text.getvalue())
 
 
 def to_json(sweep: Sweep, path: str | Path) -> Path:
     """Write over, rows, cancelled and provenance as one object. Raises InputError on failure."""
-    return write(Path(path), json.dumps(plain(sweep), indent=1).encode())
+    return write(Path(path), json.dumps(plain(sweep), indent=1))
 
 
 def plain(sweep: Sweep) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import workbench
 from workbench.errors import CLUSTERS, DeviceError, InputError, error_message
+from workbench.files import EndedBySignal
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
@@ -254,6 +255,8 @@ def _run(
             on_result(configuration, result)
     except KeyboardInterrupt:
         return _no_row(chosen, Reason.CANCELLED.sentence), True
+    except EndedBySignal:
+        raise
     except BaseException as error:
         return _no_row(chosen, error_message(error)), stopped
     return {**chosen, **{name: summary[name] for name in RESULT_FIELDS}}, stopped

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.figures.film import frame, gif
+from workbench.files import write
 from workbench.flow import records
 from workbench.flow.sequence import Sequence
 from workbench.live.ui.controls import button
@@ -59,7 +60,7 @@ class FlowFiles:
         path = folder / f"{sequence.problem.name}.{'seq.npz' if kind == 'record' else kind}"
         match kind:
             case "csv":
-                path.write_text(records.table(sequence), encoding="utf-8")
+                write(path, records.table(sequence))
             case "gif":
                 path.write_bytes(_film(sequence))
             case _:

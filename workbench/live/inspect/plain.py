@@ -81,7 +81,7 @@ def page_of(record: Record) -> str:
 
 def save_page(record: Record, path: str | Path) -> Path:
     """Write `page_of` to a file, and return its path. Raises InputError where that cannot be written."""
-    return write(Path(path), page_of(record).encode())
+    return write(Path(path), page_of(record))
 
 
 def _pieces(shown: Shows) -> list[tuple[str, list[tuple[dict[str, Any], bytes]]]]:
