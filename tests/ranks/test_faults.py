@@ -145,6 +145,19 @@ def test_stop_ends_all_ranks_within_a_second_and_keeps_x_and_history():
     assert np.isfinite(result.true_relative_residual)
 
 
+def test_stop_ends_a_run_with_a_suspended_rank_and_keeps_x():
+    session = Session(endless())
+    session.start()
+    pids = pids_of(iterating(session))
+    os.kill(pids[1], signal.SIGSTOP)
+    until(lambda: psutil.Process(pids[1]).status() == psutil.STATUS_STOPPED)
+    session.stop()
+    result = session.wait(LIMIT)
+    assert result.reason is Reason.CANCELLED
+    assert np.isfinite(result.x).all()
+    until(lambda: gone(pids))
+
+
 def test_stop_in_the_setup_leaves_no_rank():
     session = Session(endless())
     session.start()

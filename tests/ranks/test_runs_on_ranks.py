@@ -15,6 +15,7 @@ from tests.waiting import LIMIT, until
 from workbench.errors import InputError
 from workbench.recording import History, load, save
 from workbench.run import Quantity, Reason, Run, Session, State, configure, race, run_through, solve
+from workbench.run.on_ranks import check_ranks
 from workbench.run.ranks.setup import START
 
 CHOICES = {"problem": "two-layer", "n": 33, "preconditioner": "neumann:2", "deflation": "stripes"}
@@ -126,6 +127,8 @@ def test_a_time_limit_ends_all_ranks_at_once():
 def test_three_ranks_and_a_slab_too_thin():
     result = run_through(Run(configure("poisson5", n=7, ranks=3)))
     np.testing.assert_allclose(result.x, run_through(Run(configure("poisson5", n=7))).x, atol=1e-9)
+    with pytest.raises(InputError, match="block-ic:8 needs 8 planes on a rank, and 7 planes on 2 ranks leave 3"):
+        check_ranks(configure("two-layer", n=7, preconditioner="block-ic:8", ranks=2))
     with pytest.raises(InputError, match="8 planes on 3 ranks leave 2; use at most 2 ranks"):
         Run(configure("bubbles-3d", n=8, preconditioner="neumann:4", ranks=3))
 

@@ -78,7 +78,7 @@ def test_the_run_ends_and_keeps_its_history(failing, spec, trace):
     assert np.isfinite(result.history["residual"]).all()
     assert np.isnan(result.x).all()
     assert np.isnan(result.true_relative_residual)
-    assert "the device failed" in result.summary["reason"]
+    assert "a device or a process of the run failed" in result.summary["reason"]
     assert not run.step()
     # Only the run's own operators are the cores' now; the device itself keeps a few sums.
     del result

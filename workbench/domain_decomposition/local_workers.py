@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.files import unbroken
+from workbench.files import TemporaryFolder, unbroken
 
 START_SECONDS = 120.0
 """Seconds within which all workers must have started."""
@@ -37,8 +35,9 @@ class LocalWorkers:
             # Closed last first; also where a signal ends the start. A scheduler whose start is broken off would write
             # into the folder once it has been removed.
             with unbroken():
-                self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
-                opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
+                folder = TemporaryFolder("dask")
+                opened.callback(folder.remove)
+                self._folder = str(folder.path)
                 self._cluster = distributed.LocalCluster(
                     n_workers=0,
                     processes=True,

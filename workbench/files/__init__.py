@@ -2,10 +2,12 @@
 
 from workbench.files.reading import opened, read_bytes
 from workbench.files.signals import EndedBySignal, ended_in_order, unbroken
+from workbench.files.temporary import TemporaryFolder
 from workbench.files.writing import check_target, replacing, with_ending, write
 
 __all__ = [
     "EndedBySignal",
+    "TemporaryFolder",
     "check_target",
     "ended_in_order",
     "opened",

@@ -89,15 +89,16 @@ def slab_of(grid: tuple[int, ...], rank: int, ranks: int, depth: int, multiple: 
     depth: ghost planes; a neighbour must own all but the outermost of them, and at least one. why: what needs them, for
     the message. Raises InputError for slabs that are too thin, with the most ranks that there may be.
     """
-    need = max(1, depth - 1)
-    units = grid[0] // multiple
+    units, groups = grid[0] // multiple, -(-max(1, depth - 1) // multiple)
+    need = groups * multiple
     ends = [grid[0] if at == ranks else units * at // ranks * multiple for at in range(ranks + 1)]
     thinnest = min(b - a for a, b in itertools.pairwise(ends))
     if ranks > 1 and thinnest < need:
-        most = max(1, units // -(-need // multiple))
+        most = max(1, units // groups)
         needs = f"{why} needs {need} planes on a rank" if why and need > 1 else "a rank needs a plane of the grid"
         raise InputError(
-            f"{needs}, and {grid[0]} planes on {ranks} ranks leave {thinnest}; use at most {most} ranks",
+            f"{needs}, and {grid[0]} planes on {ranks} ranks leave {grid[0] // ranks}; "
+            f"use at most {most} rank{'s' * (most > 1)}",
             changes={"ranks": most},
         )
     return Slab(grid, ends[rank], ends[rank + 1], depth)

@@ -7,13 +7,12 @@ import dataclasses
 import io
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError, printable_path
-from workbench.files import opened, write
+from workbench.files import TemporaryFolder, opened, write
 from workbench.recording.archive import check_unpacked
 from workbench.recording.record import Record, load, save
 from workbench.recording.typed import read, read_json
@@ -62,10 +61,10 @@ def save_runs(runs: Sequence[NamedRun], path: str | Path) -> Path:
     head = {"format": FORMAT, "version": VERSION, "runs": [_facts(run, place) for place, run in enumerate(runs)]}
     buffer = io.BytesIO()
     # Run files are compressed already. Stored members also have no hidden size, which `load_runs` relies on.
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive, tempfile.TemporaryDirectory() as folder:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive, TemporaryFolder("files") as folder:
         archive.writestr(INDEX, json.dumps(head))
         for place, run in enumerate(runs):
-            archive.write(save(run.record, Path(folder) / _member(place)), _member(place))
+            archive.write(save(run.record, folder / _member(place)), _member(place))
     return write(Path(path), buffer.getvalue())
 
 
@@ -115,12 +114,12 @@ def _read(archive: zipfile.ZipFile, size: int) -> list[NamedRun]:
     if len(head.runs) > MOST_RUNS:
         raise InputError(f"it has {len(head.runs)} runs, at most {MOST_RUNS} can be opened")
     found, unpacked = [], 0
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder("files") as folder:
         for place, entry in enumerate(head.runs):
             name = _member(place)
             if name not in archive.namelist():
                 raise InputError(f"run {place + 1} of {len(head.runs)} is missing; use another copy of the file")
-            target = Path(folder) / name
+            target = folder / name
             target.write_bytes(archive.read(name))
             with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(target) as run:
                 unpacked = check_unpacked(run.infolist(), size, unpacked)

@@ -192,6 +192,10 @@ class Run:
                 self._film()
         self._close()
 
+    def wake(self) -> None:
+        """Let suspended ranks continue, so that a step that waits for them ends."""
+        self._iterations.wake()
+
     def step(self, most: int | None = None) -> bool:
         """Make one iteration (the first call: the start), or up to `most` at once. False when the run has ended.
 

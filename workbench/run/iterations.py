@@ -109,6 +109,9 @@ class Iterations(abc.ABC):
         the vectors are in this one. quantity: a `workbench.run.snapshots.Quantity`."""
         return None
 
+    def wake(self) -> None:  # noqa: B027  most have no other processes
+        """Let suspended processes of the run continue, so that it can end."""
+
     def close(self) -> None:  # noqa: B027  most have nothing to end
         """End what iterates; the vectors stay."""
 

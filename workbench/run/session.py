@@ -76,6 +76,11 @@ class Session(HeldJob):
             raise InputError(self.error)
         raise TimeoutError(f"the run is still {self.state.value} after {timeout} s; stop() ends it")
 
+    def stop(self) -> None:
+        super().stop()
+        if self.run is not None:
+            self.run.wake()
+
     def join(self, timeout: float | None = None) -> None:
         """Wait until the thread has ended; a cancelled setup leaves nothing to wait for."""
         super().join(GRACE if self.stopping and self.run is None else timeout)

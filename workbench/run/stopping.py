@@ -50,7 +50,9 @@ class Reason(enum.Enum):
         "limits the accuracy"
     )
     FAILED = "not solved: an error ended the run"
-    DEVICE_LOST = "not converged: the device failed; restart Python, or use another device"
+    DEVICE_LOST = (
+        "not converged: a device or a process of the run failed; run again, on another device where one does not answer"
+    )
     INACCURATE = (
         "not converged: the recurrence residual meets the tolerance, the true residual does not; "
         "rounding limits the accuracy of this method, so loosen the tolerance or choose another method"

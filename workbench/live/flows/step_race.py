@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.files import TemporaryFolder
 from workbench.flow import records
 from workbench.flow.method import settings_of
 from workbench.flow.sequence import Sequence
@@ -42,7 +41,7 @@ class StepRace:
         self.stop_press = button("Stop race", "end it; what was measured stays", self.stop)
         self.status, self.table = StatusLine(), widgets.HTML()
         self.racing: Player | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="workbench-flow-")
+        self._folder = TemporaryFolder("flow")
         self._shown = -1
         self.box = widgets.VBox([row("wb-buttons", self.press, self.stop_press), self.status, self.table])
 
@@ -81,12 +80,12 @@ class StepRace:
     def close(self) -> None:
         """End the race, and remove its record."""
         self.stop()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def _begin(self, sequence: Sequence) -> None:
         """In the thread that steps."""
         try:
-            path = records.save(sequence, Path(self._folder.name) / "steps", STEPS)
+            path = records.save(sequence, self._folder.path / "steps", STEPS)
             first, *others = [settings_of(method.configuration) for method in sequence.methods]
             made = Sequence(f"recorded:{path}", others=[*others, *MORE], **first)
         except InputError as error:

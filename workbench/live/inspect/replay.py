@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import ipywidgets as widgets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.files import TemporaryFolder
 from workbench.live.inspect.inside import InsideView
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.controls import button
@@ -154,8 +154,8 @@ def reported(record: Record) -> str:
 
 def _loaded(name: str, content: bytes) -> Record:
     """A run from the bytes of a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "upload.npz"
+    with TemporaryFolder("files") as folder:
+        path = folder / "upload.npz"
         path.write_bytes(content)
         try:
             return load(path)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.files import TemporaryFolder
 from workbench.live.ui.run_list import FILE, ListedRun, RunList
 from workbench.recording import NamedRun, load_runs, save_runs
 
@@ -51,8 +51,8 @@ def open_bytes(runs: RunList, name: str, content: bytes, number: int = 0) -> lis
     """`open_list` of a file that came through the page."""
     if len(content) > MOST_BYTES:
         raise InputError(f"{name} has {len(content) >> 20} MB, at most {MOST_BYTES >> 20} MB can be opened here")
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder) / f"upload{ENDING}"
+    with TemporaryFolder("files") as folder:
+        path = folder / f"upload{ENDING}"
         path.write_bytes(content)
         try:
             return open_list(runs, path, number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.files import TemporaryFolder
 
 Write = Callable[[Path], Sequence[Path]]
 """Writes files into a folder that is there, and returns the paths that it names to the user."""
@@ -29,9 +29,9 @@ def written(write: Write) -> list[File]:
     Nothing is left on the disk, whatever it raises. Raises what `write` raises, and InputError where the disk is full.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-            write(Path(folder))
-            return [File(path.name, path.read_bytes()) for path in sorted(Path(folder).iterdir())]
+        with TemporaryFolder("files") as folder:
+            write(folder)
+            return [File(path.name, path.read_bytes()) for path in sorted(folder.iterdir())]
     except OSError as error:
         raise InputError(f"the file cannot be made: {error.strerror}; make room on the kernel's disk") from None
 

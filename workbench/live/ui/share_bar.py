@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import traitlets
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
+from workbench.files import TemporaryFolder
 from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.assets import script
@@ -155,8 +155,8 @@ class ShareBar(LiveWidget):
             raise InputError(
                 f"{name[:60]!r} has {count(len(text))} characters, a saved problem at most {count(MOST_TEXT)}"
             )
-        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-            path = Path(folder) / f"upload{ENDING}"
+        with TemporaryFolder("files") as folder:
+            path = folder / f"upload{ENDING}"
             path.write_text(text, encoding="utf-8")
             try:
                 chosen = load_configuration(path)

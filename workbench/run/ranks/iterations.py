@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.files import TemporaryFolder
 from workbench.machine.describe import machine_line
 from workbench.recording import BlockHistory, History, Trace
 from workbench.run.configuration import Configuration
@@ -64,6 +63,8 @@ class RankIterations(Iterations):
     def found(self, ending: Termination | None) -> Found:
         if self._final is not None:
             return self._final
+        if ending:
+            self.wake()
         at, self._ranks.doing = self._ranks.doing, "while x was written; x is lost"
         reply: Solution
         reply, x = self._ask_for_file("result", reason=ending.reason.name if ending else None)
@@ -99,6 +100,9 @@ class RankIterations(Iterations):
         """0: the ranks send vectors of the original system."""
         return 0
 
+    def wake(self) -> None:
+        self._ranks.wake()
+
     def release(self) -> None:
         self._ranks.end()
 
@@ -120,8 +124,8 @@ class RankIterations(Iterations):
 
         The file is gone with its folder; its pages are there until the array is gone. Changes stay in this process.
         """
-        with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
-            path = Path(folder) / "vector.npy"
+        with TemporaryFolder(FOLDER) as folder:
+            path = folder / "vector.npy"
             reply = self._ask(do, file=str(path), **more)
             return reply, np.asarray(np.load(path, mmap_mode="c")) if path.exists() else None
 

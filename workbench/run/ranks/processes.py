@@ -9,10 +9,8 @@ import os
 import pickle
 import queue
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -21,13 +19,14 @@ from typing import Any
 
 from workbench.devices.ranks import WAITED
 from workbench.errors import DeviceError, InputError, one_line
+from workbench.files import TemporaryFolder
 from workbench.run.cancellation import check_stopped
 from workbench.run.ranks import launcher
 from workbench.run.ranks.ended_first import EndedFirst
 from workbench.run.ranks.messages import ERROR, RANKS, REPLY, Job, Present, read
 
-FOLDER = "workbench-ranks-"
-"""The beginning of the names of temporary folders, which all hosts of the ranks have to have."""
+FOLDER = "ranks"
+"""For the names of temporary folders, which all hosts of the ranks have to have."""
 TICK = 0.02
 """Seconds between two tests for a cancellation request."""
 GRACE = 2.0
@@ -48,11 +47,11 @@ class RankProcesses:
         self._asking = threading.Lock()
         self.present: Present | None = None
         self._number = 0
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER))
+        folder = TemporaryFolder(FOLDER)
         try:
-            _write_job(folder / "job", job, ranks)
+            _write_job(folder.path / "job", job, ranks)
             self._process = subprocess.Popen(
-                launcher.command(ranks, folder),
+                launcher.command(ranks, folder.path),
                 env=launcher.environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -63,7 +62,7 @@ class RankProcesses:
                 start_new_session=True,
             )
         except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
             if isinstance(error, OSError):
                 raise InputError(f"the ranks cannot be started: {error}; see `workbench doctor`") from None
             raise
@@ -126,6 +125,12 @@ class RankProcesses:
                 self.present = data
                 self._ended_first.watch(data.processes)
             return message
+
+    def wake(self) -> None:
+        """Let ranks of this machine that are suspended continue: others wait for them."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """End the ranks at once."""
@@ -214,7 +219,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _end(process: subprocess.Popen[str], folder: Path, ended_first: EndedFirst) -> None:
+def _end(process: subprocess.Popen[str], folder: TemporaryFolder, ended_first: EndedFirst) -> None:
     ended_first.close()
     # The end of their standard input ends the ranks.
     with contextlib.suppress(OSError, ValueError):
@@ -225,4 +230,4 @@ def _end(process: subprocess.Popen[str], folder: Path, ended_first: EndedFirst) 
     except subprocess.TimeoutExpired:
         _kill(process)
         process.wait()
-    shutil.rmtree(folder, ignore_errors=True)
+    folder.remove()
