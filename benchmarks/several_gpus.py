@@ -119,7 +119,12 @@ def main(device: str, which: str) -> None:
     """A rank."""
     from mpi4py import MPI
 
+    from workbench.devices import ranks
+    from workbench.ranks.world import started
+
     world = MPI.COMM_WORLD
+    if world.size == 1:
+        raise SystemExit(ranks.alone(started()))
     rows = [measured(case, device, world) for case in (QUICK if which == "quick" else CASES)]
     if world.rank == 0:
         print(json.dumps({"ranks": world.size, "cases": rows}), flush=True)

@@ -7,8 +7,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from workbench.errors import InputError
 from workbench.machine import advice, parallel
 from workbench.machine.parallel import examine_mpi, examine_petsc
+from workbench.run.ranks import launcher
 
 
 @pytest.fixture
@@ -37,6 +39,21 @@ def test_mpi_is_found_with_an_mpiexec_of_its_own(mpiexec, monkeypatch):
     assert examine_mpi().problem == f"{path} starts no ranks: no slots"
     monkeypatch.setenv(parallel.MPIEXEC, "/nowhere/mpiexec")
     assert examine_mpi().problem == "/nowhere/mpiexec starts no ranks: No such file or directory"
+
+
+@pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py is not installed; `make mpi` installs it")
+def test_an_mpiexec_of_another_kind_is_found_out_before_the_start(mpiexec, tmp_path):
+    from mpi4py import MPI
+
+    name, others = MPI.get_vendor()[0], {"Open MPI": "HYDRA build details:"}
+    path = mpiexec(f"touch {tmp_path}/$1; echo '{others.get(name, 'mpirun (Open MPI) 4.1.6')}'")
+    with pytest.raises(InputError, match=f"ranks 2 cannot start: mpi4py loads {name} .*, and {path} is of ") as refused:
+        launcher.command(2, tmp_path)
+    for word in ("PATH", parallel.MPIEXEC, *parallel.CHOOSING):
+        assert word in str(refused.value)
+    assert examine_mpi().problem in str(refused.value)
+    # No rank was started.
+    assert {one.name for one in tmp_path.iterdir()} == {"mpiexec", "--version"}
 
 
 @pytest.mark.skipif(find_spec("petsc4py") is None, reason="PETSc is built by `make petsc`")

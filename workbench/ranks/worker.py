@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.ranks import enter, library
+from workbench.devices.ranks import alone, enter, library
 from workbench.errors import DeviceError, InputError
 from workbench.ranks import rows
 from workbench.ranks.commands import Commands
@@ -78,10 +78,7 @@ def work(world: Any, folder: Path) -> None:
         # mpiexec ends its ranks at once where no process reads its output any more, so that it would stay.
         commands.clear_away()
         if job.configuration.ranks != world.size:
-            raise InputError(
-                f"mpiexec started {job.configuration.ranks} ranks, of which each is alone: mpi4py uses {library()}, "
-                "and mpiexec is of another MPI; put that of the same one first in PATH, or set WORKBENCH_MPIEXEC"
-            )
+            raise InputError(alone(job.configuration.ranks))
         enter(world, lambda sentence: say_alone(DeviceError(sentence)))
         run = _set_up(job, speaker)
         _Worker(run, world, own, speaker).follow(commands)

@@ -16,7 +16,7 @@ from workbench.errors import RANKS_WAIT
 if TYPE_CHECKING:
     from workbench.devices.ranks.watched import Watch
 
-__all__ = ["described", "enter", "library", "world"]
+__all__ = ["alone", "described", "enter", "library", "world"]
 
 WAITED = f"run without ranks, or raise {RANKS_WAIT} where a rank is only slow"
 """What to do where a rank has waited too long for the others."""
@@ -50,6 +50,14 @@ def library() -> str:
 
     name, version = MPI.get_vendor()
     return f"{name} {'.'.join(map(str, version))}"
+
+
+def alone(started: int) -> str:
+    """A sentence on processes of mpiexec that know nothing of one another."""
+    return (
+        f"mpiexec started {started} ranks, of which each is alone: mpi4py uses {library()}, and mpiexec is of another "
+        "MPI; put that of the same one first in PATH, or set WORKBENCH_MPIEXEC to it, or MPI4PY_LIBMPI to its library"
+    )
 
 
 def described() -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.machine.parallel import MPIEXEC, SCRIPTS, find_mpiexec
+from workbench.machine.parallel import MPIEXEC, SCRIPTS, find_mpiexec, other_mpi
 
 OF_A_RANK = ("PMI_", "PMIX_", "OMPI_", "PRTE_", "MPI_LOCAL", "HYDI_")
 """Variables of a process that mpiexec has started, by their beginning: to its ranks they would name other ranks."""
@@ -39,13 +39,15 @@ def command(ranks: int, folder: Path) -> list[str]:
 
 
 def mpiexec(ranks: int) -> str:
-    """The path of mpiexec, see `find_mpiexec`."""
+    """The path of mpiexec, see `find_mpiexec`. Raises InputError where there is none, and for one of another MPI."""
     found = find_mpiexec()
     if not found:
         raise InputError(
             f"ranks {ranks} needs mpiexec, which is neither in {SCRIPTS} nor in PATH; {INSTALL}, or set {MPIEXEC}",
             changes={"ranks": 1},
         )
+    if wrong := other_mpi(found):
+        raise InputError(f"ranks {ranks} cannot start: {wrong}", changes={"ranks": 1})
     return found
 
 

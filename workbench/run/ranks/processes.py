@@ -10,6 +10,7 @@ import pickle
 import queue
 import re
 import signal
+import socket
 import subprocess
 import threading
 import weakref
@@ -128,9 +129,10 @@ class RankProcesses:
 
     def wake(self) -> None:
         """Let ranks of this machine that are suspended continue: others wait for them."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self._process.poll() is None:
-                os.killpg(self._process.pid, signal.SIGCONT)
+        for host, process in self.present.processes if self.present and self.end.alive else []:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if host == socket.gethostname():
+                    os.kill(process, signal.SIGCONT)
 
     def kill(self) -> None:
         """End the ranks at once."""
