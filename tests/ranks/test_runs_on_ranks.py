@@ -127,7 +127,7 @@ def test_a_time_limit_ends_all_ranks_at_once():
 def test_three_ranks_and_a_slab_too_thin():
     result = run_through(Run(configure("poisson5", n=7, ranks=3)))
     np.testing.assert_allclose(result.x, run_through(Run(configure("poisson5", n=7))).x, atol=1e-9)
-    with pytest.raises(InputError, match="block-ic:8 needs 8 planes on a rank, and 7 planes on 2 ranks leave 3"):
+    with pytest.raises(InputError, match="block-ic needs 8 planes on a rank, and 7 planes on 2 ranks leave 3"):
         check_ranks(configure("two-layer", n=7, preconditioner="block-ic:8", ranks=2))
     with pytest.raises(InputError, match="8 planes on 3 ranks leave 2; use at most 2 ranks"):
         Run(configure("bubbles-3d", n=8, preconditioner="neumann:4", ranks=3))
