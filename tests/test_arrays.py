@@ -79,8 +79,8 @@ def test_any_array_is_converted_exactly_or_refused(values):
     assert np.array_equal(converted, values.astype(converted.dtype))
 
 
-def host_function(function, dtype=np.float64, *, split_complex=False):
-    return arrays.HostFunction("M", function, 3, np.dtype(dtype), split_complex)
+def host_function(function, dtype=np.float64, declared=None):
+    return arrays.HostFunction("M", function, 3, np.dtype(dtype), declared)
 
 
 def test_functions_receive_copies():
@@ -113,14 +113,20 @@ def test_a_real_linear_map_is_applied_to_real_and_imaginary_part():
         dtypes.append(v.dtype)
         return 2 * v
 
-    value = host_function(real_map, np.complex128, split_complex=True)(np.array([1 + 2j, 0, 3j]))
+    value = host_function(real_map, np.complex128, np.dtype(np.float64))(np.array([1 + 2j, 0, 3j]))
     assert np.array_equal(value, [2 + 4j, 0, 6j])
     assert set(dtypes) == {np.dtype(np.float64)}
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_a_function_that_declares_real_values_and_returns_others_is_told(dtype):
+    with pytest.raises(InputError, match="M declares float64, but returned complex128; declare it as complex128"):
+        host_function(lambda v: 1j * v, dtype, np.dtype(np.float64))(np.ones(3, dtype))
+
+
 def test_a_real_linear_map_may_reuse_one_output_buffer():
     buffer = np.empty(3)
-    value = host_function(lambda v: np.multiply(v, 2, out=buffer), np.complex128, split_complex=True)(
+    value = host_function(lambda v: np.multiply(v, 2, out=buffer), np.complex128, np.dtype(np.float64))(
         np.array([1 + 2j, 0, 3j])
     )
     assert np.array_equal(value, [2 + 4j, 0, 6j])

@@ -6,6 +6,7 @@ argument, and no input array is modified.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from collections.abc import Callable
@@ -122,9 +123,14 @@ def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
     Raises InputError as `finite_array` does, and for any other shape.
     """
     values = finite_array(array_like, name)
-    if values.shape not in ((size,), (size, 1)):
-        raise InputError(f"{name} has shape {values.shape}, but the matrix has {size} rows; pass shape ({size},)")
+    check_size(values.shape, name, size)
     return values.reshape(size)
+
+
+def check_size(shape: tuple[int, ...], name: str, size: int) -> None:
+    """Raise InputError for a shape that is that of no vector of N = `size` entries."""
+    if shape not in ((size,), (size, 1)):
+        raise InputError(f"{name} has shape {shape}, but the matrix has {size} rows; pass shape ({size},)")
 
 
 def finite_block(array_like: Any, name: str, size: int) -> np.ndarray:
@@ -139,13 +145,32 @@ def finite_block(array_like: Any, name: str, size: int) -> np.ndarray:
 
 
 def cast(values: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
-    """Convert to the dtype of a system. Raises InputError for complex values of a real system."""
-    if values.dtype.kind == "c" and dtype.kind != "c":
-        raise InputError(
-            f"{name} is complex, but the system is {dtype}; pass a complex right-hand side, or real and imaginary part "
-            "separately"
-        )
+    """Convert to the dtype of a system, contiguous. Raises InputError for complex values of a real system."""
+    check_real(values.dtype, dtype, name)
     return np.ascontiguousarray(values, dtype)
+
+
+def check_real(given: np.dtype, dtype: np.dtype, name: str) -> None:
+    """Raise InputError for complex values of a real system."""
+    if given.kind == "c" and dtype.kind != "c":
+        raise InputError(
+            f"{name} is complex, but the system is {dtype}; pass real and imaginary part separately, or a complex A"
+        )
+
+
+def own(values: Any) -> Any:
+    """A copy of a user's array, dense or sparse, or list, for what outlives the call; anything else as it is."""
+    is_array = isinstance(values, np.ndarray | list) or sparse.issparse(values)
+    return copy.deepcopy(values) if is_array else values
+
+
+def read_only(values: Any) -> Any:
+    """A view of an array of NumPy that cannot be written to, for strangers; anything else as it is."""
+    if not isinstance(values, np.ndarray):
+        return values
+    seen = values.view()
+    seen.flags.writeable = False
+    return seen
 
 
 def common_dtype(dtype: np.dtype, *vectors: np.ndarray) -> np.dtype:
@@ -160,8 +185,8 @@ class HostFunction:
     The function receives a copy, so it may modify or keep its argument. It may return the same buffer at every call:
     use the value before the next call.
 
-    name: of the function in messages, such as "A". dtype: of the system. split_complex: the function is a real linear
-    map, to be applied to the real and the imaginary part of a complex vector in turn.
+    name: of the function in messages, such as "A". dtype: of the system. declared: that of the function, None if it
+    declares none; a real one is applied to the real and the imaginary part of a complex vector in turn.
 
     Cost in addition to the function: one copy of the vector.
     """
@@ -170,11 +195,11 @@ class HostFunction:
     function: Callable[[np.ndarray], Any]
     size: int
     dtype: np.dtype
-    split_complex: bool = False
+    declared: np.dtype | None = None
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """The value, shape (N,). Raises InputError if it is not a vector of this system."""
-        if self.split_complex:
+        if self._is_real and self.dtype.kind == "c":
             # Copied, because both values may share one buffer.
             real, imaginary = (
                 np.array(self._checked(self.function(np.array(part)))) for part in (np.real(x), np.imag(x))
@@ -191,12 +216,21 @@ class HostFunction:
         if values is None or values.dtype.kind not in "biufc" or values.shape not in ((self.size,), (self.size, 1)):
             what = f"shape {values.shape}" if values is not None and values.dtype.kind in "biufc" else quoted(returned)
             raise InputError(f"{self.name} must return a vector of shape ({self.size},), but it returned {what}")
-        if values.dtype.kind == "c" and (self.split_complex or self.dtype.kind != "c"):
+        if values.dtype.kind == "c" and self._is_real:
+            raise InputError(
+                f"{self.name} declares {self.declared}, but returned {values.dtype}; declare it as complex128, or "
+                "return real values"
+            )
+        if values.dtype.kind == "c" and self.dtype.kind != "c":
             raise InputError(
                 f"{self.name} returned {values.dtype} for a system that is {self.dtype}; return real values, or "
                 "declare A as complex128"
             )
         return values.reshape(self.size)
+
+    @property
+    def _is_real(self) -> bool:
+        return self.declared is not None and self.declared.kind != "c"
 
 
 def matvec_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
@@ -212,8 +246,7 @@ def matvec_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
             ) from error
 
     declared = np.dtype(linear.dtype) if linear.dtype is not None else None
-    split_complex = dtype.kind == "c" and declared is not None and declared.kind != "c"
-    return HostFunction(name, matvec, linear.shape[0], dtype, split_complex)
+    return HostFunction(name, matvec, linear.shape[0], dtype, declared)
 
 
 class RandomProducts(NamedTuple):

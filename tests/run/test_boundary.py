@@ -99,6 +99,11 @@ def test_a_real_linear_operator_and_a_real_m_take_complex_vectors():
     assert relative_residual(A, b, result.x) <= 1e-6
 
 
+def test_an_operator_that_declares_float64_and_returns_complex_is_told_so_for_a_complex_b():
+    with pytest.raises(InputError, match="A declares float64, but returned complex128; declare it as complex128"):
+        solve(declared_real(lambda v: A @ (v * 1j)), ONES * 1j)
+
+
 def test_digits_of_b_that_single_precision_lacks_are_kept():
     b = np.random.default_rng(0).random(N)
     result = solve(A.astype(np.float32), b, rtol=1e-12)
@@ -113,7 +118,7 @@ def declared_real(values):
 @pytest.mark.parametrize(
     ("matrix", "sentence"),
     [
-        (declared_real(lambda v: v * 1j), "A returned complex128 for a system that is float64"),
+        (declared_real(lambda v: v * 1j), "A declares float64, but returned complex128"),
         (declared_real(lambda v: None), "A, a LinearOperator, failed"),
         (declared_real(lambda v: v[:4]), "A, a LinearOperator, failed"),
         (A * 1e-320, "whose inverse overflows"),

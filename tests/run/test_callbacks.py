@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import grid_stencil
-from workbench.run import Reason, solve
+from workbench.run import Quantity, Reason, solve
 
 
 @pytest.mark.parametrize("b", [np.ones(81), np.ones((81, 3)) * [1, 2, 3]], ids=["single", "block"])
@@ -15,6 +15,32 @@ def test_callbacks_see_every_iteration_with_its_x(b):
     norms = [np.linalg.norm(b - A.to_csr() @ x, axis=0).max() for _, x in seen]
     assert norms[-1] <= 1e-5 * np.linalg.norm(b) < norms[0]
     assert np.array_equal(seen[-1][1], result.x)
+
+
+@pytest.mark.parametrize(
+    ("A", "b"),
+    [(grid_stencil((9, 9)), np.ones(81)), (grid_stencil((9, 9)), np.ones((81, 3)) * [1, 2, 3])],
+    ids=["single", "block"],
+)
+def test_a_callback_cannot_change_the_x_that_was_verified(A, b):
+    def write(run):
+        for x in (run.x, run.result().x, *taken(run)):
+            if x.flags.writeable:
+                x[:] = 7
+
+    def taken(run):
+        seen = []
+        run.snapshots.request(Quantity.SOLUTION, lambda x: seen.append(x) or x[:1].copy())
+        run.serve_snapshots()
+        return seen
+
+    result = solve(A, b, callback=write)
+    assert result.converged
+    norms = np.linalg.norm(b - A.to_csr() @ result.x, axis=0) / np.linalg.norm(b, axis=0)
+    assert norms.max() <= 1e-6
+    assert result.true_relative_residual == pytest.approx(norms.max(), rel=1e-6)
+    # It belongs to the caller of solve alone.
+    result.x[0] = 0
 
 
 def test_a_solve_in_one_iteration_shows_its_solution():

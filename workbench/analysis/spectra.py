@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from scipy import linalg
 
+from workbench.arrays import cast, finite_vector
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise, Preconditioner
@@ -64,7 +65,7 @@ def eigenvectors(
 def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
     """M^-1 v of a configuration, with its second level if it has one. v: shape (N,). Cost: a setup.
 
-    Raises InputError for a v of another shape.
+    Raises InputError for a v of another shape, with NaN or infinity, or complex where the problem is real.
 
     Examples:
         >>> import numpy as np
@@ -74,10 +75,9 @@ def preconditioned(configuration: Configuration, v: np.ndarray) -> np.ndarray:
         [0.25, 0.25, 0.25, 0.25]
     """
     setup = prepare(configuration)
-    if v.shape != (setup.operator.shape[0],):
-        raise InputError(f"v has shape {v.shape}, and the problem {setup.operator.shape[0]} unknowns")
-    out = setup.device.zeros(v.size, setup.operator.dtype)
-    _first(setup).apply(setup.device.array(v, setup.operator.dtype), out)  # pyright: ignore[reportAttributeAccessIssue]
+    size, dtype = setup.operator.shape[0], setup.operator.dtype
+    given, out = cast(finite_vector(v, "v", size), dtype, "v"), setup.device.zeros(size, dtype)
+    _first(setup).apply(setup.device.array(given, dtype), out)  # pyright: ignore[reportAttributeAccessIssue]
     return setup.device.to_host(out)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.arrays import cast, to_working_dtype
+from workbench.arrays import cast, finite_array, to_working_dtype
 from workbench.deflation.block_subspace import DenseBlocks, PiecewiseBlocks, SparseBlocks
 from workbench.deflation.galerkin import (
     PlacedMatrix,
@@ -172,6 +172,8 @@ class PiecewiseConstant(Subspace):
         """Rows of E, where they are kept for a later phase."""
         self._earlier: EarlierParts | None = None
         self._keeps_rows = False
+        if boxes is None:
+            self._labels = labels = _checked_labels(labels)
         sizes = np.bincount(labels) if boxes is None else None
         if sizes is not None and not sizes.all():
             raise InputError(
@@ -209,6 +211,8 @@ class PiecewiseConstant(Subspace):
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         count = self._boxes.count if self._boxes else self.sizes.size
+        if self._labels.size != operator.shape[0]:
+            raise InputError(f"there are {self._labels.size} labels, but the matrix has {operator.shape[0]} rows")
         z, self._kept = self._kept, None
         columns = SparseColumns(operator, self, count, bound, device)
         rows, earlier, self._earlier = None, self._earlier, None
@@ -251,7 +255,7 @@ class DenseSubspace(Subspace):
     """
 
     def __init__(self, vectors: np.ndarray) -> None:
-        self.vectors = np.asarray(vectors)
+        self.vectors = finite_array(vectors, "an array of deflation vectors")
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         z, notes = self._orthonormal_basis(operator)
@@ -291,8 +295,6 @@ class DenseSubspace(Subspace):
         size, count = operator.shape[0], self.vectors.shape[-1]
         if self.vectors.shape != (size, count):
             raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")
-        if not np.isfinite(self.vectors).all():
-            raise InputError("deflation vectors hold NaN or infinity; entries must be finite")
         double = np.result_type(operator.dtype, np.float64)
         vectors = cast(self.vectors, double, "a deflation vector")
         z = _orthonormalized(_orthonormalized(vectors)).astype(operator.dtype)
@@ -343,7 +345,7 @@ def as_subspace(Z: Any, size: int) -> Subspace:
             f"pass labels of shape ({size},) or vectors of shape ({size}, d)"
         )
     if Z.ndim == 1:
-        return PiecewiseConstant(_checked_labels(Z))
+        return PiecewiseConstant(Z)
     if sparse.issparse(Z):
         check_indices(Z, "Z")
         Z = sparse.csc_array(Z)
@@ -357,9 +359,12 @@ def as_subspace(Z: Any, size: int) -> Subspace:
 
 
 def _checked_labels(labels: np.ndarray) -> np.ndarray:
-    if labels.dtype.kind not in "iu":
+    if np.ma.isMaskedArray(labels):
+        raise InputError("labels of deflation subdomains are a masked array; fill the masked entries")
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "iu" or labels.ndim != 1 or not labels.size:
         raise InputError(
-            f"labels of deflation subdomains must be integers 0..d-1, got {labels.dtype}; "
+            f"labels of deflation subdomains must be integers 0..d-1, got {labels.dtype} of shape {labels.shape}; "
             "for a single vector pass an array of shape (N, 1)"
         )
     if labels.min() < 0 or labels.max() >= labels.size:
@@ -367,7 +372,7 @@ def _checked_labels(labels: np.ndarray) -> np.ndarray:
             f"labels of deflation subdomains must be in 0..d-1 with d at most {labels.size}, "
             f"got {labels.min()} to {labels.max()}"
         )
-    return labels.astype(np.int32)
+    return np.ascontiguousarray(labels, np.int32)
 
 
 def _labels_of(columns: sparse.csc_array) -> np.ndarray | None:

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.arrays import DTYPES
+from workbench.arrays import DTYPES, cast, check_real, check_size, finite_vector
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lazy import sparse
 
@@ -62,6 +63,19 @@ def kept(array: Any, name: str) -> Any:
     # Kernels read several numbers at once.
     there = there.copy() if there.data.ptr % ALIGNED else there
     return HeldVector(there, f"cuda:{there.device.id}" if there.device.id else "cuda")
+
+
+def vector_for(device: Device, values: Any, name: str, size: int, dtype: np.dtype) -> Any:
+    """A user's vector for kernels of a system: shape (N,), contiguous, of its dtype. A `HeldVector` that lies on the
+    device stays there; any other is in host memory, with finite entries.
+
+    Raises InputError for another shape, for complex values of a real system, and as `arrays.finite_array` does.
+    """
+    if not device.holds(values):
+        return cast(finite_vector(values, name, size), dtype, name)
+    check_size(values.shape, name, size)
+    check_real(values.dtype, dtype, name)
+    return values.astype(dtype, copy=False)
 
 
 def array_of(vector: Vector) -> Any:

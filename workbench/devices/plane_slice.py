@@ -6,6 +6,8 @@ import dataclasses
 
 import numpy as np
 
+from workbench.errors import InputError
+
 
 @dataclasses.dataclass(frozen=True)
 class PlaneSlice:
@@ -23,7 +25,13 @@ class PlaneSlice:
     peaks: bool = False
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
-        """The real part of the plane of a host vector, downsampled, a new array. Cost: one read of the plane."""
+        """The real part of the plane of a host vector, downsampled, a new array. Cost: one read of the plane.
+
+        Raises InputError for a vector that ends before the plane does.
+        """
+        last = self.first + sum(apart * (cells - 1) for apart, cells in zip(self.apart, self.shape, strict=True))
+        if vector.ndim != 1 or last >= vector.size:
+            raise InputError(f"the plane ends at cell {last}, but the vector has shape {vector.shape}; pass shape (N,)")
         values = np.real(vector)[self.first :]
         strides = tuple(values.strides[0] * apart for apart in self.apart)
         plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from workbench.arrays import DTYPES
+from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -26,9 +28,11 @@ class Stencil(abc.ABC):
         ((4, 4), (1, 4), 64)
     """
 
-    def __init__(self, grid: tuple[int, ...]) -> None:
+    def __init__(self, grid: tuple[int, ...], assemble: Callable[[np.ndarray], Stencil] | None = None) -> None:
         self.grid = grid
         """Cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z)."""
+        self.assemble = assemble
+        """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
 
     @property
     @abc.abstractmethod
@@ -82,6 +86,13 @@ class Stencil(abc.ABC):
     def largest_diagonal(self) -> float:
         """The largest |diagonal entry|, or an upper bound of it that costs less."""
         return largest(self.main)
+
+    def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
+        """The same operator for another phase, of the shape of the grid, which may be stored in another way. cells:
+        flat places of the cells that have changed, None for many. Raises InputError where `assemble` is unknown."""
+        if self.assemble is None:
+            raise InputError("this stencil was not assembled from phases; assemble another one")
+        return self.assemble(np.asarray(phase))
 
     @property
     def exact(self) -> Stencil:

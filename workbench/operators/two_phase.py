@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.devices.accelerator.placed_phase import PlacedPhase
 from workbench.devices.protocol import Device
+from workbench.errors import InputError
 from workbench.host.boxes import Boxes, EarlierParts, Rows
 from workbench.host.face_codes import FaceCodes
 from workbench.operators.base import DOUBLE, BoundOperator
@@ -35,24 +36,22 @@ class TwoPhaseStencil(Stencil):
         dtype: np.dtype = DOUBLE,
         assemble: Callable[[np.ndarray], Stencil] | None = None,
     ) -> None:
-        super().__init__(grid)
+        super().__init__(grid, assemble)
+        if faces.size != self.shape[0]:
+            raise InputError(f"the grid {grid} has {self.shape[0]} cells, but there are codes of {faces.size}")
         self.faces, self._dtype = faces, np.dtype(dtype)
-        self.assemble = assemble
-        """Assembles the same operator for other phases, of the shape of the grid; None where that is unknown."""
 
     def moved(self, phase: np.ndarray | PlacedPhase, cells: np.ndarray | None) -> Stencil:
-        """The same operator for another phase, of the shape of the grid. cells: flat places of the cells that have
-        changed, None for many: their codes and those of their neighbours are made anew, unless they have wall terms.
-        All codes of a phase on a device are made anew there."""
+        """As in the base class. The codes of changed cells and of their neighbours are made anew, unless they have wall
+        terms. All codes of a phase on a device are made anew there."""
         from workbench.host import face_coding
 
-        assert self.assemble
         if isinstance(phase, PlacedPhase):
             if not self.faces.walled:
                 return TwoPhaseStencil(self.grid, phase.coded(self.faces), self.dtype, self.assemble)
             phase = np.asarray(phase)
         faces = None if cells is None else face_coding.recoded(self.faces, phase, cells)
-        return TwoPhaseStencil(self.grid, faces, self.dtype, self.assemble) if faces else self.assemble(phase)
+        return TwoPhaseStencil(self.grid, faces, self.dtype, self.assemble) if faces else super().moved(phase, cells)
 
     @property
     def dtype(self) -> np.dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,6 +47,9 @@ class LinearSystem:
         `Problem.given_rhs`.
     slab: the rows that a rank has, None for all; N is then their number, and grid that of the whole system.
 
+    Arrays are kept, not copied: leave them as they are while a run uses the system. Raises InputError for a grid of
+    another number of cells than A has rows, and for arrays of another shape or phases that are no integers from 0.
+
     Examples:
         >>> from workbench.run import configure
         >>> system = configure("bubbles-2d", n=32).problem.assemble()
@@ -66,9 +70,32 @@ class LinearSystem:
     slab: Slab | None = None
 
     def __post_init__(self) -> None:
+        if not self.slab:
+            self._check_shapes()
         # Phases are numbered from 0, and those of the geometries have types without a sign.
         if self.phase is not None and self.phase.dtype.kind == "i" and self.phase.min(initial=0) < 0:
             raise InputError(f"phases are numbered from 0, got {self.phase.min()}; renumber them")
+
+    def _check_shapes(self) -> None:
+        size = self.operator.shape[0]
+        if self.grid is not None and math.prod(self.grid) != size:
+            raise InputError(
+                f"the grid {self.grid} has {math.prod(self.grid)} cells, but the matrix has {size} rows; give its "
+                "cells per side, or leave grid out"
+            )
+        arrays: dict[str, Any] = {"coefficients": self.coefficients, "phase": self.phase}
+        if isinstance(self.coefficients, tuple):
+            del arrays["coefficients"]
+            if len(self.coefficients) != 2 or self.phase is None:
+                raise InputError("a pair of coefficients is that of two phases; give phase too, or an array")
+        for name, values in arrays.items():
+            if values is not None and getattr(values, "shape", None) != (size,):
+                raise InputError(
+                    f"{name} has shape {np.shape(values)}, but the matrix has {size} rows; pass an array of shape "
+                    f"({size},)"
+                )
+        if self.phase is not None and (self.phase.dtype.kind not in "iub" or np.ma.isMaskedArray(self.phase)):
+            raise InputError(f"phases are integers from 0, or bool, got {self.phase.dtype}; renumber them")
 
     @functools.cached_property
     def b(self) -> Any:

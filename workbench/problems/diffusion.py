@@ -83,17 +83,19 @@ def assemble_two_phases(
     from workbench.host import face_coding
 
     faces = face_coding.face_codes(phase, values, closed, walls)
+    again = functools.partial(
+        assemble_two_phases,
+        coefficients=coefficients,
+        sides=sides,
+        scale=scale,
+        dirichlet_distance=dirichlet_distance,
+    )
     if faces is not None:
-        again = functools.partial(
-            assemble_two_phases,
-            coefficients=coefficients,
-            sides=sides,
-            scale=scale,
-            dirichlet_distance=dirichlet_distance,
-        )
         return TwoPhaseStencil(phase.shape, faces, assemble=again)
     coefficient = np.where(phase > 0, high, low)
-    return assemble_diffusion(coefficient, sides, scale=scale, dirichlet_distance=dirichlet_distance)
+    stencil = assemble_diffusion(coefficient, sides, scale=scale, dirichlet_distance=dirichlet_distance)
+    stencil.assemble = again
+    return stencil
 
 
 def two_phase_rows(

@@ -11,7 +11,6 @@ import numpy as np
 from workbench.devices.interchange import kept, on_host, returned_as
 from workbench.errors import InputError, quoted
 from workbench.lazy import exported
-from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block
 from workbench.run.configuration import Configuration, configure
@@ -22,6 +21,7 @@ from workbench.run.in_memory import (
     as_preconditioner,
     as_vector,
     has_columns,
+    kind_of,
     system_of,
     with_diagonal,
 )
@@ -177,7 +177,7 @@ def solve(
 
         solver = on_engine(engine, solver, options)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if has_columns(b) else BLOCKS["solver"].default)))
-    kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
+    kind = kind_of(method)
     given = {"A": A, "M": M, "deflation": deflation, "nullspace": nullspace, "diagonal": diagonal}
     A, M, deflation, nullspace, diagonal = (on_host(values, name) for name, values in given.items())
     like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
@@ -223,7 +223,7 @@ def run_through(run: Run, callback: Callable[[Any], Any] | None = None) -> Resul
                 pass
         else:
             _follow(run, callback)
-    return run.result()
+    return run.result(writable=True)
 
 
 def _follow(run: Run, callback: Callable[[Any], Any]) -> None:

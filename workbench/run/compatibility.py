@@ -254,12 +254,17 @@ def check_varying(configuration: Configuration, first_varies: bool, *, inexact: 
 def check_precision(configuration: Configuration, *, two_phases: bool) -> None:
     """Raise InputError for a run that precision mixed cannot serve. two_phases: A comes from a byte per cell."""
     if configuration.precision == MIXED and not two_phases:
-        raise InputError(
-            "precision mixed needs a problem of two phases (bubbles, slabs, two layers), whose coefficients come from "
-            "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "
-            "precision float64",
-            changes=DOUBLE,
-        )
+        raise mixed_without_phases()
+
+
+def mixed_without_phases() -> InputError:
+    """The error of precision mixed for an A that does not come from a byte per cell."""
+    return InputError(
+        "precision mixed needs a problem of two phases (bubbles, slabs, two layers), whose coefficients come from "
+        "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "
+        "precision float64",
+        changes=DOUBLE,
+    )
 
 
 def check_mixed(configuration: Configuration) -> None:

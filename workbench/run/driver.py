@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from workbench import devices
+from workbench.arrays import read_only
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.ranks import world
 from workbench.errors import DeviceError
@@ -142,13 +143,15 @@ class Run:
     def x(self) -> np.ndarray:
         """The present solution, of the shape of b, orthogonal to the null space of A.
 
-        A copy while the run can be stepped; afterwards the run's own array where that is the solution. NaN once the
-        device is lost.
+        A copy while the run can be stepped; afterwards read-only, the run's own array where that is the solution. NaN
+        once the device is lost.
         """
         if self.reason is Reason.DEVICE_LOST:
             return self._iterations.lost().x
         x = self._iterations.x()
-        return x if self.ending or self.setup.null_space else np.array(x)
+        if self.ending:
+            return read_only(x)
+        return x if self.setup.null_space else np.array(x)
 
     @property
     def norm_of_b(self) -> float:
@@ -210,13 +213,17 @@ class Run:
             self._close()
         return self.ending is None
 
-    def result(self) -> Result:
-        """The result, valid between any two steps; final once `step` has returned False."""
+    def result(self, *, writable: bool = False) -> Result:
+        """The result, valid between any two steps; final once `step` has returned False, and its x then read-only, as
+        it was verified. writable: for the last caller, whose changes of x are those of the run's own."""
         found = None
         if self.reason is not Reason.DEVICE_LOST:
             with self._working():
                 found = self._iterations.found(self.ending)
-        return result_of(self.state, found or self._iterations.lost(), self.trace, self.film)
+        found = found or self._iterations.lost()
+        if self.ending and not writable:
+            found = found._replace(x=read_only(found.x))
+        return result_of(self.state, found, self.trace, self.film)
 
     def true_residual(self) -> DeviceVector:
         """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""

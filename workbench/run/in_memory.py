@@ -14,6 +14,7 @@ from workbench.arrays import (
     finite_block,
     finite_vector,
     matvec_function,
+    own,
     random_products,
     working_dtype,
 )
@@ -43,6 +44,7 @@ from workbench.operators.null_space import (
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 from workbench.registry import as_block
+from workbench.solvers import Solver
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -135,6 +137,16 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
     raise InputError(
         f"M must be the name of a preconditioner, a function, a LinearOperator or a matrix, got {quoted(M)}"
     )
+
+
+def own_entries(A: Any) -> Any:
+    """A whose entries later changes of the user's matrix do not reach. A dense one is copied where it is converted."""
+    return own(A) if sparse.issparse(A) else A
+
+
+def kind_of(method: Solver) -> type[Matrix]:
+    """The class of the matrices that a method solves with."""
+    return ComplexSymmetricMatrix if method.complex_symmetric else Matrix
 
 
 def as_deflation(Z: Any) -> Deflation:

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
+from workbench.arrays import finite_block, own, read_only
 from workbench.devices.accelerator.placed_phase import PlacedPhase
-from workbench.devices.interchange import array_of, kept, on_host, returned_as
+from workbench.devices.interchange import array_of, kept, on_host, returned_as, vector_for
 from workbench.errors import InputError
-from workbench.host.components import numbered_components
-from workbench.operators import ComplexSymmetricMatrix, Matrix, TwoPhaseStencil, as_operator
+from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.recording import History
 from workbench.registry import as_block
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration, configure
-from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, has_columns, system_of
+from workbench.run.in_memory import (
+    InMemoryProblem,
+    as_deflation,
+    as_preconditioner,
+    has_columns,
+    kind_of,
+    own_entries,
+    system_of,
+)
 from workbench.run.machine_use import MACHINE_USE
+from workbench.run.moved_systems import with_entries, with_phase
+from workbench.run.report import explained
 from workbench.run.right_hand_side import prepare_vectors
 from workbench.run.setup import assembled, renewed
 from workbench.run.setup import prepare as set_up
@@ -32,9 +43,6 @@ from workbench.run.stopping import Reason, Stopping
 from workbench.settings import MIXED, RUN
 from workbench.solvers import Solver
 from workbench.solvers.block.base import BlockSolver
-
-MOST_RENEWED = 0.1
-"""The part of all cells that may change phase in an update that makes anew what they touch alone."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,9 +107,14 @@ class Prepared:
 
     configuration: method, device and stopping criteria; its `rhs` and `x0` are not used. system: by default that of the
     configuration's problem; a phase of 0 and 1 is numbered by connected component. Use `workbench.run.prepare` to make
-    one. Not for several threads at once.
+    one. The calls of several threads wait for each other.
 
-    Memory: that of a run. Raises InputError as a `Run` does, and for ranks, a cluster and block methods.
+    What was given as an array is copied, so that what is solved is what was prepared: A, M, Z, labels, null vectors,
+    phases. An operator of the workbench, a LinearOperator, a function, and other arrays of a `LinearSystem` are kept:
+    do not change them.
+
+    Memory: that of a run, and of those copies. Raises InputError as a `Run` does, and for ranks, a cluster and block
+    methods.
 
     Examples:
         >>> from workbench.run import configure, prepare
@@ -121,7 +134,9 @@ class Prepared:
             )
         defaults = {name: RUN[name].default for name in ("rhs", "x0")}
         self.configuration = dataclasses.replace(configuration, **defaults)
-        system = assembled(configuration) if system is None else system
+        self._at_work, self._worker = threading.Lock(), 0
+        # Phases are compared with later ones.
+        system = system.with_parts(phase=own(system.phase)) if system else assembled(configuration)
         with MACHINE_USE:
             self._begin(system)
 
@@ -149,34 +164,38 @@ class Prepared:
 
         A notice that the machine is in use, which is a file, would take longer than a small solve: enter
         `workbench.run.MACHINE_USE` around many. Cost: the iterations, and some passes over vectors; programs and
-        vectors of the method are kept, and recorded launches of an accelerator. Raises InputError for shapes that do
-        not fit and for NaN.
+        vectors of the method are kept, and recorded launches of an accelerator. The outcome is that of another prepared
+        system, bit by bit, where it converges; else reason, iteration and x may be others. Raises InputError for shapes
+        that do not fit, for NaN, and within a call of this object.
         """
         begun = time.perf_counter()
         like, b, x0 = b, kept(b, "b"), kept(x0, "x0")
-        if not has_columns(b):
-            return self._solved(b, x0, begun, stopped, like)
-        b = b.toarray() if hasattr(b, "toarray") else np.asarray(b)
-        if not b.shape[1]:
-            raise InputError(f"B has shape {b.shape}, without a column; give at least one")
-        starts = [x0] * b.shape[1] if x0 is None or not has_columns(x0) else list(np.asarray(x0).T)
-        if len(starts) != b.shape[1]:
-            raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
-        columns = [
-            self._solved(np.ascontiguousarray(column), start, time.perf_counter(), stopped)
-            for column, start in zip(b.T, starts, strict=True)
-        ]
+        with self._alone():
+            if not has_columns(b):
+                return self._solved(b, x0, begun, stopped, like)
+            size = self._system.operator.shape[0]
+            b = finite_block(b, "B", size)
+            starts = list(finite_block(x0, "x0", size).T) if has_columns(x0) else [x0] * b.shape[1]
+            if len(starts) != b.shape[1]:
+                raise InputError(f"x0 has {len(starts)} columns and B has {b.shape[1]}; give one start for each column")
+            columns = [
+                self._solved(np.ascontiguousarray(column), start, time.perf_counter(), stopped)
+                for column, start in zip(b.T, starts, strict=True)
+            ]
         return _together(columns, returned_as(like, np.stack([column.x for column in columns], 1)), begun)
 
     def product(self, x: Any) -> Any:
-        """A x, shape (N,), of the library of x."""
-        given, setup = kept(x, "x"), self._setup
-        out = setup.device.zeros(given.size, setup.operator.dtype)
-        setup.bound.apply(setup.device.to_device(given), out)
-        out, _ = setup.null_space.without_empty_rows(out, setup.device)
-        if not setup.device.holds(given):
-            return returned_as(x, np.array(setup.device.to_host(out)))
-        setup.device.synchronize()
+        """A x, shape (N,), of the library of x. Raises InputError for an x that `solve` refuses as b."""
+        with self._alone():
+            setup = self._setup
+            device, dtype = setup.device, setup.operator.dtype
+            given = vector_for(device, kept(x, "x"), "x", setup.operator.shape[0], dtype)
+            out, held = device.zeros(given.size, dtype), device.holds(given)
+            setup.bound.apply(device.to_device(given) if held else device.array(given, dtype), out)
+            out, _ = setup.null_space.without_empty_rows(out, device)
+            if not held:
+                return returned_as(x, np.array(device.to_host(out)))
+            device.synchronize()
         return array_of(out)
 
     def update(
@@ -199,6 +218,12 @@ class Prepared:
         with the present system kept.
         """
         begun = time.perf_counter()
+        with self._alone():
+            return self._updated(values, begun, numbered=numbered, moved=moved, keep_coarse=keep_coarse)
+
+    def _updated(
+        self, values: Any, begun: float, *, numbered: bool, moved: np.ndarray | None, keep_coarse: bool
+    ) -> Update:
         size = self._system.operator.shape[0]
         stays = numbered and moved is not None
         if isinstance(values, PlacedPhase) and not (stays and values.lies_on(self._setup.device)):
@@ -206,13 +231,34 @@ class Prepared:
         array = values if isinstance(values, np.ndarray | PlacedPhase) and values.size == size and size > 1 else None
         if array is None:
             with MACHINE_USE:
-                self._begin(self._with_entries(values))
+                self._begin(with_entries(self.configuration.solver, self._system, values))
             return Update(None, True, "the entries of A were replaced", time.perf_counter() - begun)
-        system, cells, again = self._with_phase(array, moved, numbered=numbered)
+        system, cells, again = with_phase(self._system, array, moved, numbered=numbered)
         if cells.size:
             self._renew(system, None if again else cells, keep_coarse=keep_coarse)
         detail = f"{cells.size} of {size} cells changed phase{again}"
         return Update(cells.size, bool(again), detail, time.perf_counter() - begun)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise InputError(
+            "a prepared system has memory of a device and compiled programs, which cannot be copied or pickled; "
+            "prepare another one"
+        )
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait for the call of another thread. Raises InputError within a call of this thread."""
+        if self._worker == threading.get_ident():
+            raise InputError(
+                "a prepared system was used within a call of its own, by a function given as A, M or stopped; prepare "
+                "another one for that function"
+            )
+        with self._at_work:
+            self._worker = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._worker = 0
 
     def _renew(self, system: LinearSystem, cells: np.ndarray | None, *, keep_coarse: bool) -> None:
         """A and both levels for a moved phase. Nothing of this object is changed where that fails."""
@@ -228,7 +274,7 @@ class Prepared:
             recurrence = None
             setup = renewed(*given, keep_coarse=keep_coarse)
         self._recurrence = kept
-        self._setup, self._system = setup, system.with_parts(phase=setup.system.phase)
+        self._setup, self._system = setup, system.with_parts(phase=read_only(setup.system.phase))
 
     def _begin(self, system: LinearSystem) -> None:
         """The full setup. Nothing of this object is changed where it fails."""
@@ -240,7 +286,7 @@ class Prepared:
             setup.notes.remove(change)
         self._b, self._x = setup.device.copy(setup.b), setup.device.copy(setup.x)
         self._setup: SolveSetup = setup
-        self._system = dataclasses.replace(system, phase=setup.system.phase)
+        self._system = dataclasses.replace(system, phase=read_only(setup.system.phase))
         self._recurrence: Recurrence | None = None
         self._expected = 0
         """Iterations of the last solve."""
@@ -266,7 +312,6 @@ class Prepared:
             self._recurrence = recurrence
         history = iterations.history
         self._expected = max(0, history.count - 1)
-        clauses = [ending.detail, *setup.changes]
         # The next solve overwrites the vectors of the setup.
         x = np.array(found.x) if isinstance(found.x, np.ndarray) else found.x
         norm_of_b = iterations.norm_of_b
@@ -274,7 +319,7 @@ class Prepared:
         return PreparedResult(
             x=x if like is None else returned_as(like, x),
             reason=ending.reason,
-            detail="; ".join(filter(None, clauses)),
+            detail=explained(setup, ending.detail, found.true_relative),
             iterations=self._expected,
             relative_residual=last / norm_of_b if norm_of_b else last,
             true_relative_residual=found.true_relative,
@@ -282,56 +327,6 @@ class Prepared:
             seconds=time.perf_counter() - begun,
             histories=(history,),
         )
-
-    def _with_entries(self, A: Any) -> LinearSystem:
-        """The system with other entries. Raises InputError for another shape, precision or pattern."""
-        kind = ComplexSymmetricMatrix if self.configuration.solver.complex_symmetric else Matrix
-        before, operator = self._system.operator, as_operator(on_host(A, "A"), kind)
-        if operator.shape != before.shape:
-            raise InputError(f"A has shape {operator.shape}, and was prepared with {before.shape}; prepare it anew")
-        if operator.dtype != before.dtype:
-            raise InputError(f"A is {operator.dtype}, and was prepared as {before.dtype}; prepare it anew")
-        if isinstance(before, Matrix) and isinstance(operator, Matrix):
-            old, new = before.to_csr(), operator.to_csr()
-            if not (np.array_equal(old.indptr, new.indptr) and np.array_equal(old.indices, new.indices)):
-                raise InputError("A has another pattern than the prepared matrix; prepare it anew")
-        checked, _ = system_of(operator, np.zeros(before.shape[0], before.dtype), None, kind, self._system.null_space)
-        return dataclasses.replace(self._system, operator=checked.operator, null_space=checked.null_space)
-
-    def _with_phase(
-        self, phase: Any, moved: np.ndarray | None, *, numbered: bool
-    ) -> tuple[LinearSystem, np.ndarray, str]:
-        """The system with moved phases, numbered, the flat places of cells that changed, and why all is to be made
-        anew. phase: an array, or a `PlacedPhase` that is numbered."""
-        system, grid, operator = self._system, self._system.grid, self._system.operator
-        if system.phase is None or grid is None or not isinstance(operator, TwoPhaseStencil) or not operator.assemble:
-            raise InputError("the prepared system is not one of two phases on a grid; update it with another A")
-        if phase.shape not in (grid, (phase.size,)):
-            raise InputError(f"phase has shape {phase.shape}; give the shape of the grid, {grid}")
-        if phase.dtype.kind == "f":
-            if not np.isfinite(phase).all():
-                cell = int(np.flatnonzero(~np.isfinite(phase))[0])
-                raise InputError(f"phase is {phase.flat[cell]} in cell {cell}; phases are numbered from 0")
-            raise InputError(f"phase is {phase.dtype}; give integers from 0, or bool")
-        flat = phase.reshape(-1)
-        now = flat if moved is None else flat[moved]
-        if phase.dtype.kind not in "iub" or now.min(initial=0) < 0:
-            raise InputError("phases are integers from 0, or bool; renumber them")
-        before = (np.asarray(system.phase) if isinstance(phase, np.ndarray) else system.phase).reshape(-1)
-        numbers = flat if numbered else numbered_components(flat, grid, before.astype(np.int64))
-        if moved is None:
-            moved = np.flatnonzero(numbers != before)
-            now = now[moved]
-        cells = moved[(now > 0) != (before[moved] > 0)]
-        if not cells.size:
-            return system, cells, ""
-        again = ""
-        if cells.size > MOST_RENEWED * flat.size:
-            again = f", more than {MOST_RENEWED:.0%}; all was made anew"
-        elif moved.size > cells.size:
-            again = ", and components merge or split; all was made anew"
-        operator = operator.moved(numbers.reshape(grid), None if again else cells)
-        return system.with_parts(operator=operator, phase=numbers), cells, again
 
 
 def prepare(
@@ -371,15 +366,14 @@ def prepare(
     if isinstance(A, LinearSystem):
         system = A
     else:
-        A, nullspace = on_host(A, "A"), on_host(nullspace, "nullspace")
-        kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
-        operator = as_operator(A, kind)
+        kind, nullspace = kind_of(method), own(on_host(nullspace, "nullspace"))
+        operator = as_operator(own_entries(on_host(A, "A")), kind)
         system, _ = system_of(operator, np.zeros(operator.shape[0], operator.dtype), None, kind, nullspace)
     configuration = configure(
         InMemoryProblem(),
         solver=method,
-        preconditioner=as_preconditioner(on_host(M, "M"), system.operator.shape[0]),
-        deflation=as_deflation(on_host(deflation, "deflation")),
+        preconditioner=as_preconditioner(own(on_host(M, "M")), system.operator.shape[0]),
+        deflation=as_deflation(own(on_host(deflation, "deflation"))),
         **{"stopping": Stopping(rtol=rtol, atol=atol, maxiter=maxiter), **more},
     )
     return Prepared(configuration, system)

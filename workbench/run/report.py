@@ -19,6 +19,7 @@ from workbench.run.iterations import Found
 from workbench.run.machine_use import sharing
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
+from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.run.stopping_test import Termination
 from workbench.settings import MIXED
@@ -133,10 +134,15 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
 def _ending(state: RunState, true_relative: float) -> Termination:
     """The end of a run, with what was changed in b or x."""
     reason, detail = state.ending or Termination(Reason.CANCELLED, "")
-    clauses = [*([detail] if detail else []), *state.setup.changes]
-    if state.setup.removed and math.isfinite(true_relative):
+    return Termination(reason, explained(state.setup, detail, true_relative))
+
+
+def explained(setup: SolveSetup, detail: str, true_relative: float) -> str:
+    """The detail of an end, with what was changed in b or x. true_relative: ||b - A x||/||b|| for the b given."""
+    clauses = [*([detail] if detail else []), *setup.changes]
+    if setup.removed and math.isfinite(true_relative):
         clauses.append(f"||b - A x|| is {relative(true_relative)} of ||b|| for the b that was given")
-    return Termination(reason, "; ".join(clauses))
+    return "; ".join(clauses)
 
 
 def provenance_of(state: RunState) -> dict[str, Any]:

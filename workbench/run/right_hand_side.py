@@ -12,6 +12,7 @@ from workbench import devices
 from workbench.arrays import Drawn, cast, finite_vector
 from workbench.devices.accelerator.held import HeldVector
 from workbench.devices.constant import constant, constant_of, entries
+from workbench.devices.interchange import vector_for
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -116,12 +117,10 @@ def right_hand_side(
         return system.b - device.total(system.b.sum()) / system.unknowns, None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
-    if device.holds(system.b):
-        return system.b, None
     if type(system.b) is np.ndarray and (system.b.dtype, system.b.shape) == (dtype, (size,)):
         # The norm shows whether all entries are finite, see `_exponent`.
         return np.ascontiguousarray(system.b), None
-    return cast(finite_vector(system.b, "b", size), dtype, "b"), None
+    return vector_for(device, system.b, "b", size, dtype), None
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:
@@ -233,10 +232,9 @@ def rounding(dtype: np.dtype) -> float:
 def _start(configuration: Configuration, system: LinearSystem, x0: Any, device: Device) -> Any:
     """x0 in host memory, shape (N,), or as the user has it on the device."""
     size, dtype = system.operator.shape[0], system.operator.dtype
-    if device.holds(x0):
-        return x0.astype(dtype, copy=False)
     if x0 is not None:
-        return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
+        start = vector_for(device, x0, "x0", size, dtype)
+        return start if device.holds(start) else np.array(start)
     if file := start_file(configuration):
         columns = rows_in(file, system)
         if columns.shape[1] != 1:

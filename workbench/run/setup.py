@@ -30,7 +30,14 @@ from workbench.problems import LinearSystem
 from workbench.problems.files import rows_of
 from workbench.registry import find
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_columns, check_inexact, check_varying, index_cuts, needing_entries
+from workbench.run.compatibility import (
+    check_columns,
+    check_inexact,
+    check_varying,
+    index_cuts,
+    mixed_without_phases,
+    needing_entries,
+)
 from workbench.run.configuration import Configuration
 from workbench.run.conflicts import all_at_once, check, traits_of
 from workbench.run.in_memory import InMemoryPreconditioner
@@ -197,6 +204,7 @@ def renewed(
     device = setup.device
     notes: list[str] = []
     device.forget_copies()
+    system = system.with_operator(in_format(system.operator, configuration.format, device))
     bound = system.operator.bind(device)
     inner, product = _inner(configuration, system, bound, device)
     levels = _levels(
@@ -244,8 +252,11 @@ def _inner(
     """What both levels are made from, and its A on the device: in single precision where the precision is mixed."""
     if configuration.precision != MIXED:
         return system, bound
-    assert isinstance(system.operator, TwoPhaseStencil | SlabStencil)
-    inner = system.with_operator(system.operator.on(SINGLE))
+    operator = system.operator
+    # That of a moved phase may have more kinds of cells than a byte tells apart.
+    if not isinstance(operator, TwoPhaseStencil | SlabStencil):
+        raise mixed_without_phases()
+    inner = system.with_operator(operator.on(SINGLE))
     return inner, inner.operator.bind(device)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from workbench import devices
+from workbench.arrays import read_only
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.protocol import Device
@@ -85,7 +86,7 @@ class Snapshot:
 
     def _cut(self, vector: DeviceVector, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
-            return self.cut(vector)
+            return self.cut(read_only(vector))
         assert device is not None
         volume: VolumeSlice | None = getattr(self.cut, "volume_slice", None)
         if volume is not None:

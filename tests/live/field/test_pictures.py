@@ -56,7 +56,8 @@ def test_too_many_boundaries_are_thinned_out_and_that_is_told():
 
 def test_a_large_field_is_thinned_to_what_a_page_can_show():
     n = 2 * MOST_PIXELS + 2
-    system = LinearSystem(as_operator(sparse.eye_array(4)), np.ones(4), grid=(n, n), coefficients=np.ones(n * n))
+    operator, ones = as_operator(sparse.eye_array(n * n)), np.ones(n * n)
+    system = LinearSystem(operator, ones, grid=(n, n), coefficients=ones)
     message, buffer = picture(scene("large", system), "y", 0)
     assert max(message["width"], message["height"]) <= MOST_PIXELS
     assert split(message, buffer)[0].max() == 0
