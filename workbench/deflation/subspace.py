@@ -292,13 +292,13 @@ class DenseSubspace(Subspace):
 
     def _orthonormal_basis(self, operator: Operator) -> tuple[np.ndarray, list[str]]:
         """An orthonormal basis of the span, shape (N, rank), and notes."""
-        size, count = operator.shape[0], self.vectors.shape[-1]
-        if self.vectors.shape != (size, count):
+        size = operator.shape[0]
+        if self.vectors.ndim != 2 or self.vectors.shape[0] != size:
             raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")
         double = np.result_type(operator.dtype, np.float64)
         vectors = cast(self.vectors, double, "a deflation vector")
         z = _orthonormalized(_orthonormalized(vectors)).astype(operator.dtype)
-        dropped = count - z.shape[1]
+        dropped = self.vectors.shape[1] - z.shape[1]
         return z, [f"{dropped} linearly dependent deflation vectors were dropped"] if dropped else []
 
 

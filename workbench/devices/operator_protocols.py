@@ -58,6 +58,10 @@ class OperatorTraits:
 class DeviceOperator(Protocol):
     """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct.
 
+    Made for iterations: nothing is checked. x and out are vectors of shape (N,) that this device has made by `zeros`,
+    `array` or `copy`, in the dtype of the operator; others are read and written out of bounds. For an x from elsewhere
+    `workbench.run.Prepared.product` is a checked product.
+
     Examples:
         >>> from workbench.devices import device
         >>> from workbench.registry import find

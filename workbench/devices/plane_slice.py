@@ -29,6 +29,7 @@ class PlaneSlice:
 
         Raises InputError for a vector that ends before the plane does.
         """
+        vector = np.asarray(vector)
         last = self.first + sum(apart * (cells - 1) for apart, cells in zip(self.apart, self.shape, strict=True))
         if vector.ndim != 1 or last >= vector.size:
             raise InputError(f"the plane ends at cell {last}, but the vector has shape {vector.shape}; pass shape (N,)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import HostFunction, matvec_function, to_working_dtype, working_dtype
+from workbench.arrays import HostFunction, finite_vector, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.storage import stored
@@ -216,6 +216,7 @@ class LinearOperatorAdapter:
         Cost: up to five products, which compare it with A where it is smallest and largest and in two random places,
         and A with zero where it is 0. Raises InputError for another diagonal.
         """
+        main = finite_vector(main, "diagonal", self.shape[0])
         sizes = np.abs(main)
         product = matvec_function(self.linear, "A", self.dtype)
         eps = np.finfo(self.dtype).eps

@@ -169,6 +169,8 @@ class BandStencil(Stencil):
 
     def _check_arrays(self) -> None:
         count = math.prod(self.grid)
+        if not all(type(values) is np.ndarray for values in (self.main, *self.lower)):
+            raise InputError("stencil arrays must be arrays of NumPy, without a mask; convert them by numpy.array")
         if self.main.dtype not in DTYPES:
             raise InputError(f"stencil arrays must be float32, float64, complex64 or complex128, got {self.main.dtype}")
         for name, values in (("main", self.main), *((f"lower[{k}]", low) for k, low in enumerate(self.lower))):

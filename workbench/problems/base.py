@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench import limits
 from workbench.arrays import Drawn
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.files.columns import VectorFile
 from workbench.host.slab import Slab
 from workbench.naming import called, details, problem_name, problem_parts
@@ -83,6 +83,8 @@ class LinearSystem:
                 f"the grid {self.grid} has {math.prod(self.grid)} cells, but the matrix has {size} rows; give its "
                 "cells per side, or leave grid out"
             )
+        if not hasattr(self.given_b, "shape"):
+            raise InputError(f"b must be an array of shape ({size},) or ({size}, s), got {quoted(self.given_b)}")
         arrays: dict[str, Any] = {"coefficients": self.coefficients, "phase": self.phase}
         if isinstance(self.coefficients, tuple):
             del arrays["coefficients"]

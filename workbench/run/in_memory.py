@@ -236,8 +236,7 @@ def with_diagonal(system: LinearSystem, diagonal: Any, kind: type[Matrix] = Matr
     operator = system.operator
     if not isinstance(operator, LinearOperatorAdapter):
         raise InputError("diagonal is for a LinearOperator; A has entries, so leave diagonal out")
-    values = finite_vector(diagonal, "diagonal", operator.shape[0])
-    return dataclasses.replace(system, operator=operator.with_diagonal(values, kind))
+    return dataclasses.replace(system, operator=operator.with_diagonal(diagonal, kind))
 
 
 @dataclasses.dataclass(frozen=True)
