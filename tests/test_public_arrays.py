@@ -1,12 +1,14 @@
 """Every public function that hands an array to a kernel gives the right answer, or refuses it in one sentence."""
 
 import functools
+import inspect
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
+from scripts.reference import public
 from workbench.analysis import preconditioned
 from workbench.deflation import DenseSubspace, PiecewiseConstant, as_subspace
 from workbench.devices.plane_slice import PlaneSlice
@@ -55,18 +57,23 @@ VECTORS = {
     "solve(x0)": (lambda v: matrix() @ solve(matrix(), ONE, v).x, lambda v: ONE),
     "solve(diagonal)": (lambda v: VALUES * solve(OPERATOR, ONE, diagonal=v).x, lambda v: ONE),
     "solve(nullspace)": (with_nullspace, None),
-    "Run(given_b)": (run_of, lambda v: v),
+    "LinearSystem(given_b)": (run_of, lambda v: v),
     "Run(x0)": (lambda v: run_of(ONE, v), lambda v: ONE),
+    "LinearSystem(null_space)": (lambda v: LinearSystem(system().operator, ONE, null_space=v), None),
     "preconditioned(v)": (lambda v: preconditioned(configure("poisson5", n=6), v), lambda v: v / 4),
-    "with_diagonal(main)": (lambda v: LinearOperatorAdapter(OPERATOR).with_diagonal(v).diagonal(), lambda v: v),
+    "LinearOperatorAdapter(main)": (lambda v: LinearOperatorAdapter(OPERATOR, main=v).diagonal(), lambda v: v),
+    "LinearOperatorAdapter.with_diagonal(main)": (
+        lambda v: LinearOperatorAdapter(OPERATOR).with_diagonal(v).diagonal(),
+        lambda v: v,
+    ),
     "LinearSystem(coefficients)": (lambda v: LinearSystem(system().operator, ONE, coefficients=v), None),
     "DenseSubspace(vectors)": (lambda v: deflated(DenseSubspace(column(v))), None),
     "BandStencil(main)": (lambda v: BandStencil((N,), v, (0 * ONE,)).to_csr().diagonal(), lambda v: v),
     "PlaneSlice(vector)": (lambda v: PlaneSlice(0, (6, 1), GRID)(v).ravel(), lambda v: v),
 }
-NOT_CONVERTED = {"Run(given_b)", "LinearSystem(coefficients)", "BandStencil(main)", "PlaneSlice(vector)"}
+NOT_CONVERTED = {"LinearSystem(given_b)", "LinearSystem(coefficients)", "BandStencil(main)", "PlaneSlice(vector)"}
 """Functions that want arrays as they are, and refuse what others convert."""
-UNCHECKED_VALUES = {"LinearSystem(coefficients)", "PlaneSlice(vector)"}
+UNCHECKED_VALUES = {"LinearSystem(coefficients)", "LinearSystem(null_space)", "PlaneSlice(vector)"}
 """Nothing is computed with the entries."""
 
 
@@ -142,7 +149,7 @@ def test_a_vector_is_refused_in_a_sentence_or_gives_the_right_answer(name, kind)
         assert may_refuse or name == "solve(nullspace)", refused
         return
     optional = {"Prepared.solve(x0)", "solve(x0)", "Run(x0)", "solve(nullspace)", "solve(diagonal)"}
-    allowed_none = kind == "None" and name in {*optional, "LinearSystem(coefficients)"}
+    allowed_none = kind == "None" and name in {*optional, *UNCHECKED_VALUES, "LinearOperatorAdapter(main)"}
     assert allowed_none or kind not in SHAPES or (name, kind) == ("PlaneSlice(vector)", "too long"), found
     assert kind not in ENTRIES or name in UNCHECKED_VALUES, found
     if answer and kind in {**RIGHT, **CONVERTED}:
@@ -190,3 +197,43 @@ def test_codes_of_faces_are_those_of_the_grid():
     faces = configure("two-layer", n=6).problem.assemble().operator.faces
     with pytest.raises(InputError, match="has 35 cells, but there are codes of 36"):
         TwoPhaseStencil((5, 7), faces)
+
+
+ELSEWHERE = {
+    # Tests of their own: A, M and Z (run/test_bad_input, run/test_boundary), updates (run/test_prepared).
+    *(f"{call}({name})" for call in ("solve", "prepare") for name in ("A", "M", "deflation", "nullspace", "more")),
+    "Prepared.update(values)", "Prepared.update(moved)", "BandStencil(lower)", "check_diagonal(diagonal)",
+    # The same checks as those of Run.
+    "Session(x0)", "start_run(x0)",
+    # What a run returns, choices, and scalars of a history, of which no kernel is made.
+    "Result(x)", "PreparedResult(x)", "configure(more)", "sweep(choices)", "estimates(exact)",
+    *(f"Estimates({name})" for name in ("bound", "bound_so_far", "lower", "true", "upper")),
+    # Of the authors of blocks: the arrays are those of the library.
+    "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)",
+    "PiecewiseConstant.earlier(cells)", "Preconditioner.renewed(cells)", "Projection.drift_of(restricted)",
+    "Projection.solve_columns(coarse)", "Stencil(assemble)", "TwoPhaseStencil(assemble)",
+    *(f"{kind}.box_matrix(labels)" for kind in ("Stencil", "BandStencil", "TwoPhaseStencil")),
+    *(f"{kind}.moved({name})" for kind in ("Stencil", "TwoPhaseStencil") for name in ("phase", "cells")),
+}  # fmt: skip
+COMPUTING = {"run", "problems", "operators", "deflation", "analysis", "devices", "preconditioners", "solvers"}
+"""Modules with kernels; pictures, records and lessons compute with NumPy."""
+
+
+def taking_arrays():
+    """The arguments of public functions, classes and methods that may be arrays."""
+    for module, name, each in public():
+        if module.partition(".")[0] not in COMPUTING or not callable(each):
+            continue
+        methods = vars(each).items() if inspect.isclass(each) else ()
+        calls = [(name, each), *((f"{name}.{key}", value) for key, value in methods if inspect.isfunction(value))]
+        for called, function in calls:
+            if "._" in called:
+                continue
+            for argument in inspect.signature(function).parameters.values():
+                kind = str(argument.annotation)
+                if "ndarray" in kind or (module == "run" and kind == "Any"):
+                    yield f"{called}({argument.name})"
+
+
+def test_every_public_argument_that_may_be_an_array_is_tried_here_or_named():
+    assert set(taking_arrays()) - ELSEWHERE - VECTORS.keys() - INTEGERS.keys() == set()

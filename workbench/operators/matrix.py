@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.arrays import HostFunction, finite_vector, matvec_function, to_working_dtype, working_dtype
+from workbench.arrays import HostFunction, check_real, finite_vector, matvec_function, to_working_dtype, working_dtype
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.host.storage import stored
@@ -173,6 +173,10 @@ class LinearOperatorAdapter:
     def __post_init__(self) -> None:
         check_shape(self.linear.shape)
         working_dtype(np.dtype(self.linear.dtype), "A")
+        if self.main is not None:
+            main = finite_vector(self.main, "diagonal", self.shape[0])
+            check_real(main.dtype, self.dtype, "diagonal")
+            object.__setattr__(self, "main", main)
 
     @property
     def shape(self) -> tuple[int, int]:

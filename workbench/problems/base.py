@@ -96,6 +96,11 @@ class LinearSystem:
                     f"{name} has shape {np.shape(values)}, but the matrix has {size} rows; pass an array of shape "
                     f"({size},)"
                 )
+        if self.null_space is not None and np.shape(self.null_space)[:1] != (size,):
+            raise InputError(
+                f"null_space has shape {np.shape(self.null_space)}, but the matrix has {size} rows; pass shape "
+                f"({size}, k) for k vectors"
+            )
         if self.phase is not None and (self.phase.dtype.kind not in "iub" or np.ma.isMaskedArray(self.phase)):
             raise InputError(f"phases are integers from 0, or bool, got {self.phase.dtype}; renumber them")
 
