@@ -209,6 +209,7 @@ ELSEWHERE = {
     "Result(x)", "PreparedResult(x)", "configure(more)", "sweep(choices)", "estimates(exact)",
     *(f"Estimates({name})" for name in ("bound", "bound_so_far", "lower", "true", "upper")),
     # Of the authors of blocks: the arrays are those of the library.
+    *(f"LinearOperatorAdapter.plus_diagonal({name})" for name in ("values", "main", "rows")),
     "Deflation.labels(phase)", "Deflation.labels_and_boxes(phase)", "DeflationContext(phase)",
     "PiecewiseConstant.earlier(cells)", "Preconditioner.renewed(cells)", "Projection.drift_of(restricted)",
     "Projection.solve_columns(coarse)", "Stencil(assemble)", "TwoPhaseStencil(assemble)",
