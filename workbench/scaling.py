@@ -13,8 +13,8 @@ import numpy as np
 SAFE_EXPONENT = {4: 40, 8: 200}
 """By the bytes of a real number: norms from 2^-e to 2^e need no scaling. Their squares, summed in double precision,
 stay far from under- and overflow, and so do residuals smaller by the unit roundoff."""
-SAFE_SQUARES = (1e-250, 1e250)
-"""A sum of squares within these bounds has no significant under- or overflow."""
+SAFE_SQUARES = {4: (1e-25, 1e30), 8: (1e-250, 1e250)}
+"""By the bytes of a real number: a sum of squares within these bounds has no significant under- or overflow."""
 _PIECE, _LONG = 8192, 1 << 20
 """BLAS shares dot products of more than 10000 entries between threads, and waits for them: milliseconds where a core is
 busy, which long ones alone are worth."""
@@ -28,7 +28,7 @@ def norm(vector: np.ndarray) -> float:
     Cost: one pass; four if the squares under- or overflow.
     """
     squares = _sum_of_squares(vector)
-    if SAFE_SQUARES[0] <= squares <= SAFE_SQUARES[1] or math.isnan(squares):
+    if in_range(squares):
         return math.sqrt(squares)
     largest = max_abs(vector)
     if largest == 0 or not math.isfinite(largest):
@@ -51,6 +51,13 @@ def unit_columns(vectors: np.ndarray) -> np.ndarray:
     largest = np.maximum(np.abs(np.real(vectors)), np.abs(np.imag(vectors))).max(axis=0, initial=0)
     vectors = vectors[:, largest > 0] / largest[largest > 0]
     return vectors / np.linalg.norm(vectors, axis=0)
+
+
+def in_range(squares: float | np.ndarray, dtype: np.dtype | type = np.float64) -> np.ndarray | np.bool:
+    """Whether sums of squares, summed in this precision, have no significant under- or overflow. True for NaN, which
+    no scaling mends."""
+    low, high = SAFE_SQUARES[np.finfo(dtype).dtype.itemsize]
+    return np.logical_not((squares < low) | (squares > high))
 
 
 def is_extreme(norm: float, dtype: np.dtype) -> bool:

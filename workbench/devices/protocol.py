@@ -135,7 +135,7 @@ class Reductions(AmongRanks, Protocol):
     """Norms and dot products outside programs. Sums are in double precision where the device has it."""
 
     def norm(self, vector: DeviceVector) -> float:
-        """||v||; waits for the device."""
+        """||v||, also where squares under- or overflow; waits for the device."""
         ...
 
     def vdot(self, a: DeviceVector, b: DeviceVector) -> complex:

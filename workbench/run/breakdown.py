@@ -22,6 +22,7 @@ from workbench.lines.types import Name, walk
 from workbench.number_text import percent, relative
 from workbench.operators import BoxStencil, Stencil
 from workbench.preconditioners import MultigridCycle
+from workbench.run.energy import near_one
 from workbench.run.level_scale import largest_eigenvalue
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
@@ -30,6 +31,8 @@ DRIFTED = 0.1
 """||Z^H r|| / ||r|| above which the drift is named as a possible cause of the failure of a deflated run."""
 UNKNOWN_NORM = 10
 """The power method estimates ||A|| from below; where the entries are unknown, it is multiplied by this factor."""
+_OF_M = "f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)"
+_OF_A = "t = A(d)\ndt = (d, t)\ndd = (d, d)\ntt = (t, t)"
 _COARSE_SOLVE = (
     Reason.INDEFINITE,
     Reason.INDEFINITE_M,
@@ -119,7 +122,8 @@ def _indefinite_first_level(setup: SolveSetup, system: Callable[[], tuple[Device
     M = setup.first_level
     if not isinstance(M, MultigridCycle):
         return ""
-    device, r = setup.device, _residual(setup, *system())
+    device = setup.device
+    r, _ = near_one(_residual(setup, *system()), device)
     u = device.zeros(setup.b.size, setup.b.dtype)
     M.apply(r, u)
     value = float(np.real(device.vdot(r, u)))
@@ -132,11 +136,12 @@ def _indefinite_first_level(setup: SolveSetup, system: Callable[[], tuple[Device
 @dataclasses.dataclass(frozen=True)
 class Curvature:
     """A dot product that is positive for a definite operator, a bound of its rounding error, and what it is at least
-    for an operator that is definite."""
+    for an operator that is definite; exponent: for the vector times 2^-exponent."""
 
     value: float
     error: float
     least: float
+    exponent: int = 0
 
     @property
     def shows_indefinite(self) -> bool:
@@ -161,8 +166,12 @@ class Diagnosis:
         return Reason.ROUNDING
 
     def __str__(self) -> str:
-        known = (("(p, A p)", self.a), ("(r, M^-1 r)", self.m))
-        return " and ".join(f"{name} = {relative(found.value)}" for name, found in known if found is not None)
+        known = (("(p, A p)", "p", self.a), ("(r, M^-1 r)", "r", self.m))
+        return " and ".join(
+            f"{name} = {relative(found.value)}" + (f" for {vector} times 2^{-found.exponent}" if found.exponent else "")
+            for name, vector, found in known
+            if found is not None
+        )
 
 
 def diagnose(setup: SolveSetup, workspace: Workspace | BlockWorkspace) -> Diagnosis:
@@ -228,18 +237,27 @@ def _diagnosed(
     for name, value in scalars.items():
         space.set_scalar(name, value)
     made = "g = M(e)\nu = g\n" if "u" in (_names(direction) | _names(residual)) - set(vectors) else ""
-    (measure,) = space.lines(
-        f"e = {residual}\n{made}f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)\n"
-        f"d = {direction}\nt = A(d)\ndt = (d, t)\ndd = (d, d)\ntt = (t, t)"
-    )
+    form, measure = space.lines(f"e = {residual}\n{made}d = {direction}", f"{_OF_M}\n{_OF_A}")
+    form()
+    exponents = {name: _bring_near_one(space, name) for name in ("e", "d")}
     measure()
-    of_m = _curvature_of_m(setup, space)
+    of_m = _curvature_of_m(setup, space, exponents["e"])
     if of_m is None and setup.product is setup.bound:
         lost = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors={"e": _residual(setup, b, x)}, **about)
-        (measure,) = lost.lines("f = F(e)\nef = (e, f)\nee = (e, e)\nff = (f, f)")
+        (measure,) = lost.lines(_OF_M)
+        exponent = _bring_near_one(lost, "e")
         measure()
-        of_m = _curvature_of_m(setup, lost)
-    return Diagnosis(_curvature_of_a(setup, space), of_m)
+        of_m = _curvature_of_m(setup, lost, exponent)
+    return Diagnosis(_curvature_of_a(setup, space, exponents["d"]), of_m)
+
+
+def _bring_near_one(space: Workspace, name: str) -> int:
+    """Scale a vector of the workspace, of which the diagnosis needs the direction alone, as `near_one`."""
+    vector = space.vector(name)
+    scaled, exponent = near_one(vector, space.device)
+    if exponent:
+        space.device.assign(vector, scaled)
+    return exponent
 
 
 def _residual(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> DeviceVector:
@@ -250,7 +268,7 @@ def _residual(setup: SolveSetup, b: DeviceVector, x: DeviceVector) -> DeviceVect
     return r
 
 
-def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
+def _curvature_of_a(setup: SolveSetup, space: Workspace, exponent: int) -> Curvature | None:
     found = [tuple(float(np.real(space.scalar(name))) for name in ("dt", "dd", "tt"))]
     if setup.projection is not None:
         device = setup.device
@@ -263,14 +281,14 @@ def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
     length, norm = map(setup.device.largest, _row_length_and_norm(setup))
     eps = (length + 4) * float(np.finfo(setup.stored).eps)
     # Before the first step p = u, so that a direction declared as p - u is zero.
-    known = [_of_a(value, dd, tt, eps, norm) for value, dd, tt in found if dd > 0]
+    known = [_of_a(value, dd, tt, eps, norm, exponent) for value, dd, tt in found if dd > 0]
     if not setup.null_space and any(value == tt == 0 for value, dd, tt in found if dd > 0):
         # A d = 0 exactly.
         return Curvature(0.0, 0.0, 1.0)
     return min(known, key=lambda found: found.value + found.error - found.least, default=None)
 
 
-def _of_a(value: float, dd: float, tt: float, eps: float, norm: float) -> Curvature:
+def _of_a(value: float, dd: float, tt: float, eps: float, norm: float, exponent: int) -> Curvature:
     """(d, A d), whose rounding error is at most eps || |A| || (d, d).
 
     A semidefinite A has (d, A d) >= ||A d||^2 / ||A||, so that even a value of zero shows that A is indefinite, unless
@@ -278,19 +296,17 @@ def _of_a(value: float, dd: float, tt: float, eps: float, norm: float) -> Curvat
     """
     error = eps * norm * dd
     certain = max(0.0, np.sqrt(tt) - eps * norm * np.sqrt(dd))
-    return Curvature(value, error, float(certain**2 / norm * (1 - eps)) if norm > 0 else 0.0)
+    return Curvature(value, error, float(certain**2 / norm * (1 - eps)) if norm > 0 else 0.0, exponent)
 
 
-def _curvature_of_m(setup: SolveSetup, space: Workspace) -> Curvature | None:
+def _curvature_of_m(setup: SolveSetup, space: Workspace, exponent: int) -> Curvature | None:
     value, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
     # M may be applied inexactly: assume half of the digits.
     error = float(np.sqrt(np.finfo(setup.stored).eps) * np.sqrt(ee) * np.sqrt(ff))
-    tiny = float(np.finfo(np.float64).tiny)
-    if ee < tiny / np.finfo(np.float64).eps:
-        # Squares that underflow say nothing.
+    if ee == 0:
         return None
     # An M^-1 that maps r to zero is not definite either.
-    return Curvature(value, error, tiny if ff == value == 0 else 0.0)
+    return Curvature(value, error, float(np.finfo(float).tiny) if ff == value == 0 else 0.0, exponent)
 
 
 def _row_length_and_norm(setup: SolveSetup) -> tuple[int, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from workbench.number_text import relative
 from workbench.run.stopping import Reason
 
 DIVERGENCE = 1e12
@@ -15,15 +16,17 @@ DIVERGENCE = 1e12
 class ColumnState:
     """A right-hand side and its stopping criterion. Norms are those of the scaled system.
 
-    scale: the reference of rtol. tolerance: the norm at which it has converged. confirm_below: that at which its true
-    residual is measured next. divergence: above which it has diverged. removed: the norm of the component removed from
-    b. norm: of the last row, or of its end. first, first_residual: of the start. reason, iteration: its end; None while
-    it is active.
+    scale: the reference of rtol. verifiable: the rounding error of b - A x, which in a system of a few unknowns may be
+    computed as exactly zero though x is correct only to rounding. tolerance: the norm at which it has converged.
+    confirm_below: that at which its true residual is measured next. divergence: above which it has diverged. removed:
+    the norm of the component removed from b. norm: of the last row, or of its end. first, first_residual: of the start.
+    reason, iteration: its end; None while it is active.
     """
 
     place: int
     scale: float
     norm_of_b: float
+    verifiable: float
     tolerance: float
     removed: float
     confirm_below: float
@@ -43,9 +46,18 @@ class ColumnState:
     def has_converged(self) -> bool:
         return self.reason is not None and self.reason.converged
 
+    def bound(self, measured: float) -> float:
+        """What ||b - A x|| is known not to exceed, for a measured one."""
+        return max(measured, self.verifiable)
+
+    def in_words(self, measured: float, of: str = "||b||") -> str:
+        """A measured ||b - A x|| over ||b||."""
+        share = f"{relative(self.relative(self.bound(measured)))} of {of}"
+        return share if measured >= self.verifiable else f"below {share}, less than rounding lets one verify"
+
     def relative(self, norm: float) -> float:
         """A norm over ||b||, or the norm itself where b = 0."""
-        return norm / self.norm_of_b if self.norm_of_b > 0 else norm
+        return float(norm) / self.norm_of_b if self.norm_of_b > 0 else norm
 
     def relative_to_given(self, true_residual: float) -> float:
         """||b - A x||/||b|| for the b that was given, of whose changed component x takes no part."""

@@ -97,12 +97,8 @@ class Diagnostics(abc.ABC):
         return self._residuals(self.solution(x))
 
     def verified_residuals(self) -> np.ndarray:
-        """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
-
-        In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
-        """
-        unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
-        return np.maximum(self._verified()[1], unit_roundoff * self.norms_of_b())
+        """||b - A x|| for the x that is returned, of which `ColumnState.bound` is what is certain."""
+        return self._verified()[1]
 
     def returned_x(self) -> np.ndarray:
         """x of the original system in host memory, orthogonal to the null space of A.

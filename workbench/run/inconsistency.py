@@ -10,6 +10,7 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.operators.null_space import excess_of_products
+from workbench.run.energy import near_one
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.solvers.cg import CG
@@ -67,6 +68,7 @@ def _share_of_null_vector(setup: SolveSetup, b: DeviceVector, iterations: int) -
     iterations: of a run of CG at most.
     """
     device, size, eps = setup.device, setup.operator.shape[0], float(np.finfo(b.dtype).eps)
+    b, _ = near_one(b, device)
     v = device.copy(b)
 
     def product(values: DeviceVector) -> np.ndarray:

@@ -132,7 +132,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
     finite_vector(entries(b), "b", entries(b).size)
-    found = device.largest(max_abs(entries(b)))
+    found = of_b = device.largest(max_abs(entries(b)))
     if len(vectors) == 2:
         finite_vector(entries(start), "x0", entries(start).size)
         product = device.zeros(b.size, b.dtype)
@@ -141,14 +141,28 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: De
         found = float(np.maximum(found, device.largest(max_abs(device.to_host(product)))))
     if not np.isfinite(found):
         raise InputError("A x0 overflows; start from a smaller x0, or from zero")
-    return math.frexp(found)[1]
+    return exponent_of(found, "A x0", of_b, b.dtype)
+
+
+def exponent_of(largest: float, whose: str, of_b: float, dtype: np.dtype) -> int:
+    """The power of two of the largest entry. whose: where that is not of b. of_b: the largest entry of b.
+
+    Raises InputError for a b that would lose digits, or vanish, where it is divided by it.
+    """
+    exponent = math.frexp(largest)[1]
+    if of_b > 0 and math.frexp(of_b)[1] - exponent <= np.finfo(dtype).minexp:
+        raise InputError(
+            f"the largest entry of b is {relative(of_b)} and that of {whose} {relative(largest)}, and {dtype} cannot "
+            "hold both at once; start from a smaller x0, or from zero"
+        )
+    return exponent
 
 
 def _norm(values: np.ndarray, device: Device) -> float:
-    """||v||, or a positive lower bound where the squares underflow on the device."""
+    """||v||."""
     if constant_of(values) is not None:
         return max_abs(entries(values)) * math.sqrt(device.total(values.size))
-    return device.norm(device.to_device(values)) or device.largest(max_abs(values))
+    return device.norm(device.to_device(values))
 
 
 def is_zero(values: Any, device: Device) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 
@@ -14,7 +13,15 @@ from workbench.operators.null_space import NullSpace
 from workbench.problems import LinearSystem
 from workbench.problems.right_hand_sides import moved_source, phase_indicators, random_columns
 from workbench.run.configuration import Configuration
-from workbench.run.right_hand_side import Vectors, is_zero, make_consistent, on_host, range_complement, rounding
+from workbench.run.right_hand_side import (
+    Vectors,
+    exponent_of,
+    is_zero,
+    make_consistent,
+    on_host,
+    range_complement,
+    rounding,
+)
 from workbench.run.vector_files import rhs_file, rows_in, start_file
 from workbench.scaling import max_abs, norm, scaled
 from workbench.settings import PHASES, SOURCES, family_of
@@ -87,13 +94,13 @@ def _right_hand_sides(
     for j in range(s):
         b, x = np.array(B[:, j]), np.array(start[:, j])
         is_given = not is_zero(b, device)
-        largest = device.largest(max(max_abs(b), max_abs(x)))
-        exponents[j] = exponent = math.frexp(largest)[1] if is_given else 0
-        b, x = scaled(b, -exponent), scaled(x, -exponent)
+        of_b, of_x = device.largest(max_abs(b)), device.largest(max_abs(x))
         try:
+            exponents[j] = exponent = exponent_of(max(of_b, of_x), "x0", of_b, dtype) if is_given else 0
+            b, x = scaled(b, -exponent), scaled(x, -exponent)
             b, removed[j], _ = make_consistent(b, range_complement(configuration, null_space), exponent, device)
-        except InputError as nothing_left:
-            raise InputError(f"column {j}: {nothing_left}") from None
+        except InputError as error:
+            raise InputError(f"column {j}: {error}") from None
         length = device.norm(x)
         x, of_starts[j] = null_space.complement(x, device)
         of_starts[j] *= X0 is not None and of_starts[j] > rounding(dtype) * length

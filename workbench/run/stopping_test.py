@@ -80,8 +80,17 @@ class StoppingTest:
         self._limit = stopping.limit(setup.unknowns)
         self._time_limit = stopping.time_limit
         self._norm = Norm(stopping.norm)
+        unit_roundoff = float(np.finfo(setup.b.dtype).eps) / 2
         self.columns = [
-            ColumnState(place, scale, norm_of_b, tolerance := max(stopping.rtol * scale, atol), removed, tolerance)
+            ColumnState(
+                place,
+                scale,
+                norm_of_b,
+                unit_roundoff * norm_of_b,
+                tolerance := max(stopping.rtol * scale, atol),
+                removed,
+                tolerance,
+            )
             for place, (scale, norm_of_b, atol, removed) in enumerate(measures.references(self._norm, stopping.atol))
         ]
         self.single = self.columns[0] if len(self.columns) == 1 else None
@@ -256,11 +265,12 @@ class StoppingTest:
     def _confirm(self, row: IterationState, due: Sequence[ColumnState]) -> Termination | None:
         """Confirm the convergence of columns by their true residuals, in the norm that decides; the end of all."""
         self.true_residuals = true = list(self._measures.verified_residuals())
-        deciding = self._measures.norms_of_residuals(self._norm, true)
+        bounds = [column.bound(measured) for column, measured in zip(self.columns, true, strict=True)]
+        deciding = self._measures.norms_of_residuals(self._norm, bounds)
         gap = ""
         for column in due:
             if deciding[column.place] <= column.tolerance:
-                self._end(column, self._converged(column, true[column.place]), row.iteration)
+                self._end(column, self._converged(column, bounds[column.place]), row.iteration)
             elif column.norm > RESIDUAL_GAP * column.tolerance:
                 column.confirm_below = RECHECK * column.norm
             elif self._ends_apart(column, row.iteration, true):
@@ -282,7 +292,7 @@ class StoppingTest:
 
     def _gap(self, column: ColumnState, true: float, residual: float) -> str:
         after = f" after {self._restarts} restarts" if self._restarts else ""
-        gap = f"{relative(column.relative(true))} of ||b||, the recurrence says {relative(column.relative(residual))}"
+        gap = f"{column.in_words(true)}, the recurrence says {relative(column.relative(residual))}"
         return f"residual gap: the true residual is {gap}{after}"
 
     def _end(self, column: ColumnState, reason: Reason, iteration: int) -> None:
@@ -306,7 +316,7 @@ class StoppingTest:
         if all(column.reason is Reason.CONVERGED for column in self.columns):
             return Termination(Reason.CONVERGED, at)
         column = self.single
-        part = f", where ||b - A x|| is {relative(column.relative(true[0]))} of that part" if column else ""
+        part = f", where ||b - A x|| is {column.in_words(true[0], 'that part')}" if column else ""
         return Termination(Reason.CONSISTENT, f"{at}{part}")
 
     def _breakdown(self, row: IterationState, detail: str, workspace: Any) -> Termination:
@@ -380,8 +390,9 @@ class StoppingTest:
             verified = self._measures.verified_residuals()
             for place, _, _ in taken:
                 column = self.columns[place]
-                if not column.has_converged and verified[place] <= column.tolerance:
-                    self._end(column, self._converged(column, verified[place]), iteration)
+                bound = column.bound(verified[place])
+                if not column.has_converged and bound <= column.tolerance:
+                    self._end(column, self._converged(column, bound), iteration)
         if self.single:
             _, said, true = taken[0]
             if self.single.has_converged:

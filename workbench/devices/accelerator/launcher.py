@@ -22,6 +22,7 @@ from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import NAMED, prelude
 from workbench.errors import InputError
+from workbench.scaling import in_range, norm
 from workbench.settings import ON_DEVICE
 
 
@@ -237,8 +238,12 @@ class Launcher:
         self._subtract.apply(b, s)
 
     def norm(self, vector: Vector) -> float:
-        """||v||."""
-        return float(np.sqrt(np.real(self.vdot(vector, vector))))
+        """||v||; inf where it overflows. Cost: a pass; a copy to the host where the squares under- or overflow."""
+        squares = float(np.real(self.vdot(vector, vector)))
+        return math.sqrt(squares) if in_range(squares, self.wide(vector.dtype)) else self._norm_on_host(vector)
+
+    def _norm_on_host(self, vector: Vector) -> float:
+        return norm(self.to_host(vector))
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         """(a, b)."""

@@ -76,6 +76,9 @@ class AcceleratorRanks(PartsOnAccelerator):
     def vdot(self, a: Vector, b: Vector) -> complex:
         return self.total(super().vdot(a, b))
 
+    def _norm_on_host(self, vector: Vector) -> float:
+        return self.on_host.norm(self.to_host(vector))
+
     # Memory: vectors of the slab have room for ghost planes.
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:

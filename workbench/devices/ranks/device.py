@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -51,7 +52,7 @@ class Ranks(OnRanks, Cpu):
         return made
 
     def norm(self, vector: np.ndarray) -> float:
-        return float(np.linalg.norm(self.gathered(super().norm(vector))))
+        return math.hypot(*self.gathered(super().norm(vector)))
 
     def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
         return self.total(super().vdot(a, b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from workbench.run.right_hand_side import on_host
 from workbench.run.right_hand_sides import RightHandSides
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
-from workbench.scaling import is_extreme, scaled_scalar
+from workbench.scaling import in_range, is_extreme, scaled_scalar
 
 
 class BlockDiagnostics(Diagnostics):
@@ -116,9 +117,30 @@ class BlockDiagnostics(Diagnostics):
         return taken
 
     def norms_of_b(self) -> np.ndarray:
-        """||b_j||, shape (s,), or a positive lower bound where the squares underflow."""
+        """||b_j||, shape (s,)."""
+        return self._norms_of_b
+
+    @functools.cached_property
+    def _norms_of_b(self) -> np.ndarray:
         squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
-        return np.maximum(np.sqrt(np.maximum(np.real(squares), 0)), np.abs(self._sides.B).max(axis=0, initial=0))
+        return self._norms(self.B, squares, np.zeros(self.columns, bool))
+
+    @functools.cached_property
+    def _vanishing(self) -> np.ndarray:
+        """The columns where b and x0 are zero, and so are all residuals; shape (s,), bool."""
+        found, device = self.norms_of_b() == 0, on_host(self._setup.device)
+        for j in np.flatnonzero(found).tolist():
+            found[j] = device.norm(np.ascontiguousarray(self._sides.X0[:, j])) == 0
+        return found
+
+    def _norms(self, block: DeviceVector, squares: np.ndarray, zero: np.ndarray) -> np.ndarray:
+        """The norms of its columns, given the sums of their squares, and which are zero. Cost: a pass over each other
+        column whose squares under- or overflow."""
+        squares = np.real(squares)
+        norms = np.sqrt(np.maximum(squares, 0))
+        for j in np.flatnonzero(~in_range(squares, squares.dtype) & ~((squares == 0) & zero)).tolist():
+            norms[j] = self._setup.device.norm(self._taken(block, j))
+        return norms
 
     def _copy(self, x: DeviceVector) -> DeviceVector:
         device = self._setup.device
@@ -130,7 +152,7 @@ class BlockDiagnostics(Diagnostics):
     def _residuals(self, solution: DeviceVector) -> np.ndarray:
         self._A.apply(solution, self._residual)
         self._subtract(-np.ones(self.columns))
-        return np.sqrt(np.maximum(np.real(self._squares()), 0))
+        return self._norms(self._residual, self._squares(), self._vanishing)
 
     def _in_host_memory(self, solution: DeviceVector) -> np.ndarray:
         return self._sides.unscaled(self._setup.device.to_host(solution))

@@ -13,9 +13,10 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.number_text import relative
 from workbench.run.diagnostics import Diagnostics, References
+from workbench.run.energy import energy_norm
 from workbench.run.solve_setup import SolveSetup
 from workbench.run.stopping import Norm
-from workbench.scaling import scaled
+from workbench.scaling import in_range, scaled
 
 
 class SingleDiagnostics(Diagnostics):
@@ -82,8 +83,7 @@ class SingleDiagnostics(Diagnostics):
         self.true_residuals()
         error = setup.device.copy(self.solution())
         setup.device.subtract_from(setup.exact, error)
-        # Where the error is rounding alone, its product with b - A x may have either sign.
-        return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
+        return energy_norm(error, self.residual, setup.device)
 
     def _copy(self, x: DeviceVector) -> DeviceVector:
         return self._setup.device.copy(x)
@@ -137,10 +137,11 @@ class SingleDiagnostics(Diagnostics):
         if norm is Norm.ERROR:
             return self.error_norm()
         reference = self._norm_with_m(self._setup.b, norm)
-        if plain > 0 and not 0 < reference < math.inf:
+        # The recurrence has its square.
+        if plain > 0 and not 0 < reference * reference < math.inf:
             raise InputError(
-                f"the {norm.value} norm of b is {relative(reference)}, though ||b|| = {relative(plain)}; "
-                "measure with norm residual, or scale A by a power of two"
+                f"the {norm.value} norm of b is {relative(reference)}, whose square under- or overflows, though "
+                f"||b|| = {relative(plain)}; measure with norm residual, or scale A by a power of two"
             )
         return reference
 
@@ -150,4 +151,11 @@ class SingleDiagnostics(Diagnostics):
         space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": vector}, operators={"M": setup.M})
         (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
         measure()
-        return math.sqrt(abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu")))
+        square = abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu"))
+        if in_range(square):
+            return math.sqrt(square)
+        # u is kept where another program reads it.
+        make, _ = space.lines("u = M(b)", "uu = (u, u)")
+        make()
+        u = space.vector("u")
+        return setup.device.norm(u) if norm is Norm.PRECONDITIONED else energy_norm(vector, u, setup.device)
