@@ -387,18 +387,10 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
 
 
 def _described(cls: type[Block]) -> dict[str, Any]:
+    plain = ("name", "default", "help", "low", "high", "unit")
     parameters = [
-        {
-            "name": declared.name,
-            "type": declared.kind.__name__,
-            "default": declared.default,
-            "help": declared.help,
-            "low": declared.low,
-            "high": declared.high,
-            "unit": declared.unit,
-            "choices": list(declared.choices),
-            "bounds": declared.bounds(),
-        }
+        {name: getattr(declared, name) for name in plain}
+        | {"type": declared.kind.__name__, "choices": list(declared.choices), "bounds": declared.bounds()}
         for declared in cls.parameters()
     ]
     return {"name": cls.name, "title": cls.title, "parameters": parameters}

@@ -28,7 +28,7 @@ from workbench.host.storage import stored_az
 from workbench.lazy import sparse
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.formats import check_room
-from workbench.operators.matrix import check_indices
+from workbench.operators.matrix_checks import check_indices
 from workbench.scaling import unit_columns
 from workbench.settings import COMPACT
 

@@ -1,6 +1,7 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve other notebooks."""
 
-from workbench.live.app.app import Workbench, workbench
+from workbench.live.app.app import Workbench
+from workbench.live.app.start import workbench
 from workbench.live.build.bubble_builder import BubbleBuilder
 from workbench.live.build.builder import Builder
 from workbench.live.build.matrix_builder import MatrixBuilder

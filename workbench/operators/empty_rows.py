@@ -17,7 +17,8 @@ from workbench.devices.constant import largest
 from workbench.devices.protocol import Device
 from workbench.lazy import sparse
 from workbench.operators.base import Operator
-from workbench.operators.matrix import LinearOperatorAdapter, Matrix, rows_of_zeros
+from workbench.operators.matrix import LinearOperatorAdapter, Matrix
+from workbench.operators.matrix_checks import rows_of_zeros
 from workbench.operators.matrix_rows import MatrixRows
 from workbench.operators.stencil import BandStencil
 

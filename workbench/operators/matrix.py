@@ -14,13 +14,20 @@ from workbench.errors import InputError
 from workbench.host.storage import stored
 from workbench.lazy import sparse
 from workbench.operators.base import BoundOperator, MissingEntriesError, Operator
+from workbench.operators.matrix_checks import (
+    SYMMETRY_ROUNDING,
+    SYMMETRY_TOLERANCE,
+    check_complex_symmetric,
+    check_finite,
+    check_hermitian,
+    check_indices,
+    check_positive,
+    check_shape,
+    rows_of_zeros,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
-
-SYMMETRY_TOLERANCE, SYMMETRY_ROUNDING = 1e-12, 64
-"""A matrix is symmetric if A and A^H differ by at most the first times its largest entry, or by the second in units of
-roundoff of the precision in which it was given, which is more for single and half precision."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,7 +72,7 @@ class Matrix:
         self._check_diagonal(diagonal)
 
     def _check(self) -> None:
-        _check_hermitian(self.csr, self._symmetry_tolerance)
+        check_hermitian(self.csr, self._symmetry_tolerance)
 
     def _check_diagonal(self, diagonal: np.ndarray) -> None:
         check_positive(diagonal, self.empty_rows)
@@ -129,7 +136,7 @@ class ComplexSymmetricMatrix(Matrix):
     """
 
     def _check(self) -> None:
-        _check_complex_symmetric(self.csr, self._symmetry_tolerance)
+        check_complex_symmetric(self.csr, self._symmetry_tolerance)
 
     def _check_diagonal(self, diagonal: np.ndarray) -> None:
         """Of either sign, or complex."""
@@ -299,32 +306,6 @@ def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
     )
 
 
-def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise InputError for an empty or non-square matrix."""
-    if len(shape) != 2:
-        raise InputError(f"a matrix needs two dimensions, got {len(shape)}")
-    if 0 in shape:
-        raise InputError(f"the matrix is empty: shape {shape[0]} x {shape[1]}")
-    if shape[0] != shape[1]:
-        raise InputError(
-            f"the matrix must be square, got {shape[0]} x {shape[1]}; CG needs as many equations as unknowns"
-        )
-
-
-def check_indices(matrix: Any, what: str = "the sparse matrix") -> None:
-    """Raise InputError for a sparse matrix whose indices are out of range; SciPy would read invalid memory."""
-    check = getattr(matrix, "check_format", None)
-    if check is None:
-        return
-    try:
-        # SciPy's check accepts a negative last row pointer as an empty matrix.
-        if hasattr(matrix, "indptr") and (matrix.indptr.size == 0 or np.any(np.diff(matrix.indptr) < 0)):
-            raise ValueError("indptr must be a non-decreasing sequence")
-        check(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
-        raise InputError(f"{what} is damaged: {error}; rebuild it from its entries") from None
-
-
 def precision_in(dtype: np.dtype) -> np.dtype:
     """The dtype of values that arrive in `dtype`: half precision is converted without becoming more accurate."""
     return dtype if dtype.kind == "f" and dtype.itemsize == 2 else working_dtype(dtype, "A")
@@ -342,87 +323,3 @@ def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
             (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32)), shape=csr.shape, copy=False
         )
     return csr
-
-
-def check_finite(csr: sparse.csr_array, what: str = "the matrix") -> None:
-    """Raise InputError for a matrix with NaN or infinity, with the place of the first."""
-    # min and max propagate NaN and infinity without a temporary array.
-    parts = np.ascontiguousarray(csr.data).view(np.finfo(csr.dtype).dtype)
-    if parts.size == 0 or (np.isfinite(parts.min()) and np.isfinite(parts.max())):
-        return
-    bad = int(np.flatnonzero(~np.isfinite(csr.data))[0])
-    row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
-    raise InputError(f"{what} holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
-
-
-def _check_hermitian(csr: sparse.csr_array, tolerance: float) -> None:
-    # Imported here because importing numba takes a second, which listing problems should not cost.
-    from workbench.host.symmetry import asymmetry
-
-    difference = asymmetry(csr.data, csr.indices, csr.indptr)
-    allowed = tolerance * difference.largest
-    if difference.hermitian <= allowed:
-        return
-    entry, mirror = f"A[{difference.row}, {difference.column}]", f"A[{difference.column}, {difference.row}]"
-    if csr.dtype.kind == "c" and difference.plain <= allowed:
-        raise InputError(
-            "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
-            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g}); choose solver cocg or block-cocg",
-            changes={"solver": "cocg"},
-        )
-    half = "(A + A.conj().T)/2" if csr.dtype.kind == "c" else "(A + A.T)/2"
-    raise InputError(
-        f"the matrix is not symmetric: {entry} and {mirror} differ by {difference.hermitian:.3g}, and rounding "
-        f"explains {allowed:.1g}; CG needs a symmetric positive definite matrix, such as {half} where the difference "
-        "is an error"
-    )
-
-
-def _check_complex_symmetric(csr: sparse.csr_array, tolerance: float) -> None:
-    from workbench.host.symmetry import asymmetry
-
-    difference = asymmetry(csr.data, csr.indices, csr.indptr)
-    allowed = tolerance * difference.largest
-    if difference.plain <= allowed:
-        return
-    if difference.hermitian <= allowed:
-        raise InputError(
-            "the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg", changes={"solver": "cg"}
-        )
-    raise InputError(
-        f"the matrix is not symmetric: A and A^T differ by {difference.plain:.3g}, and rounding explains "
-        f"{allowed:.1g}; COCG needs A = A^T, such as (A + A.T)/2 where the difference is an error"
-    )
-
-
-def rows_of_zeros(matrix: Any, rows: np.ndarray) -> np.ndarray:
-    """Those of some rows of a sparse matrix that hold nothing but zeros."""
-    return rows[abs(matrix[rows]).max(axis=1).toarray().ravel() == 0] if rows.size else rows
-
-
-def check_positive(diagonal: np.ndarray, empty: np.ndarray) -> None:
-    """Raise InputError for a diagonal that a positive semidefinite matrix cannot have. empty: numbers of its rows of
-    zeros."""
-    real = np.real(diagonal)
-    if empty.size:
-        real = real.copy()
-        real[empty] = 1
-    worst = int(np.argmin(real))
-    if not real[worst] > 0:
-        if np.count_nonzero(real < 0) == diagonal.size - empty.size:
-            raise InputError(
-                f"the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to "
-                f"{real[worst]:.6g}, and CG needs a positive definite one: solve (-A) x = -b, which has the same x"
-            )
-        beside = ", in a row with other entries" if real[worst] == 0 else ""
-        raise InputError(
-            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}{beside}, "
-            "and CG needs every one above 0"
-        )
-    with np.errstate(over="ignore"):
-        inverse = 1 / real[worst]
-    if not np.isfinite(inverse):
-        raise InputError(
-            f"the matrix has {real[worst]:.3g} on its diagonal, whose inverse overflows in {diagonal.dtype}; "
-            "scale A and b by a power of two"
-        )

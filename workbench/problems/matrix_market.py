@@ -13,7 +13,7 @@ from workbench.files.petsc_binary import MARK_BYTES, is_petsc, read_petsc, rows_
 from workbench.files.unpacking import unpacked
 from workbench.lazy import sparse
 from workbench.operators import Matrix
-from workbench.operators.matrix import check_shape
+from workbench.operators.matrix_checks import check_shape
 
 EMPTIEST = 1000
 """Rows for each entry, at most: a damaged head is not to take memory for rows that are not there."""

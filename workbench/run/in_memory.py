@@ -31,7 +31,7 @@ from workbench.operators import (
     Operator,
     as_operator,
 )
-from workbench.operators.matrix import check_finite, check_indices
+from workbench.operators.matrix_checks import check_finite, check_indices
 from workbench.operators.null_space import (
     ROUNDING,
     constants,

@@ -20,6 +20,7 @@ from workbench.live.app.class_page import ClassPage
 from workbench.live.app.frame import Frame
 from workbench.live.app.keeper import Keeper
 from workbench.live.app.page import Page
+from workbench.live.app.unbuilt_notice import UnbuiltNotice
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.race_opening import opening
@@ -38,7 +39,6 @@ from workbench.live.teach.step_page import StepPage
 from workbench.live.transport.classroom import classroom
 from workbench.live.transport.worker import LatestOnly
 from workbench.live.ui.frontend import in_voila
-from workbench.live.ui.page_link import asked_for, view_of_page
 from workbench.live.ui.run_list import ListedRun, RunList
 from workbench.live.ui.share_bar import ShareBar
 from workbench.live.ui.view import View
@@ -82,9 +82,7 @@ class Workbench(View):
         self.keeper = Keeper(self.runs, self._reopen, collected=collected) if in_voila() else None
         self._kept = [self.keeper] if self.keeper is not None else []
         self.explorer.forgets = False
-        self.notice, self.unbuilt = widgets.HTML(), widgets.HTML()
-        self._wrong: tuple[str, Problem | None] = ("", None)
-        """What is wrong in Build, and the problem that was chosen when that was found."""
+        self.notice, self.unbuilt = widgets.HTML(), UnbuiltNotice()
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
@@ -190,18 +188,11 @@ class Workbench(View):
             self.frame.name(drawn or chosen.problem, can_undo=can_undo)
 
     def _name_wrong(self, builder: Builder | None) -> None:
-        """Say on the other pages that what is built is wrong and not what they work on, until it is mended or another
-        problem is chosen."""
-        said = builder.wrong if builder else ""
         chosen = None
         with contextlib.suppress(InputError):
             chosen = self.explorer.form.configuration().problem
-        if said != self._wrong[0]:
-            self._wrong = said, chosen
-        told = said and chosen is not None and chosen == self._wrong[1] and self.frame.in_front is not self.pages[BUILD]
-        words = f"In Build: {said.rstrip('.')}. This page works on {chosen.label}." if told and chosen else ""
-        self.unbuilt.value = f'<p class="wb-status wb-busy" role="status">{html.escape(words)}</p>' if words else ""
-        self.unbuilt.layout.display = None if words else "none"
+        in_build = self.frame.in_front is self.pages[BUILD]
+        self.unbuilt.update(builder.wrong if builder else "", chosen, in_build=in_build)
 
     def _note_place(self) -> None:
         """What the address of a served page opens; a wrong value, or what no link holds, leaves it as it is."""
@@ -382,7 +373,7 @@ class Workbench(View):
         with self._taking:
             chosen = self.explorer.form.configuration()
             # What is wrong there is left alone, until something else is chosen.
-            superseded = builder.wrong and chosen.problem != self._wrong[1]
+            superseded = builder.wrong and self.unbuilt.is_superseded_by(chosen.problem)
             if _built(builder) != self._taken and not superseded:
                 return
             problem, deflation = self._taken
@@ -396,35 +387,6 @@ class Workbench(View):
         self._taken = _built(builder)
         said = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
         self.notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{said}</p>'
-
-
-def workbench(
-    problem: str | Problem | Configuration = "bubbles-2d", folder: str | Path | None = None, **choices: Any
-) -> Workbench:
-    """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
-
-    problem may also be a share link, the name of a saved problem, or a configuration. folder: where exports go, by
-    default exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for
-    unknown names.
-
-    Examples:
-        >>> from workbench.live import workbench
-        >>> page = workbench("two-layer", n=16)
-        >>> page.close()
-    """
-    configuration, refused = asked_for(lambda: _configured(problem, choices))
-    made = Workbench(configuration, folder)
-    made.turn_to_place(view_of_page())
-    if refused:
-        made.share.say(refused, "bad")
-    return made
-
-
-def _configured(problem: str | Problem | Configuration, choices: dict[str, Any]) -> Configuration:
-    if isinstance(problem, Configuration):
-        return problem
-    suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "bubbles-2d" else {}
-    return configure(problem, **{**suggested, **choices})
 
 
 def _built(builder: Builder) -> Built:

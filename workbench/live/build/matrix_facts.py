@@ -12,7 +12,7 @@ from workbench.lazy import sparse
 from workbench.live.field.pictures import MOST_PIXELS, Scene
 from workbench.number_text import amount, count, rounded, span, tick
 from workbench.operators import ComplexSymmetricMatrix, Matrix
-from workbench.operators.matrix import SYMMETRY_TOLERANCE
+from workbench.operators.matrix_checks import SYMMETRY_TOLERANCE
 from workbench.problems import LinearSystem, Problem
 
 MOST_ENTRIES = 1 << 25

@@ -1,0 +1,40 @@
+"""The workbench with a problem and a method chosen by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workbench.live.app.app import Workbench
+from workbench.live.ui.page_link import asked_for, view_of_page
+from workbench.problems import Problem
+from workbench.run import Configuration, configure
+
+
+def workbench(
+    problem: str | Problem | Configuration = "bubbles-2d", folder: str | Path | None = None, **choices: Any
+) -> Workbench:
+    """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
+
+    problem may also be a share link, the name of a saved problem, or a configuration. folder: where exports go, by
+    default exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for
+    unknown names.
+
+    Examples:
+        >>> from workbench.live import workbench
+        >>> page = workbench("two-layer", n=16)
+        >>> page.close()
+    """
+    configuration, refused = asked_for(lambda: _configured(problem, choices))
+    made = Workbench(configuration, folder)
+    made.turn_to_place(view_of_page())
+    if refused:
+        made.share.say(refused, "bad")
+    return made
+
+
+def _configured(problem: str | Problem | Configuration, choices: dict[str, Any]) -> Configuration:
+    if isinstance(problem, Configuration):
+        return problem
+    suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "bubbles-2d" else {}
+    return configure(problem, **{**suggested, **choices})

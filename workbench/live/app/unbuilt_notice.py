@@ -1,0 +1,35 @@
+"""The line that says on other pages that what is built is wrong, and what they work on instead."""
+
+from __future__ import annotations
+
+import html
+
+import ipywidgets as widgets
+
+from workbench.problems import Problem
+
+
+class UnbuiltNotice(widgets.HTML):
+    """Shown until what is wrong in Build is corrected, or another problem is chosen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wrong, self._chosen = "", None
+        """What is wrong in Build, and the problem that was chosen when that was found."""
+        self._show("")
+
+    def update(self, wrong: str, chosen: Problem | None, *, in_build: bool) -> None:
+        """wrong: what is wrong in Build, empty where nothing is. chosen: the problem that the other pages work on, None
+        where none is whole. in_build: Build is in front, which says it itself."""
+        if wrong != self._wrong:
+            self._wrong, self._chosen = wrong, chosen
+        shown = wrong and chosen is not None and not in_build and not self.is_superseded_by(chosen)
+        self._show(f"In Build: {wrong.rstrip('.')}. This page works on {chosen.label}." if shown and chosen else "")
+
+    def is_superseded_by(self, chosen: Problem | None) -> bool:
+        """Whether another problem was chosen since the fault in Build was found."""
+        return chosen != self._chosen
+
+    def _show(self, words: str) -> None:
+        self.value = f'<p class="wb-status wb-busy" role="status">{html.escape(words)}</p>' if words else ""
+        self.layout.display = None if words else "none"
