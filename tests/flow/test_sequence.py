@@ -265,7 +265,7 @@ def test_seven_bubbles_are_numbered_and_need_few_iterations():
 
 def test_a_sequence_on_an_accelerator_is_that_of_the_cpu(accelerator):
     """Phases, and solutions to the tolerance, next to a second method on the cores; the setup has the last phase."""
-    problem: Any = {"n": 27, "height": 1.1, "count": 2, "geometry_seed": 5, "radius": 0.16, "density_ratio": 0.01}
+    problem: Any = {"n": 27, "height": 30 / 27, "count": 2, "geometry_seed": 5, "radius": 0.16, "density_ratio": 0.01}
     method: Any = {
         "preconditioner": "neumann:2",
         "deflation": "levelset:9",

@@ -233,7 +233,7 @@ def test_bubbles_are_followed_as_if_all_cells_were_numbered_again(device):
 
 
 BOXES = {
-    "2D": {"n": 37, "height": 1.3, "count": 3, "sides": "no-slip"},
+    "2D": {"n": 37, "height": 48 / 37, "count": 3, "sides": "no-slip"},
     "3D": {"n": 20, "dimensions": 3, "height": 1.15, "bubbles": "0.33,0.36,0.34,0.22; 0.7,0.7,0.75,0.2"},
 }
 
