@@ -33,6 +33,10 @@ def traces(draw):
     return made
 
 
+def test_a_dry_run_of_an_earlier_version_is_read():
+    assert Trace.from_dict(Trace("one core").to_dict() | {"label": "rehearsed"}).label == "dry run"
+
+
 @given(traces())
 def test_a_trace_is_recovered_from_plain_data(trace):
     again = Trace.from_dict(trace.to_dict())

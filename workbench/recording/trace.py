@@ -18,6 +18,8 @@ LABELS = ("measured", "modelled", "replayed", "dry run")
 """Origin of the times: timed on this machine; computed from a machine profile; played back from a recording; or absent,
 in a dry run, which records events without computing."""
 MEASURED, MODELLED, REPLAYED, DRY_RUN = LABELS
+FORMER_LABELS = {"rehearsed": DRY_RUN}
+"""Labels in files of earlier versions."""
 
 MAX_ITERATIONS = 2**31 - 1
 ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
@@ -204,7 +206,7 @@ class Trace:
     def from_dict(cls, plain: Mapping[str, Any]) -> Trace:
         """The inverse of `to_dict`. Raises InputError for invalid data."""
         data = read(_Columns, plain, "trace")
-        trace = cls(data.machine, data.label, data.notes)
+        trace = cls(data.machine, FORMER_LABELS.get(data.label, data.label), data.notes)
         numbers = [trace.kernel(kernel.name, kernel.lane, kernel.bytes, kernel.flops) for kernel in data.kernels]
         columns = (data.start, data.end, data.kernel, data.iteration)
         if len(set(map(len, columns))) > 1:
