@@ -19,6 +19,7 @@ import pytest
 from tests.ranks.conftest import endless, gone, pids_of
 from tests.waiting import LIMIT, until
 from workbench.errors import DeviceError, InputError
+from workbench.machine.parallel import other_mpi
 from workbench.problems.poisson import Poisson5
 from workbench.run import Reason, Run, Session, configure
 from workbench.run.ranks import launcher, messages, processes
@@ -215,6 +216,13 @@ def test_what_is_not_installed_is_a_sentence(monkeypatch, hide, sentence):
     hide(monkeypatch)
     with pytest.raises(InputError, match=sentence):
         Run(endless())
+
+
+def test_an_mpiexec_may_answer_in_any_encoding(tmp_path):
+    foreign = tmp_path / "mpiexec"
+    foreign.write_text('#!/bin/sh\nprintf "\\377\\376 (Open MPI) 4.1"\n')
+    foreign.chmod(0o755)
+    assert "is of Open MPI" in other_mpi(str(foreign))
 
 
 def test_an_mpiexec_of_another_mpi_is_recognized(monkeypatch, tmp_path):

@@ -137,7 +137,7 @@ def numba_threads() -> Threads:
 
 
 def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=True, timeout=30).stdout
 
 
 def _sentence(error: Exception) -> str:

@@ -129,7 +129,13 @@ def _answer(command: list[str]) -> tuple[str, str]:
     """What a command prints, and in one line why it fails, empty if it does not."""
     try:
         ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return "", f"no answer in {SECONDS} s"

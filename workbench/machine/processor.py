@@ -85,7 +85,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def _output(*command: str) -> str:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=10).stdout
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=10).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
 
