@@ -70,9 +70,14 @@ def test_numbers_of_every_style_are_read_back_exactly(values):
 
 
 @given(values=st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=5), plus=st.booleans())
-def test_integers_are_read_back_exactly(values, plus):
+@example(values=[2**53 + 1], plus=False)
+def test_integers_are_read_back_exactly_or_refused_where_double_precision_does_not_hold_them(values, plus):
     text = "".join(f"{value:{'+' if plus else ''}d}\n" for value in values)
-    assert read(text, len(values), field="integer")[:, 0].tolist() == values
+    if all(int(float(value)) == value for value in values):
+        assert read(text, len(values), field="integer")[:, 0].tolist() == values
+    else:
+        with pytest.raises(InputError, match="declare real in line 1"):
+            read(text, len(values), field="integer")
 
 
 def nearly(draw: st.DrawFn) -> str:

@@ -128,7 +128,7 @@ def test_ritz_values_approximate_the_eigenvalues(name):
 
 def test_steepest_descent_gives_no_ritz_values():
     result = solve(grid_stencil((5, 5)), np.ones(25), solver="sd")
-    with pytest.raises(InputError, match="Ritz values are not available; use a run of cg"):
+    with pytest.raises(InputError, match="and so it has no Ritz values; use a run of cg"):
         ritz_values(result.history)
 
 

@@ -25,8 +25,8 @@ def lower_bound(history: History, delay: int = 10) -> np.ndarray:
         >>> from workbench.run import Run, configure, run_through
         >>> configuration = configure("poisson5", n=8, rhs="ones-scaled", stopping={"norm": "error"})
         >>> history = run_through(Run(configuration)).history
-        >>> bool((lower_bound(history, delay=4) <= history["error"][:-4]).all())
-        False
+        >>> bool((lower_bound(history, delay=4)[:5] <= history["error"][:5]).all())
+        True
     """
     return np.sqrt(_delayed_sums(_error_decreases(history, delay), delay))
 
@@ -43,7 +43,7 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
         >>> from workbench.run import Run, configure, run_through
         >>> configuration = configure("poisson5", n=8, rhs="ones-scaled", stopping={"norm": "error"})
         >>> history = run_through(Run(configuration)).history
-        >>> bool((upper_bound(history, 0.999 * spectrum(configuration)[0], delay=4) >= history["error"][:-4]).all())
+        >>> bool((upper_bound(history, 0.999 * spectrum(configuration)[0], delay=4)[:5] >= history["error"][:5]).all())
         True
     """
     if not smallest > 0:

@@ -32,8 +32,8 @@ class Eigenvectors(Deflation):
 
     These are the error components that CG reduces most slowly with preconditioner `none` (or `jacobi`).
 
-    Cost of the setup: a sparse factorization and a shift-and-invert Lanczos process (ARPACK), or for a few hundred
-    unknowns, or a full matrix, about 2 N^3 flops of a dense eigensolver; memory 2 count vectors.
+    Cost of the setup: a sparse factorization and shift-and-invert Lanczos (ARPACK), or a dense eigensolver, 2 N^3
+    flops; memory 2 count vectors.
 
     Raises InputError for more than 70,000 unknowns, for a count above N - 2, and where ARPACK does not converge.
     """
