@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class AmongRanks(Protocol):
@@ -33,6 +35,6 @@ class AmongRanks(Protocol):
         """What each rank has."""
         return [value]
 
-    def common(self, value: Any) -> Any:
-        """What every rank has, None where they differ."""
+    def common(self, value: T) -> T | None:
+        """The value that all ranks have, None where they differ."""
         return value if all(other == value for other in self.gathered(value)) else None

@@ -60,8 +60,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def with_ending(path: Path, ending: str, instead: str = "") -> Path:
-    """The path with an ending, which may stand in place of another one. Raises InputError for the path of something
-    that is no regular file: beside it, none is meant."""
+    """The path with an ending, which may replace another one. Raises InputError for the path of a device, a pipe or a
+    folder, whose user does not expect a file of a similar name."""
     if path.name.endswith(ending):
         return path
     with _failing_in_a_sentence(path):

@@ -168,7 +168,7 @@ def _check_steps(record: Record) -> None:
         raise InputError("it has negative iterations, units or labels")
 
 
-def _in_dtype(values: np.ndarray, dtype: Any, name: str) -> np.ndarray:
+def _in_dtype(values: np.ndarray, dtype: type | np.dtype, name: str) -> np.ndarray:
     """The array in a dtype and in C order. Raises InputError for another kind of entries, and for larger integers."""
     wanted = np.dtype(dtype)
     if values.dtype.kind != wanted.kind:

@@ -7,7 +7,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -239,7 +239,7 @@ class Prepared:
         detail = f"{cells.size} of {size} cells changed phase{again}"
         return Update(cells.size, bool(again), detail, time.perf_counter() - begun)
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise InputError(
             "a prepared system has memory of a device and compiled programs, which cannot be copied or pickled; "
             "prepare another one"

@@ -80,18 +80,10 @@ class StoppingTest:
         self._limit = stopping.limit(setup.unknowns)
         self._time_limit = stopping.time_limit
         self._norm = Norm(stopping.norm)
-        unit_roundoff = float(np.finfo(setup.b.dtype).eps) / 2
+        roundoff, rtol = float(np.finfo(setup.b.dtype).eps) / 2, stopping.rtol
         self.columns = [
-            ColumnState(
-                place,
-                scale,
-                norm_of_b,
-                unit_roundoff * norm_of_b,
-                tolerance := max(stopping.rtol * scale, atol),
-                removed,
-                tolerance,
-            )
-            for place, (scale, norm_of_b, atol, removed) in enumerate(measures.references(self._norm, stopping.atol))
+            ColumnState(place, scale, norm, roundoff * norm, tolerance := max(rtol * scale, atol), removed, tolerance)
+            for place, (scale, norm, atol, removed) in enumerate(measures.references(self._norm, stopping.atol))
         ]
         self.single = self.columns[0] if len(self.columns) == 1 else None
         """The right-hand side where there is one; None for several."""

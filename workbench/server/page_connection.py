@@ -90,7 +90,7 @@ def _bound(stream: ZMQStream) -> None:
         waiting += sum(map(len, msg))
         send(msg, *options, **named)
 
-    def on_sent(parts: Sequence[Any], _status: Any) -> None:
+    def on_sent(parts: Sequence[bytes], _status: object) -> None:
         nonlocal waiting
         waiting -= sum(map(len, parts))
 

@@ -17,9 +17,9 @@ NONE = "none"
 
 
 def opening(configuration: Configuration, operator_of: OperatorOf = lambda _configuration: None) -> list[Configuration]:
-    """A configuration, with what does not go together mended, and others with its solver and device on its system: the
-    diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without a grid
-    algebraic ones.
+    """A configuration, with values that do not go together replaced, and others with its solver and device on its
+    system: the diagonal, the strongest single level that fits, Neumann 2 with subdomains, and Neumann 2 alone; without
+    a grid algebraic ones.
 
     operator_of: A of a configuration, where it is known; more is then ruled out. Cost: some milliseconds for each of
     about ten methods.

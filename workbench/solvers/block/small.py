@@ -10,8 +10,8 @@ from scipy.linalg import get_lapack_funcs, solve_triangular
 from workbench.devices.kernels.small import RankBounds
 
 ROUNDING, LOST = 1e-14, 16
-"""An eigenvalue of a Gram matrix with a unit diagonal counts as zero below the one times the largest, and where a unit
-column Y t/sqrt(eigenvalue) has lost all to so many units of roundoff of each column of Y."""
+"""An eigenvalue of a Gram matrix with a unit diagonal counts as zero below the first times the largest, and where the
+column Y t is below the second in units of roundoff of each column of Y, so that rounding alone may have made it."""
 
 
 class Factor(NamedTuple):

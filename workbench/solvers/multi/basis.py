@@ -22,9 +22,9 @@ import numpy as np
 from workbench.solvers.block.small import inverse_of
 
 DEPENDENT, ROUNDING = 1e-9, 64
-"""A direction p = Z c depends on others where (p, A p) is below the one times the sum of |c_i|^2 (z_i, A z_i), or below
-so many units of roundoff of the terms: that is what rounding in A z leaves in G, and what is accepted here is the basis
-of later ones."""
+"""A direction p = Z c depends on others where (p, A p) is below the first times the sum of |c_i|^2 (z_i, A z_i), or
+below the second in units of roundoff of the terms: rounding in A z leaves as much in G, and accepted directions are the
+basis of later ones."""
 NEGATIVE = 10
 """A is not positive definite where (p, A p), scaled like that, is below minus this times the bound of dependence."""
 
