@@ -66,7 +66,7 @@ class Deflation(Block):
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
     cuts_by_index: ClassVar[bool] = False
-    """Whether its subdomains are ranges of consecutive unknowns where there is no grid."""
+    """True if its subdomains are ranges of consecutive unknowns where there is no grid."""
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.

@@ -49,7 +49,7 @@ class OtherMethod:
 
 @dataclasses.dataclass(frozen=True)
 class About:
-    """What a record says of its sequence. names: of the series; seconds: of each step, by part."""
+    """The description of a sequence in its record. names: of the series; seconds: of each step, by part."""
 
     configuration: dict[str, Any]
     names: list[str]

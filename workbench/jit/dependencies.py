@@ -22,7 +22,7 @@ def of(function: types.FunctionType) -> tuple[str, ...]:
     """The texts of all modules that define it and what it calls, directly or not, and the values of the constants that
     these functions read. Sorted.
 
-    Raises TypeError where a function reads a global whose value cannot be told from its text.
+    Raises TypeError where a function reads a global of a type that is not among `CONSTANTS`.
     """
     found: set[str] = set()
     waiting, seen = [function], set[object]()

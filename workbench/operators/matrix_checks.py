@@ -115,9 +115,9 @@ def check_positive(diagonal: np.ndarray, empty: np.ndarray) -> None:
                 f"the matrix is negative definite as far as its diagonal shows, whose entries are all below 0, down to "
                 f"{real[worst]:.6g}, and CG needs a positive definite one: solve (-A) x = -b, which has the same x"
             )
-        beside = ", in a row with other entries" if real[worst] == 0 else ""
+        other = ", in a row with other entries" if real[worst] == 0 else ""
         raise InputError(
-            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}{beside}, "
+            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}{other}, "
             "and CG needs every one above 0"
         )
     with np.errstate(over="ignore"):

@@ -39,7 +39,7 @@ class Preconditioner(Block):
     needs_stencil: ClassVar[bool] = False
     """Whether A has to be a nearest-neighbour stencil on a grid."""
     cuts_by_index: ClassVar[bool] = False
-    """Whether its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
+    """True if its blocks or boxes are ranges of consecutive unknowns where there is no grid."""
 
     @property
     def ghost_planes(self) -> int:

@@ -47,7 +47,7 @@ class ColumnState:
         return self.reason is not None and self.reason.converged
 
     def bound(self, measured: float) -> float:
-        """What ||b - A x|| is known not to exceed, for a measured one."""
+        """An upper bound of ||b - A x||, for a measured one: rounding of b - A x included."""
         return max(measured, self.verifiable)
 
     def in_words(self, measured: float, of: str = "||b||") -> str:

@@ -47,7 +47,7 @@ class PageConnection(NoDelayConnection):
 
     @property
     def write_message(self) -> Any:
-        """What sends a message to the page."""
+        """The function that sends a message to the page."""
         return self._write
 
     _unread = 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["alone", "described", "enter", "library", "world"]
 
 WAITED = f"run without ranks, or raise {RANKS_WAIT} where a rank is only slow"
-"""What to do where a rank has waited too long for the others."""
+"""Advice for ranks of which one has waited too long for the others."""
 _entered: list[tuple[Any, Watch]] = []
 
 

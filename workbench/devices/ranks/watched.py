@@ -61,7 +61,7 @@ def _counted(name: str) -> Callable[..., Any]:
 
 
 COLLECTIVE = ("Allreduce", "Allgatherv", "allgather", "alltoall", "bcast", "Split_type")
-"""What all ranks call together, in the same order; `Iallreduce` too, which does not wait."""
+"""Operations that all ranks call together, in the same order; `Iallreduce` too, which does not wait."""
 for _name in (*COLLECTIVE, "recv"):
     setattr(Watched, _name, _counted(_name))
 

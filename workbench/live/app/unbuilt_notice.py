@@ -15,7 +15,7 @@ class UnbuiltNotice(widgets.HTML):
     def __init__(self) -> None:
         super().__init__()
         self._wrong, self._chosen = "", None
-        """What is wrong in Build, and the problem that was chosen when that was found."""
+        """The fault in Build, and the problem that was chosen when it was found."""
         self._show("")
 
     def update(self, wrong: str, chosen: Problem | None, *, in_build: bool) -> None:
@@ -27,7 +27,7 @@ class UnbuiltNotice(widgets.HTML):
         self._show(f"In Build: {wrong.rstrip('.')}. This page works on {chosen.label}." if shown and chosen else "")
 
     def is_superseded_by(self, chosen: Problem | None) -> bool:
-        """Whether another problem was chosen since the fault in Build was found."""
+        """True if another problem was chosen since the fault in Build was found."""
         return chosen != self._chosen
 
     def _show(self, words: str) -> None:

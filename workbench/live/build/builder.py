@@ -94,7 +94,7 @@ class Builder(View):
 
     @property
     def wrong(self) -> str:
-        """What is wrong with what is built; empty also where nothing is built yet."""
+        """The fault of what is built; empty also where nothing is built yet."""
         try:
             _ = self.problem
         except InputError:

@@ -73,7 +73,7 @@ class RaceView(PausableView):
         opening: Callable[[Configuration], Sequence[Configuration]] | None = None,
     ) -> None:
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
-        """What the entries have in common."""
+        """The problem and settings that all entries have."""
         self._chosen = self.base
         """What was chosen elsewhere last; the next start is of that."""
         self._opening = opening
@@ -229,7 +229,7 @@ class RaceView(PausableView):
 
     @property
     def _untouched(self) -> bool:
-        """Whether the entries are those that the view has chosen itself."""
+        """True if the entries are those that the view has chosen itself."""
         entries = [method_of(each.configuration) for each in self.race.entries]
         return bool(entries) and entries == [*map(method_of, self._opened)]
 

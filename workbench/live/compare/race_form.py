@@ -49,7 +49,7 @@ def aim_of(entry: Configuration, other: Configuration) -> Configuration:
 
 
 def method_of(entry: Configuration) -> tuple[Any, ...]:
-    """What distinguishes an entry from others on its system."""
+    """The choices of an entry that differ from others on its system."""
     return tuple(getattr(entry, name) for name in METHOD)
 
 

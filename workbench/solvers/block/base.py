@@ -36,7 +36,7 @@ class BlockSolver(Solver):
     same_work: ClassVar[bool] = False
     takes_blocks: ClassVar[bool] = True
     accepts_unsymmetric_m: ClassVar[bool] = False
-    """Whether several columns converge with a second level whose M^-1 is not Hermitian."""
+    """True if several columns converge with a second level whose M^-1 is not Hermitian."""
 
     replace: int = parameter(0, "iterations between two recomputations of R = B - A X; 0 for never", low=0, high=10**6)
 
