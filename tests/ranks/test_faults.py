@@ -291,3 +291,14 @@ def test_processes_of_mpiexec_without_mpi4py_are_told_apart():
 def under_mpiexec(*arguments):
     command = [launcher.mpiexec(2), "-n", "2", sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT)
+
+
+@pytest.mark.parametrize("between", ["", "\r", "Abort(1) on node 1 {rank 1}", '{"kind": "error", "numb'])
+def test_messages_that_share_a_line_are_read(between):
+    first, second = (messages.line(messages.ERROR, DeviceError(f"rank {rank} failed"), rank) for rank in (0, 1))
+    found = messages.read(f"{between}{first}{between}{second}{between}\n")
+    assert [(kind, number, str(error)) for kind, number, error in found] == [
+        (messages.ERROR, 0, "rank 0 failed"),
+        (messages.ERROR, 1, "rank 1 failed"),
+    ]
+    assert not messages.read(f"{between}{first[:-3]}\n")

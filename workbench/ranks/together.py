@@ -39,7 +39,9 @@ def failing_together(world: Any, report: Callable[[Exception], object]) -> Itera
 
 def say_alone(error: Exception) -> None:
     """Write the error of this rank to its standard error, for the process that has started the ranks."""
-    print(line(ERROR, error), file=sys.stderr, flush=True)
+    sys.stderr.flush()
+    # In one piece, so that what other ranks write at the same time stands before or after it.
+    os.write(sys.stderr.fileno(), f"\n{line(ERROR, error)}\n".encode("ascii"))
 
 
 def met(world: Any, seconds: float = OF_INPUT) -> bool:

@@ -8,6 +8,7 @@ message: vectors are written into files, see `workbench.ranks.rows`.
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import json
 import pickle
@@ -113,13 +114,16 @@ def line(kind: str, data: Any, number: int = 0) -> str:
     return json.dumps({"kind": kind, "number": number, "data": packed})
 
 
-def read(text: str) -> tuple[str, int, Any] | None:
-    """Kind, number and data of a line from a rank; None for any other line, such as those of mpiexec."""
-    if not text.startswith("{"):
-        return None
-    try:
-        message = json.loads(text)
-        return message["kind"], message["number"], pickle.loads(base64.b64decode(message["data"]))
-    except (ValueError, KeyError, EOFError, pickle.UnpicklingError):
-        # Cut off where a rank was killed.
-        return None
+def read(text: str) -> list[tuple[str, int, Any]]:
+    """Kind, number and data of each message in a line from the ranks; none in any other line, such as those of mpiexec.
+
+    Ranks that write at the same time may share a line.
+    """
+    found = []
+    # The data have no braces.
+    for part in text.split("{")[1:]:
+        # A message may be cut off where a rank was killed.
+        with contextlib.suppress(ValueError, KeyError, TypeError, EOFError, pickle.UnpicklingError):
+            message, _ = json.JSONDecoder().raw_decode("{" + part)
+            found.append((message["kind"], message["number"], pickle.loads(base64.b64decode(message["data"]))))
+    return found

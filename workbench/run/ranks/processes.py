@@ -194,10 +194,10 @@ def _read(process: subprocess.Popen[str], messages: queue.SimpleQueue[Any], bann
     """In a thread: the messages of rank 0. What mpiexec says of a lost rank comes on the same stream."""
     assert process.stdout is not None
     for text in process.stdout:
-        message = read(text)
-        if message is not None:
+        found = read(text)
+        for message in found:
             messages.put(message)
-        elif len(banner) < 50:
+        if not found and len(banner) < 50:
             banner.append(text.strip())
     process.wait()
     messages.put(None)
@@ -207,10 +207,9 @@ def _read_errors(process: subprocess.Popen[str], words: collections.deque[str], 
     """In a thread: the errors of ranks that failed alone, and the last words of any."""
     assert process.stderr is not None
     for text in process.stderr:
-        message = read(text)
-        if message is not None:
-            alone.append(message[2])
-        else:
+        found = read(text)
+        alone.extend(error for _, _, error in found)
+        if not found:
             words.append(text)
 
 
